@@ -1,6 +1,7 @@
 """The settings dialog. Its pages are generated from the settings schema in `app.config`.
 
     dialog         the dialog with its list of pages
+    pages          the pages, each created when it is first shown or searched
     rows           the row of one setting: name, help, control, reset button
     fields         the controls for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect

@@ -1,16 +1,12 @@
 """The settings dialog, with one page for each section of the schema. Changes apply at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import (
-    QApplication,
     QDialog,
     QHBoxLayout,
-    QScrollArea,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -24,22 +20,17 @@ from ui.settings.instructions import INSTRUCTIONS_WORDS, MEMORIES_WORDS, UserTex
 from ui.settings.keyboard import CommandRow, KeyboardRow
 from ui.settings.keys import KeySection
 from ui.settings.ledger import LedgerSection
-from ui.settings.limit import LimitRow
+from ui.settings.limit import LimitRow, Preview
 from ui.settings.mcp import ServersSection
+from ui.settings.pages import SettingsPages
 from ui.settings.rows import SettingRow
-from ui.settings.search import PagesModel, SettingsSearch, SettingsSearchField
-from ui.settings.sections import (
-    ActionSection,
-    IndexSection,
-    PrivacySection,
-    TextSizeSection,
-    stack_separated,
-)
+from ui.settings.search import PagesModel, SettingsSearchField
+from ui.settings.sections import ActionSection, IndexSection, PrivacySection, TextSizeSection
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
-from ui.widgets.controls import button, label, make_wrapped_label, one_line, plain_tip
-from ui.widgets.geometry import make_scroll_area, scale_size
+from ui.widgets.controls import button, label, plain_tip
+from ui.widgets.geometry import scale_size
 from ui.widgets.lists import FitTree, RowDelegate
 from ui.widgets.surfaces import Hairline, Pane
 
@@ -78,7 +69,8 @@ class SettingsDialog(QDialog):
         self._runner = runner
         self.writer = SettingsWriter(assistant, runner, self)
         self.writer.changed.connect(self._on_changed)
-        self.rows: dict[str, SettingRow] = {}
+        self._rows: dict[str, SettingRow] = {}
+        self._preview: Preview | None = None
         self.keys = KeySection(assistant, runner)
         self.index = IndexSection(assistant, runner)
         self.index.index_requested.connect(self.index_requested)
@@ -94,13 +86,12 @@ class SettingsDialog(QDialog):
         self.text_size = TextSizeSection()
         self.text_size.scale_chosen.connect(self.scale_chosen)
         self._setup = self._make_setup()
-        self.stack = QStackedWidget()
+        self._extras = self._list_extras()
+        self.stack = SettingsPages(self._make_widgets)
+        self.stack.page_created.connect(self._order_focus)
         self.pages = FitTree("Pages")
         self.search = SettingsSearchField(self)
         self._listed = PagesModel(self.pages)
-        self._found: dict[str, list[QWidget]] = {}
-        self._areas: dict[str, QScrollArea] = {}
-        self._none = make_wrapped_label("", "ui", "secondary")
         self._shown = SECTIONS[0]
         self.stack.currentChanged.connect(self._on_turned)
         self.setWindowTitle("Settings")
@@ -118,10 +109,9 @@ class SettingsDialog(QDialog):
         """Show a page by its name, or a setting by its key. "" keeps the current page."""
         self.keys.show_owner("")
         self.search.clear()
-        section = schema()[name].section if name in self.rows else name
-        place = SECTIONS.index(section) if section in SECTIONS else self.stack.currentIndex()
-        self._turn_to(place)
-        for row in self.rows.values():
+        section = schema()[name].section if name in schema() else name
+        self._turn_to(section if section in SECTIONS else self._shown)
+        for row in self._rows.values():
             row.refresh()
         for extra in (self.index, self.privacy, self.ledger, self.text_size, self.servers):
             extra.refresh()
@@ -129,23 +119,30 @@ class SettingsDialog(QDialog):
             folder.refresh()
         for text in (self.instructions, self.memories):
             text.refresh()
-        if name in self.rows:
-            self._go_to(self.rows[name])
+        if name in schema():
+            self._go_to(self.find_row(name))
 
-    def set_preview(self, preview: Callable[[Mapping[str, object]], Mapping[str, Any]]) -> None:
+    def find_row(self, key: str) -> SettingRow:
+        """Return the row of a setting. Its page is created if it was never shown."""
+        self.stack.create_page(schema()[key].section)
+        return self._rows[key]
+
+    def set_preview(self, preview: Preview) -> None:
         """Set the function that previews the effect of a changed limit on the next request."""
-        self._limit_row.set_preview(preview)
+        self._preview = preview
+        if (row := self._limit_row) is not None:
+            row.set_preview(preview)
 
     @property
-    def _limit_row(self) -> LimitRow:
-        row = self.rows[_LIMIT]
-        assert isinstance(row, LimitRow)
-        return row
+    def _limit_row(self) -> LimitRow | None:
+        """The row of the context limit, or None if its page was never shown."""
+        row = self._rows.get(_LIMIT)
+        return row if isinstance(row, LimitRow) else None
 
     def _on_changed(self, key: str) -> None:
         self.changed.emit(key)
-        if key in _SHOWN_WITH_LIMIT:
-            self._limit_row.show_in_force()
+        if key in _SHOWN_WITH_LIMIT and (row := self._limit_row) is not None:
+            row.show_in_force()
         if key.startswith(("chat.", "privacy.")):
             self.keys.refresh()
             self.privacy.refresh()
@@ -153,43 +150,41 @@ class SettingsDialog(QDialog):
     def _on_page(self, index: QModelIndex) -> None:
         name = index.data()
         if name in SECTIONS:
-            self.stack.setCurrentIndex(SECTIONS.index(name))
+            self.stack.show_section(name)
 
-    def _on_turned(self, place: int) -> None:
+    def _on_turned(self) -> None:
         """Remember the page that is shown, and list the calls that were made meanwhile."""
-        if place < len(SECTIONS):
-            self._shown = SECTIONS[place]
+        if self.stack.section:
+            self._shown = self.stack.section
             if self._shown == "Ledger":
                 self.ledger.refresh()
 
-    def _turn_to(self, place: int) -> None:
+    def _turn_to(self, section: str) -> None:
         """Show a page, and select it in the list of pages."""
-        self.stack.setCurrentIndex(place)
-        row = self._listed.find(SECTIONS[place])
-        self.pages.setCurrentIndex(self._listed.index(row, 0))
+        self.stack.show_section(section)
+        self.pages.setCurrentIndex(self._listed.index(self._listed.find(section), 0))
 
     def _go_to(self, row: SettingRow) -> None:
         """Scroll to a row of the open page, and focus its control."""
-        QApplication.processEvents()  # places the rows of a page that was never shown
-        self._areas[row.spec.section].ensureWidgetVisible(row)
+        self.stack.scroll_to(row.spec.section, row)
         row.control.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_filtered(self, names: list[str]) -> None:
+    def _on_searched(self, text: str) -> None:
         """List the pages that match a search, and show one of them."""
+        names = self.stack.find_matches(text)
         self._listed.set_sections(names)
         if not names:
-            self._none.setText(f"No setting matches “{one_line(self.search.text())}”.")
-            self.stack.setCurrentWidget(self._none)
+            self.stack.show_none(text)
         else:
-            self._turn_to(SECTIONS.index(self._shown if self._shown in names else names[0]))
+            self._turn_to(self._shown if self._shown in names else names[0])
 
     def _list_keys(self) -> list[str]:
-        section = dict(enumerate(SECTIONS)).get(self.stack.currentIndex(), "")
-        return [key for key, row in self.rows.items() if row.spec.section == section]
+        """Return the keys of the settings on the open page."""
+        return [key for key, spec in schema().items() if spec.section == self.stack.section]
 
     def _reset_page(self) -> None:
         for key in self._list_keys():
-            if self.writer.value(key) != self.rows[key].spec.default:
+            if self.writer.value(key) != schema()[key].default:
                 self.writer.reset(key)
 
     def _open_file(self) -> None:
@@ -212,17 +207,19 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for section in SECTIONS:
-            self.stack.addWidget(self._page(section))
-        self._none.setContentsMargins(24, 16, 24, 16)
-        self._none.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.stack.addWidget(self._none)
-        finder = SettingsSearch(self._found, self)
-        finder.filtered.connect(self._on_filtered)
-        self.search.textChanged.connect(finder.show_matches)
+        self.search.textChanged.connect(self._on_searched)
         column.addWidget(self.stack, 1)
         column.addLayout(self._foot())
         outer.addWidget(right, 1)
+
+    def _order_focus(self) -> None:
+        """Keep the buttons below the pages last in the tab order, after the widgets of a page."""
+        for last in self._last:
+            before = self.previousInFocusChain()
+            while before is not None and not before.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                before = before.previousInFocusChain()
+            if before is not None:
+                self.setTabOrder(before, last)
 
     def _navigation(self) -> QWidget:
         side = Pane("sidebar")
@@ -251,42 +248,28 @@ class SettingsDialog(QDialog):
         column.addLayout(foot)
         return side
 
-    def _page(self, section: str) -> QWidget:
-        head = QHBoxLayout()
-        head.setContentsMargins(24, 16, 16, 4)
-        head.addWidget(label(section, "h2"), 1)
-        content = Pane("overlay")
-        column = QVBoxLayout(content)
-        column.setContentsMargins(24, 0, 24, 16)
-        column.setSpacing(0)
-        stack_separated(self._widgets(section), column)
-        direct = Qt.FindChildOption.FindDirectChildrenOnly
-        self._found[section] = content.findChildren(QWidget, options=direct)
-        column.addStretch(1)
-        scroll = self._areas[section] = make_scroll_area(content)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        page = QWidget()
-        outer = QVBoxLayout(page)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addLayout(head)
-        outer.addWidget(scroll, 1)
-        return page
-
-    def _widgets(self, section: str) -> list[QWidget]:
+    def _make_widgets(self, section: str) -> list[QWidget]:
+        """Create the widgets of a page: the rows of its settings, and sections without settings."""
         made: list[QWidget] = []
         for key, spec in schema().items():
             if spec.section == section:
-                self.rows[key] = self._make_row(spec)
+                self._rows[key] = self._make_row(spec)
                 self._show_while_typed(key)
-                made.append(self._with_key() if key == "chat.model" else self.rows[key])
+                made.append(self._with_key() if key == "chat.model" else self._rows[key])
         if section == "Models":
             made.insert(0, self._setup[1])
         elif section == "MCP servers":
             made.insert(0, self.servers)
+        return [*made, *self._list_commands(section), *self._extras.get(section, ())]
+
+    def _list_extras(self) -> dict[str, tuple[QWidget, ...]]:
+        """Return the sections without settings, by page.
+
+        Until its page is created, a section belongs to a widget outside of the dialog. Within it,
+        it would have its place in the tab order already.
+        """
         extras: dict[str, tuple[QWidget, ...]] = {
             "Appearance": (self.text_size, self._setup[0]),
-            "Keyboard": self._list_commands(),
             "Vault and index": (self.index,),
             "Prompts": (self.instructions, *self.folders["Prompts"]),
             "Hooks": self.folders["Hooks"],
@@ -294,19 +277,27 @@ class SettingsDialog(QDialog):
             "Privacy": (self.privacy,),
             "Ledger": (self.ledger,),
         }
-        return [*made, *extras.get(section, ())]
+        self._holder = QWidget()
+        self.destroyed.connect(self._holder.deleteLater)
+        first = (self.keys, self.servers, self._setup[1])
+        for widget in (*first, *chain.from_iterable(extras.values())):
+            widget.setParent(self._holder)
+        return extras
 
     def _make_row(self, spec: SettingSpec) -> SettingRow:
         if spec.key == _LIMIT:
-            return LimitRow(spec, self.writer, self._runner)
+            limit = LimitRow(spec, self.writer, self._runner)
+            if self._preview is not None:
+                limit.set_preview(self._preview)
+            return limit
         if spec.key == _KEYS:
             return KeyboardRow(spec, self.writer)
         return make_row(spec, self.writer)
 
-    def _list_commands(self) -> tuple[CommandRow, ...]:
-        """Return the rows of the commands' shortcuts, or an empty tuple if there are none yet."""
-        row = self.rows.get(_KEYS)
-        return tuple(row.commands) if isinstance(row, KeyboardRow) else ()
+    def _list_commands(self, section: str) -> Sequence[CommandRow]:
+        """Return the rows of the commands' shortcuts, which only the page "Keyboard" has."""
+        row = self._rows.get(_KEYS)
+        return row.commands if section == "Keyboard" and isinstance(row, KeyboardRow) else ()
 
     def _make_setup(self) -> tuple[ActionSection, ActionSection]:
         """Create the two rows that open the first run: at its beginning and at the model step."""
@@ -327,20 +318,20 @@ class SettingsDialog(QDialog):
         self.setup_requested.emit(step)
 
     def _show_while_typed(self, key: str) -> None:
-        field, spec = self.rows[key].control, schema()[key]
+        field, spec = self._rows[key].control, schema()[key]
         if key in _SHOWN_WITH_LIMIT and isinstance(field, NumberField):
             field.textEdited.connect(lambda text: self._try(key, parse_number(text, spec)))
 
     def _try(self, key: str, value: float | None) -> None:
-        if value is not None:
-            self._limit_row.show_change(key, value)
+        if value is not None and (row := self._limit_row) is not None:
+            row.show_change(key, value)
 
     def _with_key(self) -> QWidget:
         both = QWidget()
         column = QVBoxLayout(both)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.rows["chat.model"])
+        column.addWidget(self._rows["chat.model"])
         column.addWidget(self.keys)
         return both
 
@@ -350,10 +341,12 @@ class SettingsDialog(QDialog):
         foot.setSpacing(8)
         said = label("Changes apply at once.", "caption", "secondary")
         reset = button("Reset this page", "text", self._reset_page)
+        done = button("Done", "primary", self.accept)
+        self._last = (reset, done)
         foot.addWidget(said)
         foot.addStretch(1)
         foot.addWidget(reset)
-        foot.addWidget(button("Done", "primary", self.accept))
+        foot.addWidget(done)
         for at in (said, reset):
             self.stack.currentChanged.connect(lambda _, w=at: w.setVisible(bool(self._list_keys())))
         return foot

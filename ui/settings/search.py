@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     Qt,
-    Signal,
 )
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
@@ -73,25 +71,21 @@ class _Row:
     line: QWidget | None
 
 
-class SettingsSearch(QObject):
-    """Filters the rows of all pages. Emits `filtered` with the names of the matching pages."""
+class SettingsSearch:
+    """Filters the rows of all pages."""
 
-    filtered = Signal(list)
-
-    def __init__(self, pages: Mapping[str, Sequence[QWidget]], parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, pages: Mapping[str, Sequence[QWidget]]) -> None:
         self._pages = {
             name: [_Row(*pair) for pair in find_lines(widgets)] for name, widgets in pages.items()
         }
 
-    def show_matches(self, text: str) -> None:
+    def show_matches(self, text: str) -> list[str]:
         """Show only those rows of the dialog that contain all words of a text.
 
-        An empty string shows all rows.
+        An empty string shows all rows. The names of the pages that have matching rows are returned.
         """
         words = text.casefold().split()
-        found = [name for name, rows in self._pages.items() if self._filter(name, rows, words)]
-        self.filtered.emit(found)
+        return [name for name, rows in self._pages.items() if self._filter(name, rows, words)]
 
     def _filter(self, page: str, rows: Sequence[_Row], words: Sequence[str]) -> bool:
         """Show only the matching rows of a page, and return whether any row matches."""

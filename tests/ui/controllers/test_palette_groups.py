@@ -56,7 +56,7 @@ def test_a_setting_is_found_by_its_words_and_opened(window: WindowPage) -> None:
     window.palette.choose("steps", "Setting: Steps")
     assert window.settings.page == "Agent"
     dialog = window.settings.view
-    assert dialog.focusWidget() is dialog.rows["agent.maxSteps"].control
+    assert dialog.focusWidget() is dialog.find_row("agent.maxSteps").control
 
 
 def test_no_command_has_the_key_of_another_system_as_its_icon() -> None:

@@ -40,7 +40,7 @@ def row_for(dialog: SettingsDialog, words: str) -> CommandRow:
     """Return the visible row of a command, scrolled to."""
     rows = [row for row in dialog.findChildren(CommandRow) if row.isVisible()]
     (found,) = (row for row in rows if words in texts_of(row))
-    dialog._areas["Keyboard"].ensureWidgetVisible(found)
+    dialog.stack.scroll_to("Keyboard", found)
     QApplication.processEvents()
     return found
 

@@ -73,8 +73,7 @@ def test_a_server_is_added_tested_after_a_question_and_removed(
     wait_for_words(row, qtbot, "It works, with ")
     assert button_named(row, "Test leaves").hasFocus()
     assert count_starts(tmp_path) == 1
-    QApplication.processEvents()  # lays out the row with its new text
-    assert widgets.find_faults(dialog) == []
+    qtbot.waitUntil(lambda: widgets.find_faults(dialog) == [])  # the row is laid out anew
     assert [known for _, known in assistant.mcp.list_servers()] == [True]
     click_button(dialog, "Remove leaves")
     qtbot.waitUntil(lambda: dialog.servers.rows == [])

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.config.schema import schema
 from app.config.settings import SECTIONS
 from tests.support.window.clicks import click_button, click_row, press_keys, visible_rows
 from tests.support.window.settings_dialog import open_settings
@@ -31,7 +32,7 @@ def pages(dialog: SettingsDialog) -> list[str]:
 
 def rows(dialog: SettingsDialog) -> list[str]:
     QApplication.processEvents()
-    return [key for key, row in dialog.rows.items() if row.isVisible()]
+    return [key for key in schema() if dialog.find_row(key).isVisible()]
 
 
 def shown(dialog: SettingsDialog) -> str:
@@ -87,14 +88,14 @@ def test_nothing_found_is_said(dialog: SettingsDialog, qtbot: QtBot) -> None:
 def test_a_page_opens_at_a_setting(dialog: SettingsDialog) -> None:
     dialog.show_page("context.blockAt")
     assert str(dialog.pages.currentIndex().data()) == "Context"
-    assert dialog.rows["context.blockAt"].control.hasFocus()
+    assert dialog.find_row("context.blockAt").control.hasFocus()
 
 
 def test_shares_are_typed_in_percent(
     dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
 ) -> None:
     dialog.show_page("context.trimAt")
-    field = dialog.rows["context.trimAt"].control
+    field = dialog.find_row("context.trimAt").control
     assert field.text() == "80"  # type: ignore[attr-defined]
     field.selectAll()  # type: ignore[attr-defined]
     qtbot.keyClicks(field, "70 %")

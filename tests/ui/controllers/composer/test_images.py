@@ -217,12 +217,12 @@ def test_an_image_is_accepted_as_soon_as_the_setting_names_its_model(
     dialog = window.settings.view
     dialog.activateWindow()
     qtbot.waitUntil(dialog.isActiveWindow)
-    field = dialog.rows["chat.imageModels"].control
+    field = dialog.find_row("chat.imageModels").control
     field.setFocus()
     qtbot.waitUntil(field.hasFocus)
     QTest.keyClicks(field, "openai/ear")
     with qtbot.waitSignal(dialog.changed):
-        dialog.rows["chat.apiBase"].control.setFocus()
+        dialog.find_row("chat.apiBase").control.setFocus()
     qtbot.waitUntil(lambda: not any(state.unseen for state in window.composer.chips.values()))
     dialog.close()
     window.composer.send("What is it?")

@@ -1,0 +1,101 @@
+"""The pages of the settings dialog, each created when it is first shown or searched."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.config.settings import SECTIONS
+from ui.settings.search import SettingsSearch
+from ui.settings.sections import stack_separated
+from ui.widgets.controls import label, make_wrapped_label, one_line
+from ui.widgets.geometry import make_scroll_area
+from ui.widgets.surfaces import Pane
+
+__all__ = ["SettingsPages"]
+
+
+class SettingsPages(QStackedWidget):
+    """A page for each section of the schema, and a page that says that a search found nothing.
+
+    The signal `page_created` is emitted when the widgets of a page have been created.
+
+    Args:
+        make_widgets: creates the widgets of a section's page. It is called once for each section.
+    """
+
+    page_created = Signal()
+
+    def __init__(self, make_widgets: Callable[[str], Sequence[QWidget]]) -> None:
+        super().__init__()
+        self._make_widgets = make_widgets
+        self._areas: dict[str, QScrollArea] = {}
+        self._rows: dict[str, list[QWidget]] = {}
+        self._search: SettingsSearch | None = None
+        self._pages = {section: QWidget() for section in SECTIONS}
+        for page in self._pages.values():
+            self.addWidget(page)
+        self._none = make_wrapped_label("", "ui", "secondary")
+        self._none.setContentsMargins(24, 16, 24, 16)
+        self._none.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.addWidget(self._none)
+
+    @property
+    def section(self) -> str:
+        """The section of the open page, or an empty string if a search found nothing."""
+        return dict(enumerate(SECTIONS)).get(self.currentIndex(), "")
+
+    def show_section(self, section: str) -> None:
+        """Show a section's page."""
+        self.create_page(section)
+        self.setCurrentWidget(self._pages[section])
+
+    def show_none(self, text: str) -> None:
+        """Say that no setting matches a text."""
+        self._none.setText(f"No setting matches “{one_line(text)}”.")
+        self.setCurrentWidget(self._none)
+
+    def scroll_to(self, section: str, row: QWidget) -> None:
+        """Make a row of the open page visible."""
+        QApplication.processEvents()  # places the rows of a page that was never shown
+        self._areas[section].ensureWidgetVisible(row)
+
+    def find_matches(self, text: str) -> list[str]:
+        """Show only the rows that match a text, and return the sections that have any."""
+        if self._search is None:
+            for section in SECTIONS:
+                self.create_page(section)
+            self._search = SettingsSearch({section: self._rows[section] for section in SECTIONS})
+        return self._search.show_matches(text)
+
+    def create_page(self, section: str) -> None:
+        """Create a section's page unless it exists."""
+        if section in self._areas:
+            return
+        # From the outside in, because Qt restyles everything below a widget that gets a parent.
+        head = QHBoxLayout()
+        head.setContentsMargins(24, 16, 16, 4)
+        head.addWidget(label(section, "h2"), 1)
+        content = Pane("overlay")
+        scroll = self._areas[section] = make_scroll_area(content)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        page = QVBoxLayout(self._pages[section])
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addLayout(head)
+        page.addWidget(scroll, 1)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(24, 0, 24, 16)
+        column.setSpacing(0)
+        stack_separated(self._make_widgets(section), column)
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        self._rows[section] = content.findChildren(QWidget, options=direct)
+        column.addStretch(1)
+        self.page_created.emit()
