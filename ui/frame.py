@@ -170,7 +170,7 @@ class WindowFrame(QMainWindow):
         self.column = RightColumn()
         self.middle = Middle(self.composer)
         self.notifier = Notifier(self.middle)
-        self.columns = Columns(self.sidebar, self.rail, self.middle, self.column)
+        self.columns = Columns(self.sidebar, self.rail, self.middle, self.column, self)
         self.columns.changed.connect(self._on_columns_changed)
         self.composer.submitted.connect(self._on_submitted)
         self.setCentralWidget(self.columns)

@@ -55,16 +55,17 @@ class RightColumn(DockWindow):
         self.context = ContextPanel()
         self.sources = SourcesPanel()
         context_head = _head("Context", self.context.switch)
-        self.context_dock = _Dock("Context", self.context, context_head)
-        self.sources_dock = _Dock("Sources", self.sources, _head("Sources"))
-        self.related_dock = _Dock("Related", None, _head("Related"))
-        self.index_dock = _Dock("Index", None, _head("Index"))
-        self.review_dock = _Dock("Look after", None, _head("Look after"))
+        self.context_dock = _Dock("Context", self.context, context_head, self)
+        self.sources_dock = _Dock("Sources", self.sources, _head("Sources"), self)
+        self.related_dock = _Dock("Related", None, _head("Related"), self)
+        self.index_dock = _Dock("Index", None, _head("Index"), self)
+        self.review_dock = _Dock("Look after", None, _head("Look after"), self)
+        self.reset()
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
             dock.dockLocationChanged.connect(self._fit_heads)
             dock.topLevelChanged.connect(self._fit_heads)
-        self.reset()
+        self._fit_heads()
 
     def take_panels(
         self, related: "RelatedPanel", index: "IndexPanel", review: "ReviewPanel"
@@ -137,8 +138,8 @@ class RightColumn(DockWindow):
 class _Dock(QDockWidget):
     """A dock with the same kind of header as the columns."""
 
-    def __init__(self, title: str, panel: QWidget | None, head: Header) -> None:
-        super().__init__(title)
+    def __init__(self, title: str, panel: QWidget | None, head: Header, parent: QWidget) -> None:
+        super().__init__(title, parent)
         self.setObjectName(title.lower().replace(" ", "_"))
         self.setAllowedAreas(_AREA)  # docks can be arranged in any way within this area
         if panel is not None:

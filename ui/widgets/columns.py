@@ -24,28 +24,36 @@ class Columns(QWidget):
 
     changed = Signal()
 
-    def __init__(self, sidebar: QWidget, rail: QWidget, middle: QWidget, right: QWidget) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        sidebar: QWidget,
+        rail: QWidget,
+        middle: QWidget,
+        right: QWidget,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
         self._sidebar, self._rail, self._middle, self._right = sidebar, rail, middle, right
         self.wants_sidebar = True
         self.wants_right = True
         self._drawers: list[_Drawer] = []
         self._came_from: QWidget | None = None
         self._widths: dict[QWidget, int | None] = {sidebar: None, right: None}
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        # Qt restyles everything below a widget that gets a parent, so the columns come last.
+        self._splitter = QSplitter(Qt.Orientation.Horizontal, self)
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
-        for widget in (sidebar, middle, right):
-            self._splitter.addWidget(widget)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setCollapsible(1, False)
-        self._splitter.splitterMoved.connect(self._on_moved)
         self._edge = Hairline(is_vertical=True)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         for widget in (rail, self._edge, self._splitter):
             row.addWidget(widget)
+        for widget in (sidebar, middle, right):
+            self._splitter.addWidget(widget)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setCollapsible(1, False)
+        self._splitter.splitterMoved.connect(self._on_moved)
         middle.installEventFilter(self)
         Theme.current().changed.connect(self._fit_limits)
         self.set_widths([])
