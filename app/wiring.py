@@ -8,8 +8,7 @@ from pathlib import Path
 from app.assistant import Assistant
 from app.config.settings_file import SettingsStore
 from app.durable import remove_leftovers
-from app.errors import VaultNotChosen
-from app.library.open_vault import follow_folder
+from app.library.open_vault import follow_folder, parse_folder
 from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
@@ -85,8 +84,6 @@ def find_vault(assistant: Assistant, named: str | None, session: str | None = No
         session: the chat to continue. Its vault takes precedence over the settings.
     """
     if named is not None:
-        if not named.strip():  # as with `--vault "$UNSET"`, which must not mean this folder
-            raise VaultNotChosen
-        return Path(named)
+        return parse_folder(named)
     own = None if session is None else assistant.sessions.read(session).header.vault
     return follow_folder(own or assistant.settings.values.vault_path, assistant.paths)

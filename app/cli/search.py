@@ -8,7 +8,6 @@ import argparse
 import logging
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli import text as cli_text
@@ -17,7 +16,7 @@ from app.cli.output import Output, ProgressLine, complain, readable
 from app.config.settings_file import SettingsStore
 from app.ledger import Ledger
 from app.library.library import IndexFinished, Library
-from app.library.open_vault import NoteSearch, OpenVault, follow_folder
+from app.library.open_vault import NoteSearch, OpenVault, follow_folder, parse_folder
 from app.log import open_log
 from app.paths import Paths
 from chains.retrieval.list_query import read_list_query
@@ -69,6 +68,7 @@ def open_notes(
 
     Raises:
         BadSetting: a setting is unknown or out of range.
+        VaultNotChosen: the folder on the command line is blank.
         VaultError: the folder is missing or cannot be read.
         StorageFailed: the index cannot be written.
     """
@@ -76,8 +76,8 @@ def open_notes(
     settings.require_sound()
     vault = OpenVault(paths, settings, Ledger(paths.ledger), embedder)
     stack.enter_context(closing(vault))
-    named = args.vault
-    folder = follow_folder(settings.values.vault_path, paths) if named is None else Path(named)
+    stored = settings.values.vault_path
+    folder = follow_folder(stored, paths) if args.vault is None else parse_folder(args.vault)
     if folder is not None:
         vault.open(folder, remember=False)
 

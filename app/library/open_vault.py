@@ -20,10 +20,21 @@ from vault.options import IndexOptions, RecordCall, VectorServer
 from vault.paths import check_folder
 from vault.search.hits import SearchResult
 
-__all__ = ["NoteSearch", "OpenVault", "follow_folder", "index_options"]
+__all__ = ["NoteSearch", "OpenVault", "follow_folder", "index_options", "parse_folder"]
 
 PAGE_NOTES: Final = 100
 _VECTOR_SERVER: Final = "chroma"  # the owner of its key in the keyring
+
+
+def parse_folder(named: str) -> Path:
+    """Return the path of a vault that was named on the command line.
+
+    Raises:
+        VaultNotChosen: the name is blank.
+    """
+    if not named.strip():  # as with `--vault "$UNSET"`, which must not mean the current folder
+        raise VaultNotChosen
+    return Path(named)
 
 
 def follow_folder(stored: str, paths: Paths) -> Path | None:

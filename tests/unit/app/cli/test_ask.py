@@ -191,7 +191,7 @@ def test_a_question_over_the_budget_shows_the_layers_and_the_chat_stays_empty(
 
 
 def test_no_folder_is_vault_missing_with_a_way_out(strata: Strata) -> None:
-    unset = (["index", ""], ["search", "x", "--vault", " "], ["ask", "x", "--vault", ""])
+    unset = (["index", ""], ["search", "x", "--vault", ""], ["ask", "x", "--vault", ""])
     for argv in (*unset, ["index"], ["search", "x"], ["ask", "x"], ["instructions", "show"]):
         code, out, _ = strata(*argv, "--json")
         error = document(out)["error"]
