@@ -117,13 +117,13 @@ class MemoryNote:
             self.file.write("" if rest.strip() == _HEADING.strip() else rest)
 
     def _apply(self, before: str, after: str) -> str:
-        with self._lock_file():
-            try:
+        try:
+            with self._lock_file():
                 if self._read().text != before:
                     raise ProposalOutdated
                 self.file.write(after)
-            except AppError as error:
-                raise ToolFailed(str(error)) from error
+        except AppError as error:
+            raise ToolFailed(str(error)) from error
         return "Remembered. Later turns begin with it."
 
     @contextmanager

@@ -88,6 +88,13 @@ def test_a_memory_that_makes_the_note_too_long_is_a_failure_of_the_tool(note) ->
     assert note.list_memories() == ("One",)
 
 
+def test_a_folder_that_cannot_be_made_is_a_failure_of_the_tool(note) -> None:
+    proposal = note.propose("One")
+    note.file.path.parent.write_text("a file in place of the folder")
+    with pytest.raises(ToolFailed, match="cannot be read or written"):
+        proposal.apply()
+
+
 def test_memories_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:
     file = tmp_path / "memories.md"
     file.write_text("".join(f"- old {number}\n" for number in range(8)))
