@@ -21,7 +21,7 @@ from chains.mcp.server import McpServer, McpTool, hash_tools, refuse_offline, sh
 from chains.mcp.wire import ServerProcess, open_http
 
 if TYPE_CHECKING:
-    from mcp import Client
+    from mcp import Client, MCPError
     from mcp.types import Implementation, Tool
 
 __all__ = ["McpClient"]
@@ -304,13 +304,12 @@ class _Connection:
             answered: the exception to raise if the server reports an error and keeps running.
         """
         from mcp import MCPError
-        from mcp.types import CONNECTION_CLOSED
         from pydantic import ValidationError
 
         try:
             yield
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED or not self.is_alive:
+            if _is_closed(error) or not self.is_alive:
                 raise self._describe(error) from error
             said = show_text(error.message)[:_ERROR_CHARS]
             raise answered(f"The MCP server {self._server.name} reports: {said}") from error
@@ -337,14 +336,19 @@ class _Connection:
 def _read_refusal(error: BaseException | None) -> str:
     """Return the message with which a server refused a request, or an empty string."""
     from mcp import MCPError
-    from mcp.types import CONNECTION_CLOSED
 
-    if not isinstance(error, MCPError):
-        return ""
-    # The code of the SDK is also a usual one for the errors of servers.
-    if error.code == CONNECTION_CLOSED and error.message == "Connection closed":
+    if not isinstance(error, MCPError) or _is_closed(error):
         return ""
     return show_text(error.message)[:_ERROR_CHARS]
+
+
+def _is_closed(error: "MCPError") -> bool:
+    """Return whether the SDK reports that the connection was closed."""
+    from mcp.types import CONNECTION_CLOSED
+
+    # Many servers use the same code for their own errors.
+    sdk_messages = ("Connection closed", "SSE stream ")
+    return error.code == CONNECTION_CLOSED and error.message.startswith(sdk_messages)
 
 
 def _introduce() -> "Implementation":

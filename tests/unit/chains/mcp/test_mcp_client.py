@@ -138,7 +138,8 @@ for line in sys.stdin:
              "tools/list": f'{{"tools": [{look}, {endless}, {look}]}}'}
     if "id" in asked:
         said = known.get(asked["method"])
-        body = f'"result": {said}' if said else '"error": {"code": -32601, "message": "no"}'
+        code = -32000 if asked["method"] == "tools/call" else -32601
+        body = f'"result": {said}' if said else f'"error": {{"code": {code}, "message": "no"}}'
         print(f'{{"jsonrpc": "2.0", "id": {json.dumps(asked["id"])}, {body}}}', flush=True)
 """
 
@@ -148,6 +149,16 @@ def test_tools_that_a_model_would_reject_are_left_out(client: McpClient) -> None
     (tool,) = client.list_tools(server, CancelToken())
     assert tool.full_name == "leaves__look"
     assert client.count_unusable(server) == 2
+
+
+def test_a_call_that_is_refused_does_not_count_as_a_failure_of_the_server(
+    client: McpClient,
+) -> None:
+    server = run_python(STRANGE)
+    (tool,) = client.list_tools(server, CancelToken())
+    for _ in range(MAX_FAILURES + 1):
+        with pytest.raises(ToolFailed, match="reports: no"):
+            client.call(server, tool, {}, CancelToken())
 
 
 REFUSING = """
