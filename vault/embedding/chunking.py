@@ -98,13 +98,14 @@ def chunk_note(
     pieces: list[_Piece] = []
     above = 0  # the tokens of the headings that have no text of their own
     for path, blocks in _split_sections(document):
-        room = MAX_TOKENS - SPECIAL_TOKENS - _count_tokens(_build_context(note.title, path))
+        room = _count_room(note.title, path)
         packed = list(_pack(text, path, blocks, max(room - above, room // 2)))
         are_headings = all(piece.is_heading for piece in packed)
         above = above + sum(piece.tokens for piece in packed) if are_headings else 0
         pieces += packed
-    joined = pieces if document.is_paged else _join_small(pieces)  # a passage must not span pages
-    chunks = (_build_chunk(note, text, piece) for piece in joined)
+    if not document.is_paged:  # a passage must not span pages
+        pieces = _join_small(note.title, pieces)
+    chunks = (_build_chunk(note, text, piece) for piece in pieces)
     return tuple(chunk for chunk in chunks if chunk.text)
 
 
@@ -133,6 +134,11 @@ class _Text:
 
 def _count_tokens(text: str) -> int:
     return count_tokens([text])[0]
+
+
+def _count_room(title: str, path: Sequence[Heading]) -> int:
+    """Return the maximum number of tokens of a passage below these headings."""
+    return MAX_TOKENS - SPECIAL_TOKENS - _count_tokens(_build_context(title, path))
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
@@ -249,13 +255,13 @@ def _slice(text: str) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-def _join_small(pieces: Sequence[_Piece]) -> list[_Piece]:
+def _join_small(title: str, pieces: Sequence[_Piece]) -> list[_Piece]:
     """Merge small sections with their neighbours, and headings with the text below them."""
     joined: list[_Piece] = []
     for piece in pieces:
         if joined and _belong_together(joined[-1], piece):
             joined[-1] = _join(joined[-1], piece)
-        elif joined and joined[-1].is_heading and _is_inside(joined[-1], piece):
+        elif joined and _introduces(title, joined[-1], piece):
             joined[-1] = replace(_join(joined[-1], piece), path=piece.path)
         else:
             joined.append(piece)
@@ -266,6 +272,14 @@ def _belong_together(above: _Piece, below: _Piece) -> bool:
     is_small = min(above.tokens, below.tokens) < _SMALL_TOKENS
     fits = above.tokens + below.tokens <= _MERGED_TOKENS
     return is_small and fits and _is_inside(above, below)
+
+
+def _introduces(title: str, above: _Piece, below: _Piece) -> bool:
+    """Return whether headings without text can be joined with the text below them."""
+    if not above.is_heading or not _is_inside(above, below):
+        return False
+    # Many headings may not fit: see the space that `chunk_note` keeps free.
+    return above.tokens + below.tokens <= _count_room(title, below.path)
 
 
 def _is_inside(above: _Piece, below: _Piece) -> bool:

@@ -124,6 +124,12 @@ def test_a_heading_stays_with_what_follows_it() -> None:
     assert not any(chunk.text == "## Part" for chunk in chunks)
 
 
+def test_an_outline_of_headings_is_split_so_that_each_passage_fits() -> None:
+    headings = "".join(f"## Section {number} of the outline\n\n" for number in range(150))
+    chunks = chunks_of(f"# Title\n\n{headings}" + " ".join(["word"] * 400))
+    assert all(tokens_of(chunk) <= MAX_TOKENS for chunk in chunks)
+
+
 @pytest.mark.parametrize("words", range(76, 260, 8))
 def test_a_heading_without_text_of_its_own_is_no_passage(words: int) -> None:
     long = " ".join(f"w{i % 10}" for i in range(words))
