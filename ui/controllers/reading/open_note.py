@@ -237,6 +237,8 @@ class ReadingController(QObject):
         """Close the note and clear the history after another vault has been opened."""
         self.close()
         self._forget()
+        self.slow_timer.stop()
+        self._reads.forget()
         self._visits.clear()
         self._panel.clear()
         self._related.forget()
