@@ -1,5 +1,6 @@
 """Show the open vault, keep its views and index up to date, and ask about its instructions."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -144,7 +145,8 @@ class VaultController(QObject):
     def _check_folder(self) -> None:
         """Check in a task whether the open vault still exists, because a drive may not answer."""
         if (folder := self._assistant.vault) is not None:
-            self._checks.ask(lambda: (folder, folder.is_dir()), now=True)
+            # Unlike `Path.is_dir`, this returns False if a drive reports an error.
+            self._checks.ask(lambda: (folder, os.path.isdir(folder)), now=True)
 
     def _on_checked(self, answer: tuple[Path, bool]) -> None:
         """Show that the vault has disappeared, or update its index once it exists again."""

@@ -1,8 +1,11 @@
 """What changes on the disk while the window is open reaches everything that shows it."""
 
+import errno
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -104,6 +107,24 @@ def test_a_folder_that_is_renamed_is_named_and_read_again_when_it_is_back(
     assert window.sidebar.footer.state.text == said
     elsewhere.rename(small_vault)
     qtbot.waitUntil(lambda: controllers.index.state.kind == "done")
+
+
+def test_a_folder_whose_drive_reports_an_error_cannot_be_reached(
+    window: MainWindow, small_vault: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    controllers, stat = window.controllers, os.stat
+
+    def fail(path: Any, **options: Any) -> os.stat_result:
+        is_watcher = threading.current_thread().name == "watcher"  # which may notice it first
+        if str(path) == str(small_vault) and not is_watcher:
+            raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", fail)
+    controllers.vault.folder_check.setInterval(20)
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "failed")
+    said = f"The folder {small_vault} cannot be reached. Nothing was deleted."
+    assert window.sidebar.footer.state.text == said
 
 
 def test_a_closed_window_hears_nothing_and_the_folder_is_let_go(
