@@ -108,8 +108,8 @@ class Theme(QObject):
         """Return the scaled font of a type role.
 
         Args:
-            kind: a key of `type` in the tokens, such as `body` or `caption`.
-            numbers: whether all digits have the same width, for counts, shares and times.
+            kind: a type role of the design tokens, such as `body` or `caption`.
+            numbers: whether all digits have the same width, for counts, percentages and times.
             weight: 400, 500 or 600, or 0 for the type role's own weight.
             italic: whether the font is italic.
         """

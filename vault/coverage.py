@@ -44,9 +44,9 @@ class Coverage:
 
     @property
     def words_sentence(self) -> str:
-        """A sentence with the number of notes searched by words.
+        """A sentence that says how many notes the keyword search covers.
 
-        This is an empty string if all notes are searched.
+        This is an empty string if it covers all notes.
         """
         if self.by_words >= self.notes:
             return ""

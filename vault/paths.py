@@ -173,7 +173,7 @@ def printable(path: str) -> str:
 
 
 def name_on_disk(root: Path, path: str) -> str:
-    """Convert a path from `printable` back to the path on disk."""
+    """Return the path on disk for a path that `printable` returned."""
     if _BYTE.search(path.encode("utf-8", "replace")) is None or os.path.lexists(root / path):
         return path
     data = os.fsencode(path)

@@ -205,9 +205,10 @@ class Session:
             _recall_counts(self.path(), snapshot, counter())
 
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
-        """Store the token counts of all messages before the last compaction.
+        """Store the token counts of the messages that the last compaction replaced.
 
-        Nothing is stored unless a compaction was appended through this object.
+        Nothing is stored if this object has not appended a compaction, because the counts are
+        stored already.
         """
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return

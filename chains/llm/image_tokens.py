@@ -107,7 +107,15 @@ def count_image(data: str, rule: ImageRule | None) -> int:
 
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
-    """Count the tokens of an image by its patches of 32 pixels, after scaling it down."""
+    """Count the tokens of an image from its patches of 32 × 32 pixels, after scaling it down.
+
+    Args:
+        width: the width in pixels.
+        height: the height in pixels.
+        cost: the tokens of a patch.
+        edge: the maximum length of the longer side in pixels.
+        most: the maximum number of patches.
+    """
     width, height = _scale_down(width, height, edge)
     if _cover(width, height, 32) > most:
         scale = math.sqrt(32**2 * most / (width * height))

@@ -43,9 +43,10 @@ class RetrievalResult:
 
     Attributes:
         searched: the search query, or an empty string if the user message itself was searched for.
-        support: a score for how well the passages support a quoted answer, or None if it was not
-            measured.
-        segments: passages or a page of a note list, numbered after the attachments.
+        support: how well the passages support an answer made of quotations, as a score, or None if
+            it was not measured.
+        segments: the passages found, or one page of a list of notes. Their numbers continue after
+            those of the attachments.
         warnings: one sentence for each problem.
         stored_fields: extra fields to store in the log with the segments.
         calls: the usage of the calls that rewrote the query.

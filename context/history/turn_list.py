@@ -85,7 +85,7 @@ class TurnList(Sequence[MeasuredTurn]):
         return TurnList.of((*self, turn))
 
     def common(self, other: "TurnList") -> int:
-        """Return how many leading turns two lists are known to share. No turns are compared."""
+        """Return how many leading turns two lists share because one was built from the other."""
         if other._store is not self._store or other._start != self._start:
             return 0
         return min(len(self), len(other))

@@ -78,9 +78,9 @@ def _describe_turn(history: TurnList, at: int) -> LayerPart:
 
 
 def _count_tokens(history: TurnList, start: int, stop: int) -> int:
-    """Count the tokens that a range of turns adds at its position in the history.
+    """Count the tokens that a range of turns contributes to the history.
 
-    The range alone could have more tokens, because its first message may be merged with the turn
-    before it.
+    This can be less than the count of the range on its own, because its first message may be merged
+    with the turn before it.
     """
     return history[:stop].tokens - history[:start].tokens

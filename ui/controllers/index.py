@@ -181,9 +181,9 @@ class IndexController(QObject):
         )
 
     def settle(self) -> None:
-        """Return to the state shown before an indexing run that the user did not start.
+        """Show again what was shown before an indexing run that the user did not start.
 
-        If indexing was paused, it stays paused.
+        If indexing is paused, this is shown instead.
         """
         if self.is_running or not self.state.is_going_on:
             return

@@ -84,7 +84,7 @@ def _lex(lexer: Lexer, code: str) -> Iterator[Line]:
 
 
 def plain_lines(code: str) -> tuple[Line, ...]:
-    """Return each line of the code as one pair, with the colour name "plain"."""
+    """Return the lines of the code without highlighting, all in the colour named "plain"."""
     return tuple((("plain", line),) if line else () for line in code.split("\n"))
 
 

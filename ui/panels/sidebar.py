@@ -120,7 +120,7 @@ class Sidebar(Pane):
         current: str | None,
         running: Mapping[str, str] = NONE_RUNNING,
     ) -> None:
-        """Show the chats, the states of those with a running turn, and select the open chat."""
+        """Show the chats, mark those with a running turn, and select the open chat."""
         self.chats.set_chats(chats, current, running)
         self.chat_search.setVisible(bool(chats) or not self.all_vaults.isHidden())
         self._show_chat_list("" if chats else _name_no_chats())

@@ -143,11 +143,11 @@ class HunkList(QWidget):
         return all(switch.isChecked() for switch in self.switches)
 
     def find_kept(self) -> list[int]:
-        """Return the numbers of the hunks that are kept, counted from 0."""
+        """Return the zero-based indices of the hunks that are kept."""
         return [number for number, switch in enumerate(self.switches) if switch.isChecked()]
 
     def find_left_out(self) -> list[int]:
-        """Return the numbers of the hunks that are left out, counted from 0."""
+        """Return the zero-based indices of the hunks that are left out."""
         return [number for number, switch in enumerate(self.switches) if not switch.isChecked()]
 
     def leave_out(self, numbers: Collection[int]) -> None:

@@ -75,7 +75,7 @@ def fold(text: str) -> str:
 def build_query_terms(query: str) -> tuple[str, ...]:
     """Split a text into distinct search terms, each a quoted FTS5 expression.
 
-    Time and number of terms are limited, even for very long texts.
+    The number of terms and the processing time are limited, even for very long texts.
     """
     terms: dict[str, None] = {}
     for match in _build_token_pattern().finditer(fold(query[:_MAX_QUERY_CHARS])):

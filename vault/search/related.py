@@ -33,7 +33,7 @@ class RelatedNote:
         score: the similarity, from 0 to 1.
         is_linked: whether one of the two notes links to the other.
         tags: the tags that both notes have.
-        is_link_target: whether the other note links to the related note.
+        is_link_target: whether that other note links to this one.
     """
 
     path: str

@@ -115,7 +115,7 @@ class ContextPanel(Pane):
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Select which request is shown (`next`, `last` or `chosen`) in the title's menu."""
+        """Select `next`, `last` or `chosen` in the title's menu, to match the shown request."""
         self.which = which
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)

@@ -143,6 +143,6 @@ class Folders:
 
 
 def _build_sort_key(name: str) -> list[str | int]:
-    """Return a sort key in which the texts and the numbers of a name alternate."""
+    """Return a key for natural sorting, so that "Note 2" comes before "Note 10"."""
     parts = _NUMBER.split(name.casefold())
     return [int(part) if at % 2 else part for at, part in enumerate(parts)]
