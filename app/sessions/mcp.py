@@ -113,7 +113,9 @@ class McpServers:
         """
         if self._read_approval(server) is None:
             self._store_approval(server, None)
-        self._rejected -= {asked for asked in self._rejected if asked[0] == server.fingerprint}
+        with self._lock:
+            known = {asked for asked in self._rejected if asked[0] == server.fingerprint}
+            self._rejected -= known
 
     def test(self, server: McpServer, cancel: CancelToken) -> tuple[McpTool, ...]:
         """Start an approved server, and return its tools. The server is stopped if it was not used.
@@ -202,7 +204,8 @@ class McpServers:
         question = (server.fingerprint, proposal.summary + proposal.diff)
         if question not in self._rejected and (yield from ask(server, proposal)):
             return True
-        self._rejected.add(question)
+        with self._lock:
+            self._rejected.add(question)
         warnings.append(LEFT_OUT.format(name=server.name, reason=reason, shown=server.shown))
         return False
 

@@ -141,6 +141,9 @@ class ChatActionController(QObject):
         """Hide a chat and offer an undo."""
         if self._refuse_running(session):
             return
+        if (earlier := self._hidden.pop(session, None)) is not None:  # it was opened again
+            earlier.stop()
+            earlier.deleteLater()
         title, was_open = self._shorten_title(session), session == self._session.session
         self._hidden[session] = lapse = QTimer(self, singleShot=True, interval=_UNDO_MS)
         lapse.timeout.connect(partial(self._delete_hidden, session))

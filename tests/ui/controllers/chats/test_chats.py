@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
@@ -153,6 +153,18 @@ def test_two_deleted_chats_both_come_back(window: WindowPage) -> None:
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert sorted(window.sidebar.chats) == [BARREL, PEAS]
     assert window.chat.title == PEAS  # the only one that was open
+
+
+def test_a_deleted_chat_that_is_opened_and_deleted_again_has_one_undo(window: WindowPage) -> None:
+    window.chat.open(BARREL)
+    (session,) = [c.session for c in window.assistant.list_sessions() if c.title == BARREL]
+    for _ in range(2):
+        window.view.navigation.open_session(session)
+        window.view.run_command("delete_chat")
+    timers = window.view.controllers.chats.findChildren(QTimer)
+    assert len([timer for timer in timers if timer.isActive()]) == 1
+    window.view.close()
+    assert [chat.title for chat in window.assistant.list_sessions()] == [PEAS]
 
 
 def test_all_deleted_chats_are_deleted_for_good_at_the_end(window: WindowPage) -> None:
