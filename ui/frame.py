@@ -201,7 +201,7 @@ class WindowFrame(QMainWindow):
 
     def remember_soon(self) -> None:
         """Save the window state after a short delay, so that it survives a crash."""
-        if self._is_painted:
+        if self._is_painted and not self._saving.isActive():  # a restart could delay it for ever
             self._saving.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

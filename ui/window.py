@@ -317,7 +317,6 @@ class MainWindow(WindowFrame):
         if self._is_attached:
             self._state.session = self.controllers.session.session or ""
             self._state.open_folders = self.sidebar.notes.open_folders()
-            self.controllers.drafts.save()
         super()._remember()
 
     def _step_chat(self, step: int) -> None:
