@@ -57,6 +57,20 @@ def test_the_vaults_of_before_are_kept_without_the_sample_notes(
     assert str(tmp_path / "Garden") in state.recent_folders
 
 
+def test_a_vault_is_kept_while_the_window_is_resized_without_a_pause(
+    window: WindowPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    write_notes(tmp_path / "Garden")
+    window.view.open_folder(tmp_path / "Garden")
+    file = window.assistant.paths.state / "window.json"
+
+    def resize_until_kept() -> bool:
+        window.view.resize(window.view.width() ^ 1, window.view.height())
+        return str(tmp_path / "Garden") in load_state(file).recent_folders
+
+    qtbot.waitUntil(resize_until_kept)
+
+
 def test_without_a_vault_there_is_nothing_to_read_again(window: WindowPage) -> None:
     QTest.mouseClick(window.view.sidebar.switcher, Qt.MouseButton.LeftButton)
     menu = open_menu()
