@@ -169,18 +169,29 @@ def lock_folder(folder: Path, timeout_s: float = 10.0) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with contextlib.suppress(_NoLocks):
-            _wait_for_lock(handle, folder, timeout_s)
+        with contextlib.suppress(LocksMissing):
+            wait_for_lock(handle, folder, timeout_s)
         yield
     finally:
         os.close(handle)
 
 
-class _NoLocks(Exception):
+class LocksMissing(OSError):
     """The file system has no locks."""
 
 
-def _wait_for_lock(handle: int, folder: Path, timeout_s: float) -> None:
+def wait_for_lock(handle: int, path: Path, timeout_s: float) -> None:
+    """Lock an open file or folder exclusively, waiting for a process that holds the lock.
+
+    Args:
+        handle: the descriptor of the open file or folder.
+        path: its path, for the error.
+        timeout_s: how long to wait.
+
+    Raises:
+        TimeoutError: another process has held the lock for too long.
+        LocksMissing: the file system has no locks.
+    """
     deadline = time.monotonic() + timeout_s
     while True:
         try:
@@ -188,10 +199,10 @@ def _wait_for_lock(handle: int, folder: Path, timeout_s: float) -> None:
         except BlockingIOError as error:
             if time.monotonic() > deadline:
                 said = "another process has been using it for too long"
-                raise TimeoutError(errno.ETIMEDOUT, said, str(folder)) from error
+                raise TimeoutError(errno.ETIMEDOUT, said, str(path)) from error
             time.sleep(_LOCK_CHECK_S)
         except OSError as error:
-            raise _NoLocks from error
+            raise LocksMissing(*error.args) from error
 
 
 def write_all(handle: int, content: bytes) -> None:

@@ -15,10 +15,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from time import monotonic, sleep
 from typing import Any, Final
 
-from app.durable import lock, open_file, write_all, write_atomically
+from app.durable import open_file, wait_for_lock, write_all, write_atomically
 from app.errors import StorageFailed, storage_errors
 from app.paths import make_private_folder
 from chains.errors import LedgerFailed
@@ -29,7 +28,6 @@ __all__ = ["Ledger"]
 
 MAX_BYTES: Final = 4_000_000
 LOCK_WAIT_S: Final = 5.0
-_LOCK_PAUSE_S: Final = 0.01
 _LINE_START: Final = b'{"id"'
 
 _log = logging.getLogger(__name__)
@@ -140,7 +138,10 @@ class Ledger:
             name = self._path.with_suffix(".lock")
             handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
             try:
-                _wait_for_lock(handle, name)
+                try:
+                    wait_for_lock(handle, name, LOCK_WAIT_S)
+                except TimeoutError:
+                    raise StorageFailed(f"{name} is held by another process.") from None
                 yield
             finally:
                 os.close(handle)
@@ -156,19 +157,6 @@ class LedgerRecord:
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Add the call's result to the ledger. See `chains.ledger.OpenRecord`."""
         self._ledger.add_result(self._id, bytes_in, tokens)
-
-
-def _wait_for_lock(handle: int, name: Path) -> None:
-    until = monotonic() + LOCK_WAIT_S
-    while True:
-        try:
-            lock(handle)
-        except BlockingIOError:
-            if monotonic() > until:
-                raise StorageFailed(f"{name} is held by another process.") from None
-            sleep(_LOCK_PAUSE_S)
-        else:
-            return
 
 
 def _encode(line: Mapping[str, Any]) -> bytes:

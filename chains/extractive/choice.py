@@ -60,12 +60,10 @@ _WORTH: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
     "how_to": {"sentences": 0.9, "item": 1.0, "row": 0.8, "list": 1.05, "section": 0.9},
     "list": {"sentences": 0.95, "item": 0.9, "row": 0.7, "list": 1.15, "section": 0.85},
 }
-# The maximum number of parts of an answer, and the minimum worth of the other parts relative to the
-# best one.
-_MOST: Final[Mapping[QuestionKind, int]] = {"fact": 3, "time": 3, "how_to": 3, "list": 3}
 # More parts are quoted while all of them together have only so many words.
 MOST_SHORT: Final = 5
 MOST_WORDS_SHORT: Final = 100
+# The minimum worth of the other parts of an answer relative to the best one.
 _LEAST: Final[Mapping[QuestionKind, float]] = {
     "fact": 0.75,
     "time": 0.75,
@@ -296,8 +294,7 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
     best = next(verified, None)
     if best is None:
         return
-    most = _MOST[question.kind] if len(question.facets) == 1 else MOST_OF_FACET
-    least = best.worth * _LEAST[question.kind]
+    most, least = MOST_OF_FACET, best.worth * _LEAST[question.kind]
     if question.asks_for_notes:
         most, least = MOST_NOTES, best.worth * LEAST_OF_NOTE
     added = words = 0

@@ -144,12 +144,11 @@ class VersionsController(QObject):
             self._session.regenerate(self._item.entry, choice.removeprefix(_MODEL))
 
     def _on_turn_begun(self, turn: ChatTurn) -> None:
-        if self._dialog.isVisible():
+        if self._item is not None and self._dialog.isVisible():  # made when it is first opened
             self._turn = turn
 
     def _on_event(self, turn: ChatTurn, event: object) -> None:
-        answer = self._dialog.right.answer
-        if turn is self._turn and answer is not None:
+        if turn is self._turn and (answer := self._dialog.right.answer) is not None:
             show_event(event, turn, answer)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
