@@ -169,28 +169,28 @@ def lock_folder(folder: Path, timeout_s: float = 10.0) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with contextlib.suppress(LocksMissing):
-            wait_for_lock(handle, folder, timeout_s)
+        with contextlib.suppress(LocksUnsupported):
+            acquire_lock(handle, folder, timeout_s)
         yield
     finally:
         os.close(handle)
 
 
-class LocksMissing(OSError):
-    """The file system has no locks."""
+class LocksUnsupported(OSError):
+    """The file system does not support locks."""
 
 
-def wait_for_lock(handle: int, path: Path, timeout_s: float) -> None:
-    """Lock an open file or folder exclusively, waiting for a process that holds the lock.
+def acquire_lock(handle: int, path: Path, timeout_s: float) -> None:
+    """Lock an open file or folder exclusively, waiting while another process holds the lock.
 
     Args:
         handle: the descriptor of the open file or folder.
         path: its path, for the error.
-        timeout_s: how long to wait.
+        timeout_s: the longest wait in seconds.
 
     Raises:
         TimeoutError: another process has held the lock for too long.
-        LocksMissing: the file system has no locks.
+        LocksUnsupported: the file system does not support locks.
     """
     deadline = time.monotonic() + timeout_s
     while True:
@@ -202,7 +202,7 @@ def wait_for_lock(handle: int, path: Path, timeout_s: float) -> None:
                 raise TimeoutError(errno.ETIMEDOUT, said, str(path)) from error
             time.sleep(_LOCK_CHECK_S)
         except OSError as error:
-            raise LocksMissing(*error.args) from error
+            raise LocksUnsupported(*error.args) from error
 
 
 def write_all(handle: int, content: bytes) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
-from app.durable import open_file, wait_for_lock, write_all, write_atomically
+from app.durable import acquire_lock, open_file, write_all, write_atomically
 from app.errors import StorageFailed, storage_errors
 from app.paths import make_private_folder
 from chains.errors import LedgerFailed
@@ -139,7 +139,7 @@ class Ledger:
             handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 try:
-                    wait_for_lock(handle, name, LOCK_WAIT_S)
+                    acquire_lock(handle, name, LOCK_WAIT_S)
                 except TimeoutError:
                     raise StorageFailed(f"{name} is held by another process.") from None
                 yield

@@ -23,7 +23,7 @@ from ui.notify import Notifier
 from ui.panels.docks import RightColumn
 from ui.panels.index.state import IndexState
 from ui.panels.sidebar import Rail, Sidebar
-from ui.panels.switcher import folder_name
+from ui.panels.vault_switcher import folder_name
 from ui.state import load_state, save_state
 from ui.tasks import LatestWriter
 from ui.theme import Theme, tokens
@@ -132,7 +132,7 @@ class WindowFrame(QMainWindow):
         self._is_sent_early = False
 
     def remember_folder(self, folder: str) -> None:
-        """Put an opened vault first in the list of recent vaults."""
+        """Move or add an opened vault to the top of the recent vaults."""
         state = self._state
         others = (known for known in state.recent_folders if known != folder)
         state.recent_folders = [folder, *others][:_MOST_RECENT]

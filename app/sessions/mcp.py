@@ -135,7 +135,7 @@ class McpServers:
                 self._client.stop(server)
 
     def forget(self, server: McpServer) -> None:
-        """Stop a server that the user has removed, and withdraw its approval.
+        """Stop a server that the user has removed, and revoke the user's approval of it.
 
         Raises:
             StorageFailed: the approval could not be deleted.

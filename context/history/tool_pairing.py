@@ -17,7 +17,7 @@ _SEALED: Final = ":sealed"
 
 
 def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Ensure that every tool call is directly followed by exactly one result.
+    """Return the messages with exactly one result for every tool call, directly after the calls.
 
     The results of a call are searched for up to the next assistant message. Messages between a call
     and its results move after the results. Results come in the order of their calls, because some

@@ -19,7 +19,7 @@ from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.notify import announce
-from ui.panels.switcher import folder_name
+from ui.panels.vault_switcher import folder_name
 from ui.tasks import LatestOnly, TaskRunner
 from vault.errors import IndexBusy, VaultError, VaultMissing
 from vault.indexing.progress import IndexProgress, IndexReport

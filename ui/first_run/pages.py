@@ -11,7 +11,7 @@ from resources import sample_vault
 from ui.chat.transcript.empty_state import QuestionButton
 from ui.first_run.cards import ChoiceCard
 from ui.panels.index.state import IndexState
-from ui.panels.switcher import folder_name
+from ui.panels.vault_switcher import folder_name
 from ui.theme import dress
 from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.geometry import make_scroll_area

@@ -22,7 +22,7 @@ from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_tree import NoteTree
-from ui.panels.switcher import VaultSwitcher
+from ui.panels.vault_switcher import VaultSwitcher
 from ui.theme import Theme
 from ui.widgets.controls import (
     IconButton,

@@ -147,9 +147,9 @@ class ServersSection(QWidget):
 
 
 class ServerRow(QWidget):
-    """A server with its command, its state, and buttons that test and remove it.
+    """A row for one server: its command or address, its state, and buttons to test and remove it.
 
-    The first test shows the full command and asks before it starts the server.
+    The first test asks for a confirmation before the server is started or connected to.
 
     Signals:
         test_requested: the user wants to start the server, and has approved it.

@@ -38,7 +38,7 @@ def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None
 
 
 def select_item(menu: QMenu) -> None:
-    """Select the checked item of an open menu, otherwise the first one, for use by key."""
+    """Highlight the checked item of an open menu, or else the first one, without triggering it."""
     enabled = [item for item in menu.actions() if item.isEnabled() and not item.isSeparator()]
     checked = [item for item in enabled if item.isChecked()]
     for item in (checked or enabled)[:1]:

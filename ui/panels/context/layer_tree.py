@@ -227,9 +227,9 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
 
 
 def shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
-    """Elide a path with line numbers to fit a width, beginning with the folder.
+    """Shorten a path with line or page numbers to fit a width, eliding its folder first.
 
-    The line or page numbers are never elided. The result is laid out left to right, even if it
+    The numbers are always kept whole. The result is laid out left to right, even if it
     starts with a name in a right-to-left script.
     """
     return from_left(_shorten_place(text, width, room))
