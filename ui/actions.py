@@ -18,7 +18,7 @@ SEND_WITH_CTRL: Final = "Ctrl+Enter"
 
 @dataclass(frozen=True)
 class WindowCommand:
-    """A window command.
+    """A command of the main window, which menus, shortcuts and the palette run.
 
     Attributes:
         name: the name under which the command is run and stored.
@@ -173,10 +173,13 @@ def show_keys(keys: str) -> str:
 
 
 def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the shortcuts of all commands, without conflicts.
+    """Return the shortcuts of all commands, so that each shortcut belongs to at most one command.
 
-    If the user has chosen a shortcut for a command, it is removed from the command that uses it by
+    A shortcut that the user has chosen for one command is removed from the command that uses it by
     default.
+
+    Args:
+        chosen: the shortcuts that the user changed, by command name.
     """
     names = {command.name for command in COMMANDS}
     own = {name: _normalize(keys) for name, keys in chosen.items() if name in names}

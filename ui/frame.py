@@ -119,9 +119,10 @@ class WindowFrame(QMainWindow):
         self._state.note_folder = folder
 
     def restore_typed(self, typed: str) -> None:
-        """Put back what the user typed while the vault was being opened, and send it if wanted.
+        """Put the text that the user typed while the vault was being opened into the composer.
 
-        A message that was sent is only sent now if no draft would be sent with it.
+        The text follows the chat's draft. If the user has already pressed Send, the text is sent,
+        unless there is a draft that would be sent with it.
         """
         draft = self.composer.text()
         if not typed.strip():
@@ -286,7 +287,11 @@ class WindowFrame(QMainWindow):
 
 
 def choose_start(vault: Path | None) -> str:
-    """Return the folder in which another vault is looked for: beside the open one, or at home."""
+    """Return the folder at which the dialog for choosing a vault opens.
+
+    This is the parent of the open vault, or the home folder if no vault or the sample vault is
+    open.
+    """
     is_own = vault is not None and vault != sample_vault().resolve()
     return str(vault.parent if vault is not None and is_own else Path.home())
 

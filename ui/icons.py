@@ -52,7 +52,14 @@ def app_icon() -> QIcon:
 
 
 def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.0) -> QPixmap:
-    """Render an icon in the current theme's colours. `size` is in logical pixels."""
+    """Render an icon in the current theme's colours.
+
+    Args:
+        name: the name of the icon, as in `icon`.
+        size: the width and height in logical pixels.
+        tone: the name of the colour in the theme.
+        ratio: the number of physical pixels for each logical pixel.
+    """
     image = QPixmap(QSize(size, size) * ratio)
     image.setDevicePixelRatio(ratio)
     image.fill(Qt.GlobalColor.transparent)

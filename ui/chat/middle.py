@@ -132,7 +132,13 @@ class Middle(Scaled, Pane):
         self._title.set_text(title or "New chat")
 
     def set_columns(self, *, has_sidebar: bool, has_rail: bool, has_panel: bool) -> None:
-        """Adapt the header's buttons to the columns that are visible."""
+        """Show the header's buttons that match the visible columns.
+
+        Args:
+            has_sidebar: whether the sidebar is visible.
+            has_rail: whether the narrow bar that replaces a hidden sidebar is visible.
+            has_panel: whether the right column is visible.
+        """
         self._open_sidebar.setVisible(not has_sidebar and not has_rail)
         self._panel.setChecked(has_panel)
         self._needs_sidebar = not has_sidebar and not has_rail
@@ -148,7 +154,14 @@ class Middle(Scaled, Pane):
     def show_notice(
         self, tone: str, title: str, text: str, *actions: tuple[str, Callable[[], object]]
     ) -> None:
-        """Show a notice above the chat: a title, a text and action buttons."""
+        """Show a notice above the chat.
+
+        Args:
+            tone: the name of the notice's colour.
+            title: the title of the notice.
+            text: the text below the title.
+            *actions: the label of each button, and the function that it calls.
+        """
         self._notice.show_notice(tone, title, text, actions)
         self._fit()
 

@@ -140,7 +140,7 @@ class VersionsDialog(QDialog):
 
         Args:
             versions: the menu value and the label of each other version.
-            models: the label and the properties of each model, by menu value.
+            models: the label and a short description of each model, by menu value.
         """
         rows = [(value, word, "") for value, word in versions]
         rows += [(value, f"Answer with {word}", about) for value, (word, about) in models.items()]

@@ -54,7 +54,12 @@ class CommandController(QObject):
         self._frame = frame
 
     def run(self, text: str, situation: Situation) -> bool:
-        """Run the slash command in a text. Return False if the text is not a command."""
+        """Run the slash command in a text. Return False if the text is not a command.
+
+        Args:
+            text: the text that the user typed.
+            situation: the open chat, its mode and model, and the open note.
+        """
         try:
             parsed = parse(text, list_user_commands(self._assistant.paths.commands))
         except AppError as error:

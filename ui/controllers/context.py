@@ -40,11 +40,11 @@ Perform = Callable[[str], object]
 
 @dataclass(frozen=True)
 class _Shown:
-    """A request report for the context panel, and the prices of the request's model.
+    """A request report that the context panel can show, and the prices of the request's model.
 
     Attributes:
-        is_estimate: whether the report is an estimate, because passages will be added when the
-            request is sent.
+        is_estimate: whether passages that are not in the report yet will be added when the request
+            is sent.
     """
 
     context: Context
@@ -84,7 +84,10 @@ class ContextController(QObject):
     def add_action(self, act: Act, perform: Perform) -> None:
         """Add an action to the context panel.
 
-        `perform` is called with the entry ID of a compaction, or with an empty string.
+        Args:
+            act: the name of the action.
+            perform: the function to call. Its argument is the entry ID of the compaction that the
+                action applies to, or an empty string if it applies to no compaction.
         """
         self._actions[act] = perform
 
@@ -159,10 +162,10 @@ class ContextController(QObject):
         task.start()
 
     def _find_memory(self) -> Context | None:
-        """Return the open chat's current memory for editing, or None if it cannot be edited.
+        """Return the open chat's memory for editing, or None if it cannot be edited.
 
-        A memory can be edited only while a chat is open. An empty memory can be edited only in
-        agent mode.
+        The memory is the list of facts and tasks that the agent keeps for this chat. It can be
+        edited only while a chat is open. An empty memory can be edited only in agent mode.
         """
         following = self._shown.get("next")
         session = self._session.session

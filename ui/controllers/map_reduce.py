@@ -85,7 +85,12 @@ class ReadWholeController(QObject):
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
     def look(self, message: NextMessage, budget: int) -> None:
-        """Estimate the cost of reading the attachments that are too large to be sent whole."""
+        """Estimate the cost of reading the attachments that are too large to be sent whole.
+
+        Args:
+            message: the unsent message.
+            budget: the number of tokens that a request may have.
+        """
         about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:
             return

@@ -154,7 +154,12 @@ class NotesController(QObject):
 
 
 def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[NoteState, ...]:
-    """Return the listed notes, each with its state in the index if the index contains it."""
+    """Return all notes of the vault, including those that the index does not contain.
+
+    Args:
+        notes: the notes in the index.
+        names: the notes found in the folder. A note in the index is replaced by its state there.
+    """
     known = {note.path: note for note in notes}
     return tuple(known.get(name.path, name) for name in names)
 

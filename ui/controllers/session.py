@@ -128,7 +128,10 @@ class SessionController(QObject):
     def ask(
         self, text: str, attached: tuple[Attachment, ...] = (), reads_whole: bool = False
     ) -> None:
-        """Send a user message, unless a turn is running in the open chat."""
+        """Send a user message, unless a turn is running in the open chat.
+
+        `reads_whole` is True if large attachments are read in parts instead of being searched.
+        """
         request = AskRequest(
             text,
             self.mode_in_force,
@@ -199,7 +202,7 @@ class SessionController(QObject):
     def show_suggestions(
         self, notes: int, indexed: str | None, questions: Sequence[str], is_bare: bool
     ) -> None:
-        """Set the text of an empty chat: number of notes, index time and suggested questions."""
+        """Set what an empty chat shows. The arguments are those of `Transcript.show_empty`."""
         self._empty = (notes, indexed, questions, is_bare)
         if self.session is None and not self._transcript.feed.slots():
             self._show_empty()

@@ -174,7 +174,7 @@ def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:
 
 
 def list_paths(attached: tuple[Attachment, ...]) -> tuple[str, ...]:
-    """Return the targets of all attachments except line selections."""
+    """Return the paths, tags and addresses of all attachments except line selections."""
     return tuple(item.target for item in attached if item.lines is None)
 
 

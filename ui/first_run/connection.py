@@ -88,7 +88,12 @@ class ConnectionForm(QWidget):
         return bool(found.model) and (bool(found.api_base) or self.service.value != _SERVER)
 
     def say(self, text: str, tone: str = "secondary") -> None:
-        """Show the result of testing the connection below the fields."""
+        """Show a sentence below the fields, such as the result of testing the connection.
+
+        Args:
+            text: the sentence, or an empty string to hide it.
+            tone: the name of the text colour.
+        """
         self.state.setText(one_line(text))
         self.state.setVisible(bool(text))
         dress(self.state, "caption", tone)
@@ -105,7 +110,7 @@ class ConnectionForm(QWidget):
         (empty[0] if empty else self.test).setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Find the models of a server on Enter, if its address is typed and no model is."""
+        """List the models of the server on Enter, if there is an address but no model yet."""
         is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
         if is_enter and self.connection.api_base and not self.connection.model:
             self._on_look()

@@ -78,7 +78,12 @@ class ModelFileForm(QWidget):
         return None if offer is None or offer.obstacle else Connection(offer.choice.name)
 
     def say(self, text: str, tone: str = "secondary") -> None:
-        """Show a description of the model file, or why it cannot be used."""
+        """Show a description of the model file, or why it cannot be used.
+
+        Args:
+            text: the description or the reason.
+            tone: the name of the text colour.
+        """
         self.state.setText(one_line(text))
         dress(self.state, "caption", tone)
 

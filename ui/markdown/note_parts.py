@@ -181,9 +181,14 @@ def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
 def _blank(
     kept: list[str], lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]
 ) -> None:
-    """Replace a range of text with empty lines, so that line numbers stay correct.
+    """Replace a range of text by empty lines, so that line numbers stay correct.
 
-    Earlier calls may have removed text from `kept` before this range, but not after it.
+    Args:
+        kept: the lines to change. Earlier calls may have removed text before the range, but not
+            after it.
+        lines: the original lines.
+        start: the index of the first line, and the character in it where the range begins.
+        end: the index of the last line, and the character in it where the range ends.
     """
     (first, left), (last, right) = start, end
     before = kept[first][: len(kept[first]) - len(lines[first]) + left]

@@ -112,7 +112,12 @@ def _shorten_address(address: str) -> str:
 def describe_uses(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, str]:
-    """Describe, for each large attachment, which part of it was sent."""
+    """Map each large attachment to a text that says how much of it was sent.
+
+    Args:
+        attached: the attachments of the message.
+        sent: the segments that the request contained.
+    """
     return {item: use for item in attached for use in _use(item, sent)}
 
 

@@ -52,7 +52,7 @@ class ChipState:
 
     @property
     def figures(self) -> str:
-        """The note and token counts that are shown after the name, such as `11 notes, 3,120`."""
+        """The text after the attachment's name, such as `11 notes, 3,120` for notes and tokens."""
         if self.obstacle:
             return "cannot be sent"
         if self.parts is not None:

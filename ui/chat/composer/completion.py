@@ -40,7 +40,10 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 
 @dataclass(frozen=True)
 class Offers:
-    """The completion suggestions, by kind. The values of notes, images and folders are paths."""
+    """The notes, folders, tags, commands and images that completion can suggest.
+
+    The value of a note, folder or image is its path.
+    """
 
     notes: Sequence[Choice] = ()
     folders: Sequence[Choice] = ()
@@ -190,7 +193,7 @@ class Completer(QObject):
         self.popup.show_at(matches, self._field, found.start)
 
     def _place_again(self) -> None:
-        """Show the suggestions again at the new position of the word to complete."""
+        """Move the suggestions to the new position of the word to complete."""
         self._hide()
         self._update()
 

@@ -184,7 +184,12 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
-        """Show the share of the token budget that the next request uses."""
+        """Show how much of the token budget the next request uses.
+
+        Args:
+            fraction: the used fraction, where 1.0 is the whole budget, or None if it is unknown.
+            amber_from: the fraction above which the meter has the warning colour.
+        """
         self.meter.set_fraction(fraction, amber_from)
         self._update_send()
 

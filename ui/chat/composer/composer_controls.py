@@ -114,7 +114,11 @@ class Meter(QAbstractButton):
         return "–" if self.fraction is None else percent(self.fraction)
 
     def tone(self, part: str) -> str:
-        """Return the colour token of the bar (`graphic`) or of the percentage (`text`)."""
+        """Return the name of the theme colour for a part of the meter.
+
+        Args:
+            part: `graphic` for the bar, or `text` for the percentage.
+        """
         fraction = self.fraction or 0.0
         if fraction > 1:
             return f"danger.{part}"

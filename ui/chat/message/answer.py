@@ -151,7 +151,13 @@ class Answer(AccessibleFrame):
         self._say()
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the answer's log entry ID, the entry IDs of all its versions, and its label."""
+        """Set the ID of the answer's log entry, and its versions and label.
+
+        Args:
+            entry: the ID of the answer's log entry.
+            siblings: the entry IDs of all versions of the answer.
+            label: the user's label for the answer, or an empty string.
+        """
         self._entry = entry
         self.tools.show_place(entry, siblings, label)
 

@@ -20,7 +20,7 @@ _Kind = Literal["again", "branch", "label", "saw", "pin", "unpin", "note", "comp
 
 
 class AnswerTools(ToolStrip):
-    """The strip below an answer, with action buttons, model, location and duration.
+    """The strip below an answer: action buttons, the model's name, and the duration and price.
 
     Signals:
         action_requested: a `MessageAction`.
@@ -60,9 +60,13 @@ class AnswerTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set the answer's log entry ID, the entry IDs of all its versions, and its label.
+        """Set the ID of the answer's log entry, and its versions and label.
 
-        Without an entry ID, the only available action is Copy.
+        Args:
+            entry: the ID of the answer's log entry. If it is empty, the only available action is
+                Copy.
+            siblings: the entry IDs of all versions of the answer.
+            label: the user's label for the answer, or an empty string.
         """
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
@@ -83,9 +87,14 @@ class AnswerTools(ToolStrip):
     def show_about(
         self, model: str, where: str, seconds: float | None, cost: float | None = None
     ) -> None:
-        """Show the model, its location, duration and price: `gpt-4o, at HOST · 6.8 s · $0.0042`.
+        """Show which model wrote the answer, as in `gpt-4o, at HOST · 6.8 s · $0.0042`.
 
-        A price of 0 is not shown, because it means that the model runs on this computer.
+        Args:
+            model: the label of the model.
+            where: where the model runs, such as `at HOST`, or an empty string.
+            seconds: how long the answer took, or None if it is unknown.
+            cost: the price of the answer in US dollars. It is not shown if it is None, or 0 because
+                the model runs on this computer.
         """
         by = f"{model}, {where}" if where else model
         time = "" if seconds is None else took(seconds)

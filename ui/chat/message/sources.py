@@ -67,9 +67,13 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
 
 
 def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str]:
-    """Return the passage without the lines before the first cited one, and the cited lines.
+    """Return a passage from its first cited line on, and the text of the cited lines.
 
     If all lines are cited, or the line numbers do not match the text, the second text is empty.
+
+    Args:
+        segment: the segment with the passage.
+        lines: the first and last cited line, or None if the citation names no lines.
     """
     text = segment.raw_content.split("\n")
     if lines is None or segment.lines is None or lines == segment.lines:

@@ -122,7 +122,15 @@ class _StepLine(QAbstractButton):
 
 
 def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, numbers: bool) -> QRect:
-    """Paint a text at the right edge, and return the space that remains to its left."""
+    """Paint a text at the right edge, and return the space that remains to its left.
+
+    Args:
+        painter: the painter of the row.
+        rest: the free space in the row.
+        text: the text to paint.
+        tone: the name of the text's colour in the theme.
+        numbers: whether all digits have the same width.
+    """
     if not text:
         return rest
     theme = Theme.current()

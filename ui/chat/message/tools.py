@@ -375,7 +375,7 @@ class UserTools(ToolStrip):
         self.show_place("", (), "")
 
     def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set the message's log entry ID, the entry IDs of all its versions, and its label.
+        """Set the message's log entry ID, the entry IDs of its versions, and the user's label.
 
         Without an entry ID, the only available action is Copy.
         """

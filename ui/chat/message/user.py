@@ -111,7 +111,7 @@ class UserMessage(AccessibleFrame):
         return self._entry
 
     def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
-        """Set the message's log entry ID, the entry IDs of all its versions, and its label.
+        """Set the message's log entry ID, the entry IDs of its versions, and the user's label.
 
         Without an entry ID, the message can only be copied.
         """

@@ -55,7 +55,11 @@ class EmptyState(QWidget):
     ) -> None:
         """Show the number of notes, when they were indexed, and up to three suggested questions.
 
-        `is_bare` is True if the folder is known to contain no notes.
+        Args:
+            notes: the number of notes in the vault.
+            indexed: when the notes were indexed, in ISO 8601, or None if they never were.
+            questions: suggested questions.
+            is_bare: whether the folder is known to contain no notes.
         """
         if is_bare:
             self._heading.setText("No notes in this folder yet.")

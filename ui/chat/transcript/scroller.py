@@ -99,12 +99,25 @@ class Scroller(PlaceKeeper, QWidget):
             self.hold(row, row.y() - self.bar.value())
 
     def shift(self, distance: int) -> None:
-        """Keep the content at the same place on the screen when the viewport itself moves down."""
+        """Scroll the content by as much as the viewport has moved, so that it stays where it is.
+
+        Nothing is done if the chat follows its end.
+
+        Args:
+            distance: how far the viewport has moved down, in pixels.
+        """
         if not self._is_following:
             self.bar.setValue(self.bar.value() + distance)
 
     def show_span(self, top: int, height: int) -> None:
-        """Scroll a vertical range to a third of the viewport's height, unless it is visible."""
+        """Scroll until a part of the chat is visible, unless it is visible already.
+
+        The part then begins a third of the viewport's height below the top.
+
+        Args:
+            top: the upper edge of the part in pixels, measured from the top of the messages.
+            height: the height of the part in pixels.
+        """
         value, page = self.bar.value(), self.bar.pageStep()
         if top < value or top + height > value + page:
             self.bar.setValue(top - page // 3)

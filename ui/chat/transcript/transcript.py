@@ -93,7 +93,7 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[ModelChoice]) -> None:
-        """Set the models' labels and locations. Answers show them below the text."""
+        """Set each model's label and where it runs. Both are shown below the model's answers."""
         self.maker.set_models(choices, self.feed.rows)
 
     def load(self, chat: Chat) -> None:
@@ -317,7 +317,11 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return the slots of the chat, including those of blocks that are not in the log."""
+        """Return slots together with the slots of blocks that are not in the log.
+
+        Args:
+            slots: the slots of all messages in the log, in order.
+        """
         present, found = {id(slot) for slot in slots}, list(slots)
         before: Slot | None = None
         for slot in self.feed.slots():

@@ -65,7 +65,12 @@ class MessageMaker(QObject):
         self._places: dict[str, tuple[str, str]] = {}
 
     def set_models(self, choices: Sequence[ModelChoice], rows: Sequence[MessageRow]) -> None:
-        """Set the models' labels and locations, and update the answers that are shown."""
+        """Set each model's label and where it runs, and update the answers that show them.
+
+        Args:
+            choices: the models that the user can choose.
+            rows: the rows of the messages that currently have a widget.
+        """
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:
             if isinstance(row.widget, Answer):

@@ -124,7 +124,13 @@ class ChatActionController(QObject):
         task.start()
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Pin, unpin, archive or unarchive a chat. Archiving a chat offers an undo."""
+        """Pin or archive a chat, or undo this. Archiving a chat offers an undo.
+
+        Args:
+            session: the session ID of the chat.
+            mark: whether the chat is to be pinned or archived.
+            on: False to unpin or unarchive the chat.
+        """
         if self._refuse_running(session):
             return
         task = self._runner.call(lambda: self._assistant.branches.mark(session, mark, on))
@@ -159,7 +165,12 @@ class ChatActionController(QObject):
         )
 
     def export(self, session: str, kind: str) -> None:
-        """Write a chat to a new file in the export folder, and offer to show the folder."""
+        """Write a chat to a new file in the export folder, and offer to show the folder.
+
+        Args:
+            session: the session ID of the chat.
+            kind: the format of the file, which is also its suffix.
+        """
 
         def write() -> Path:
             title, text = self._assistant.history.export(session, kind)

@@ -153,7 +153,12 @@ class ReviewController(QObject):
         self._frame.notifier.toast("Dismissed.", "Undo", undo)
 
     def _restore(self, finding: Finding, place: int) -> None:
-        """Restore a dismissed finding, unless it has been restored already."""
+        """Restore a dismissed finding, unless it has been restored already.
+
+        Args:
+            finding: the finding.
+            place: the finding's previous index in the list.
+        """
         if finding in self._dismissed:
             restore = partial(self._assistant.review.restore, [finding])
             self._store(restore, partial(self._on_restored, finding, place))

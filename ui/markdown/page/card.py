@@ -193,7 +193,14 @@ class _Passage(QWidget):
     def _paint_ground(
         self, painter: QPainter, row: QRect, cited: str, direction: Qt.LayoutDirection
     ) -> None:
-        """Paint the background of the cited part of a line."""
+        """Paint a background behind the cited text at the start of a line.
+
+        Args:
+            painter: the painter of the widget.
+            row: the rectangle of the line.
+            cited: the cited text.
+            direction: the direction in which the line is read.
+        """
         width = painter.fontMetrics().horizontalAdvance(cited)
         left = row.right() + 1 - width if direction == Qt.LayoutDirection.RightToLeft else 0
         color = Theme.current().color("diff.mark_bg")

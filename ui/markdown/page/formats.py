@@ -48,10 +48,14 @@ class Formats:
         return made
 
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
-        """Return the pieces of a citation such as `[1]` or `[1, 2]`, each with its format.
+        """Split a citation such as `[1]` or `[1, 2]` into pieces, and choose a format for each.
 
-        Only the number is visible, because the brackets have the same colour as the pill behind
-        them. Copied text and the text for screen readers still contain `[1]`.
+        Only the numbers are visible, because the brackets have the same colour as the background
+        behind them. Copied text and the text for screen readers still contain `[1]`.
+
+        Args:
+            text: the citation.
+            is_doubtful: whether the citation is unverified.
         """
         parts = [part for part in _DIGITS.split(text) if part]
         known = [part for part in parts if part.isdigit()]
@@ -86,7 +90,13 @@ class Formats:
         return self.text("code", f"syntax.{color}", _PLAIN)
 
     def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
-        """Return a block format with a type role's line height and the text's direction."""
+        """Return a block format with a type role's line height and the text's direction.
+
+        Args:
+            role: a type role of the design tokens, such as `body`.
+            text: the text of the block, which decides its direction.
+            top: the space above the block in pixels.
+        """
         made = QTextBlockFormat()
         is_tall = has_tall_letters(text)
         made.setLineHeight(
@@ -99,7 +109,12 @@ class Formats:
         return made
 
     def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
-        """Return the format for an empty block, such as those around a table."""
+        """Return the format for an empty block, such as those around a table.
+
+        Args:
+            top: the space above the block in pixels.
+            height: the height of the block in pixels.
+        """
         made = QTextBlockFormat()
         made.setLineHeight(height, FIXED)
         made.setTopMargin(top)
