@@ -44,10 +44,10 @@ def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
 
 
 def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
-    """Read a note for a tool call. Only file types that are indexed are allowed.
+    """Read a note for a tool call of a model.
 
-    Keys and passwords are usually stored in other file types, or in hidden files. A model receives
-    such files only if the user attaches them.
+    Only file types that are indexed are allowed, because keys and passwords are usually stored in
+    other file types or in hidden files. A model receives such files only if the user attaches them.
 
     Raises:
         NoteExcluded: the note is hidden, excluded by a rule or marked as private.
@@ -70,7 +70,13 @@ def is_hidden(path: str) -> bool:
 
 
 def parse_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> tuple[Note, Document]:
-    """Read and parse a note for a model. Raise the same errors as `read_allowed`."""
+    """Read a note for a model, and return the note and its parsed document.
+
+    Raises:
+        NoteExcluded: the note is excluded by a rule or marked as private.
+        UnsafePath: the path is outside of the vault.
+        NoteUnreadable: the note is missing or cannot be read as text.
+    """
     _refuse_excluded(root, path, exclude)
     note, document = parse_note(printable(path), read_bytes(root, path))
     if note.is_private:

@@ -1,7 +1,7 @@
 """The catalog: a SQLite database of all files, passages, links, tags and vectors.
 
 It is a single file in WAL mode. One connection writes, while any number of threads and processes
-can read. All other files of an index can be rebuilt from it.
+can read. All other files of an index can be rebuilt from the catalog.
 """
 
 import json
@@ -53,7 +53,7 @@ class Catalog:
     """
 
     def __init__(self, path: Path, *, is_writable: bool):
-        """Open the catalog. When writable, it is created if missing and replaced if damaged.
+        """Open the catalog. If it is writable, create a missing file and replace a damaged one.
 
         Raises:
             IndexUnusable: the catalog cannot be opened, or was made by another version of Strata.
@@ -86,7 +86,7 @@ class Catalog:
     # -- reading
 
     def rows(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """Run a query on committed data. Thread-safe.
+        """Run a query and return all its rows. Only committed data is read. Thread-safe.
 
         Raises:
             IndexUnusable: the file cannot be read.
@@ -104,7 +104,7 @@ class Catalog:
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """Return a row for each text without a vector: passage ID, token count, file ID."""
+        """Return a row with passage ID, token count and file ID for each text without a vector."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -113,7 +113,7 @@ class Catalog:
     def list_unembedded_among(
         self, paths: Collection[str], table: VectorTable = "vectors"
     ) -> list[Row]:
-        """List passages as `list_unembedded` does, but only those in the given notes."""
+        """List texts without a vector as `list_unembedded` does, but only from the given notes."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
             " FROM chunks JOIN files ON files.id = file_id"
@@ -130,7 +130,7 @@ class Catalog:
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
-        """Return the hash and the embedded text of each passage. Missing passages are skipped."""
+        """Return the hash and the text to embed of each passage. Unknown passages are skipped."""
         return [
             (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
@@ -189,7 +189,7 @@ class Catalog:
     def add_vectors(
         self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
     ) -> None:
-        """Store vectors, given as float32 bytes, under the hashes of their texts."""
+        """Store the vectors of texts, as float32 bytes, under the hashes of these texts."""
         pairs = list(zip(hashes, vectors, strict=True))
         statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
         self.run_many(statement, pairs)
@@ -204,7 +204,7 @@ class Catalog:
         return dropped
 
     def mark_vectors_changed(self) -> None:
-        """Invalidate all in-memory caches of the vectors."""
+        """Make every process discard the vectors that it has cached in memory."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
@@ -277,7 +277,7 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Clear a catalog of another Strata version. If it is read-only, raise `IndexUnusable`."""
+        """Clear a catalog of another Strata version. Raise `IndexUnusable` if it is read-only."""
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -306,7 +306,7 @@ class Catalog:
     def _refuse_damaged(self, said: str) -> None:
         """Raise `IndexDamaged` unless SQLite's damage check returned "ok".
 
-        This check comes before the version check, because the version itself may be damaged.
+        The damage check comes before the version check, because the version itself may be damaged.
         """
         if said != "ok":
             raise self._damage_error(said)
@@ -350,9 +350,9 @@ class Catalog:
 
 
 def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an SQLite error indicates a damaged file.
+    """Return whether an SQLite error means that the database file is damaged.
 
-    A full disk, a lock, a missing file or missing permissions do not count.
+    Other causes are a full disk and a file that is locked, missing or not accessible.
     """
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # raised by Python: text is not UTF-8; a closed connection is another class
@@ -384,8 +384,8 @@ def is_damaged(path: Path) -> bool:
 def set_aside(path: Path) -> Path:
     """Rename a damaged database and its WAL file, and return the new path.
 
-    The new name ends with `.damaged`, or `.damaged-2` and so on. Once all numbers are used, the
-    last file is overwritten.
+    The new name ends with `.damaged`, `.damaged-2` or `.damaged-3`. If all three files exist, the
+    last one is overwritten.
     """
     names = [path.name + ".damaged", *(f"{path.name}.damaged-{n}" for n in range(2, _MOST_ASIDE))]
     last = path.with_name(f"{path.name}.damaged-{_MOST_ASIDE}")

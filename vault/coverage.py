@@ -39,7 +39,7 @@ class Coverage:
 
     @property
     def advice(self) -> str:
-        """A sentence with the coverage, and with the command that indexes the remaining notes."""
+        """The coverage in words, with the command that indexes the remaining notes."""
         return f"{self.sentence.removesuffix('.')}; `strata index` does the rest"
 
     @property

@@ -3,14 +3,14 @@
 Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
 FOLDER without network access. If FOLDER is empty, it loads the installed model, after checking its
 weights. A request `{texts}` is answered with float32 vectors of unit length. An `urgent` request is
-answered before the others, and the texts of a `query` request are queries. With `rerank` the model
+answered before the others, and the texts of a `query` request are queries. With `rerank`, the model
 is a cross-encoder, and `{query, texts}` is answered with a score from 0 to 1 for each text.
 
 Before it embeds the first texts that are not urgent, the process measures which precision is faster
 on this processor. The result is stored in the folder CACHE, by processor, torch version and STAMP,
 which identifies the model. A request `{export}` also stores the model there in ONNX form. From then
-on, the ONNX form embeds queries, and passages too if that is faster. Torch is then loaded only if
-it is needed.
+on, the ONNX form embeds queries, and also passages if it embeds them faster. Torch is then loaded
+only if it is needed.
 """
 
 import copy
@@ -59,7 +59,7 @@ _MOST_WITHOUT_TORCH = 200
 
 
 def main() -> None:
-    """Answer requests until the parent process exits."""
+    """Load the model, and answer requests until the process is idle or its parent exits."""
     idle_s, folder_name, *more = sys.argv[1:]
     requests = Requests(ends_at_once=True, idle_s=float(idle_s))
     try:
@@ -73,7 +73,12 @@ def main() -> None:
 
 
 def _open_model(folder_name: str, cache: Sequence[str]) -> "_Model":
-    """Open the model. Torch is loaded only if there is no ONNX model for queries."""
+    """Open the model. Torch is loaded only if there is no ONNX model for queries.
+
+    Args:
+        folder_name: the model's folder, or an empty string for the installed model.
+        cache: the cache folder and the model's stamp, or nothing if no cache is used.
+    """
 
     def load() -> Any:
         return _load_with_torch(Path(folder_name) if folder_name else _find_installed_model())
@@ -192,11 +197,14 @@ class _Model:
 
     @property
     def _can_spare_torch(self) -> bool:
-        """Whether so few passages have been embedded that loading torch would not save time."""
+        """Whether the few passages embedded so far do not justify loading torch."""
         return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:
-        """Export the model to ONNX if it gives the same vectors, and measure its speed."""
+        """Export the model to ONNX, if possible, and measure its speed.
+
+        The export is used only if it gives the same vectors as the original model.
+        """
         if not self.can_export or self._onnx_files is None:
             return
         self.can_export = False
@@ -262,7 +270,10 @@ class _Model:
 
 
 def _return_memory() -> None:
-    """Return unused memory to the system, because batches of different lengths fragment it."""
+    """Return unused memory to the operating system.
+
+    Batches of different lengths fragment the memory, so that it would grow otherwise.
+    """
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
@@ -361,7 +372,10 @@ def _list_inputs(model: Any) -> list[str]:
 
 
 def _convert_to_bfloat16(model: Any) -> Any:
-    """Convert a model's linear layers to bfloat16, because autocast would do so for each batch."""
+    """Convert the linear layers of a model to bfloat16, and return the model.
+
+    Otherwise autocast would convert them again for each batch.
+    """
     import torch
 
     for module in model.modules():

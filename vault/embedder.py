@@ -1,7 +1,7 @@
 """Embed texts in a child process that is started on demand.
 
-If the process dies, it is restarted and unanswered requests are sent again. Embedding fails only if
-the process dies several times in a row.
+If the process dies, it is restarted, and unanswered requests are sent again. Embedding fails only
+if the process dies several times in a row.
 """
 
 import threading
@@ -86,9 +86,7 @@ class Embedder:
         return self._precision
 
     def store_onnx_form(self, on_wait: Callable[[], None] = lambda: None) -> None:
-        """Export the model to ONNX, unless this was already done.
-
-        ONNX models load faster.
+        """Export the model to ONNX, a format that loads faster, unless this was already done.
 
         Args:
             on_wait: called about every 50 ms. It can raise an exception to stop waiting.
@@ -105,7 +103,7 @@ class Embedder:
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
-        """Embed a query. It takes precedence over waiting batches.
+        """Embed a query and return its vector. Waiting batches of passages are delayed.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -113,7 +111,7 @@ class Embedder:
         return self.begin_query(text)()
 
     def begin_query(self, text: str) -> "Callable[[], Vectors]":
-        """Start embedding a query. It takes precedence over waiting batches.
+        """Start embedding a query. Waiting batches of passages are delayed.
 
         Returns:
             A function that waits for the vector and returns it.
@@ -155,7 +153,9 @@ class Embedder:
         on_wait: Callable[[], None] = lambda: None,
         can_work_ahead: Callable[[], bool] = lambda: True,
     ) -> "Iterator[Vectors]":
-        """Embed batches in order, computing ahead while results are consumed.
+        """Embed batches of texts, and yield the vectors of each batch in order.
+
+        The next batches are computed while the caller uses the results.
 
         Args:
             batches: lists of texts, ideally of similar length.
@@ -207,14 +207,17 @@ class Embedder:
     def _embed_short(
         self, texts: Sequence[str], *, is_query: bool
     ) -> "dict[tuple[bool, str], Vectors]":
-        """Embed short texts in small batches. The texts should be sorted by length."""
+        """Embed short texts in small batches. The texts should be sorted by length.
+
+        Return the vectors by a pair of `is_query` and the text.
+        """
         batches = [texts[at : at + _SHORT_BATCH] for at in range(0, len(texts), _SHORT_BATCH)]
         asked = [self._ask(batch, is_urgent=True, is_query=is_query) for batch in batches]
         vectors = (vector for each in asked for vector in self._answer(each, lambda: None))
         return {(is_query, text): vector for text, vector in zip(texts, vectors, strict=True)}
 
     def _keep(self, vectors: "Mapping[tuple[bool, str], Vectors]") -> None:
-        """Cache the vectors of short texts, and remove the least recently used ones."""
+        """Cache the vectors of short texts, and remove the least recently used vectors."""
         with self._lock:
             for key, vector in vectors.items():
                 self._kept[key] = vector
@@ -264,9 +267,12 @@ class Embedder:
                 return np.frombuffer(frame.payload, "<f4").reshape(frame.header["shape"])
 
     def _discard_child(self, child: Child, error: ChildDied) -> None:
-        """Discard a dead child process.
+        """Discard a dead child process, so that the next request starts another one.
 
-        Its death is counted once, even if several threads notice it.
+        A process is counted once, even if several threads notice that it died.
+
+        Raises:
+            EmbedderFailed: the process died several times in a row.
         """
         child.kill(str(error))
         with self._lock:

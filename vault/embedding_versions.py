@@ -1,8 +1,9 @@
 """Switch between embedding models, keeping the vectors of up to two models.
 
 When the user chooses another model, its vectors are written to a spare table while searches still
-use the old ones. Once complete, the tables are swapped. The old vectors are kept, so that switching
-back only requires embedding new texts. A third model replaces the spare vectors.
+use the old ones. Once every text has a new vector, the tables are swapped. The old vectors are
+kept, so that switching back only requires embedding new texts. A third model replaces the spare
+vectors.
 """
 
 import threading
@@ -33,7 +34,10 @@ def read_used_model(catalog: Catalog) -> tuple[str, str]:
 
 
 def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
-    """Return the table for a model's vectors, clearing the spare table if necessary."""
+    """Return the table for a model's vectors.
+
+    If the spare table contains the vectors of another model, it is cleared first.
+    """
     if read_used_model(catalog)[1] == model.stamp:
         return "vectors"
     with catalog.transaction():
@@ -47,7 +51,7 @@ def choose_vector_table(catalog: Catalog, model: EmbeddingModel) -> VectorTable:
 
 
 def switch_model(catalog: Catalog) -> None:
-    """Swap the active and the spare vector tables."""
+    """Swap the active and the spare vector tables, so that searches use the other model."""
     with catalog.transaction():
         catalog.run("ALTER TABLE vectors RENAME TO former_vectors")
         catalog.run("ALTER TABLE spare_vectors RENAME TO vectors")
@@ -103,6 +107,10 @@ class Embedders:
     def find_named(self, name: str, stamp: str) -> Embedder:
         """Return the embedder of the model that computed the stored vectors.
 
+        Args:
+            name: the model's name in the catalog.
+            stamp: the hash of the model's files in the catalog.
+
         Raises:
             EmbedderFailed: the model is no longer on this computer, or its files have changed.
         """
@@ -119,14 +127,16 @@ class Embedders:
     def find_chosen_or_used(
         self, name: str, catalog: Catalog
     ) -> tuple[Embedder, EmbedderFailed | None]:
-        """Return the embedder that is chosen in the settings.
+        """Return the embedder of the model that is chosen in the settings.
 
-        If the chosen model cannot be used, return the embedder of the stored vectors, and the
-        error.
+        If this model cannot be used, return the embedder of the stored vectors, and the error.
 
         Args:
             name: the value of the setting `embedding.model`.
             catalog: the catalog with the stored vectors and the name of their model.
+
+        Raises:
+            EmbedderFailed: neither model can be used.
         """
         try:
             return self.find_chosen(name), None
@@ -136,8 +146,9 @@ class Embedders:
     def begin_query(self, catalog: Catalog, text: str) -> "Callable[[], Vectors | None]":
         """Start embedding a query with the model that computed the stored vectors.
 
-        Return a function that waits for the vector. If no vectors are stored, the model is not
-        loaded, and the function returns None.
+        Returns:
+            A function that waits for the vector. If no vectors are stored, the model is not loaded,
+                and the function returns None.
 
         Raises:
             EmbedderFailed: the model cannot be used.

@@ -52,7 +52,9 @@ class NoteUnreadable(VaultError):
 
 
 class ReadingFailed(VaultError):
-    """A file cannot be read as text. `NoteUnreadable` adds the path.
+    """The content of a file cannot be read as text.
+
+    Code that knows the path raises `NoteUnreadable` instead.
 
     Attributes:
         reason: a short reason, suitable for a list.
@@ -143,7 +145,7 @@ class RerankerFailed(VaultError):
 
 
 class VectorStoreFailed(VaultError):
-    """The vector store is broken or its process ended. Searches work without it."""
+    """The vector store is broken or its process ended. Searches still work, but use only words."""
 
 
 class ChildDied(VaultError):

@@ -142,7 +142,11 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Make the next update retry the given failed files, or all of them."""
+        """Make the next update read files again that could not be indexed.
+
+        Args:
+            paths: the files, or None for all files that could not be indexed.
+        """
         catalog, _ = self._handle.own()
         with catalog.transaction():
             Records(catalog).forget_failures(paths)
@@ -161,7 +165,7 @@ class VaultIndex(IndexContents):
         progress: ProgressCallback = lambda _progress: None,
         on_failure: Callable[[VaultError], None] = lambda _error: None,
     ) -> None:
-        """Watch the folder and index its changes.
+        """Watch the folder, and index the notes that change.
 
         From now on, background updates run at half speed while the machine is busy or on battery.
         The callbacks run in the watcher's thread.
@@ -187,11 +191,11 @@ class VaultIndex(IndexContents):
             watcher.start()
 
     def take_warning(self) -> str:
-        """Return a warning if the index was damaged, but only once. Otherwise return ""."""
+        """Return a warning if the index was found damaged since the last call, otherwise ""."""
         return self._handle.take_warning()
 
     def close(self) -> None:
-        """Stop the child processes and release the lock."""
+        """Stop the child processes of the index and release its file lock."""
         with self._lock:
             self._handle.stop_opening()
         self.throttle.resume()  # a paused update has to notice the end
@@ -219,9 +223,9 @@ class VaultIndex(IndexContents):
         """Find the `k` best passages by words and by meaning.
 
         Args:
-            query: words and filters.
+            query: the words to search for, and filters such as tags.
             k: the maximum number of hits.
-            in_play: notes that the session is about, which are boosted.
+            in_play: the paths of notes that the session is about. Their passages are ranked higher.
             reranks: whether to rerank with the cross-encoder, if one is configured.
             covers: the part of the vault to search, or None for all of it.
             is_quoted: whether the passages are shown to the user directly, without a model's
@@ -250,7 +254,7 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def excerpts(self, query: str, k: int = 8, covers: Covers = None) -> SearchResult:
-        """Find the `k` best excerpts: passages cut to the sentences that match the query."""
+        """Find the `k` best passages, each shortened to the sentences that match the query."""
         opened = self._handle.open()
         passages = None if opened is None else Passages(opened.catalog)
         return search_excerpts(partial(self.search, covers=covers), passages, query, k)
@@ -259,7 +263,14 @@ class VaultIndex(IndexContents):
     def list_notes(
         self, query: str, limit: int, offset: int = 0, covers: Covers = None
     ) -> SearchResult:
-        """List all notes that match a query, one hit per note."""
+        """List all notes that match a query, with one hit per note.
+
+        Args:
+            query: the words to search for, and filters such as tags.
+            limit: the maximum number of hits.
+            offset: the number of notes to skip at the start of the list.
+            covers: the part of the vault to search, or None for all of it.
+        """
         opened = self._handle.open()
         if opened is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
@@ -271,7 +282,10 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
-        """Find the `k` best passages in the given texts, without embedding them."""
+        """Find the `k` best passages in texts that are not part of the index.
+
+        The texts are not embedded, but existing vectors of equal passages are used.
+        """
         opened = self._handle.open()
         if opened is None:
             return search_texts(texts, query, k)
@@ -292,9 +306,9 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes most closely related to a note by meaning or links.
+        """Return the `k` notes that are most similar to a note or linked with it.
 
-        No model is loaded.
+        The stored vectors are compared, so that no model is loaded.
         """
         if (opened := self._handle.open()) is None:
             return []
@@ -318,7 +332,11 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
-        """Measure how reliably and how fast searches find the vault's own notes."""
+        """Measure how reliably and how fast searches find the vault's own notes.
+
+        Raises:
+            IndexUnusable: there is no index yet.
+        """
         opened = self._handle.open()
         if opened is None:
             raise IndexUnusable("There is no index of these notes yet; run: strata index.")
@@ -326,7 +344,7 @@ class VaultIndex(IndexContents):
 
     @property
     def is_searched(self) -> bool:
-        """Whether the index is being searched, or was a few seconds ago."""
+        """Whether a search of the index is running, or ended within the last few seconds."""
         return self._idle.is_paused
 
     @property
@@ -356,7 +374,10 @@ class VaultIndex(IndexContents):
         return *self._embedders.pids, self._reranker.pid, self._handle.store_pid
 
     def _catch_up(self) -> str:
-        """Wait briefly for the latest changes to be indexed, or return a warning."""
+        """Wait at most three seconds for recent changes of notes to be indexed.
+
+        Return a warning if this takes longer, otherwise an empty string.
+        """
         watcher = self._watcher
         if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""
@@ -367,9 +388,9 @@ class VaultIndex(IndexContents):
         return "" if is_done else _BEHIND
 
     def _rebuild_replaced(self) -> None:
-        """Start rebuilding an index whose damaged catalog was replaced with an empty one.
+        """Start rebuilding an index after its damaged catalog was replaced with an empty one.
 
-        This is done only if the folder is being watched and no update is running.
+        Nothing is started unless the folder is being watched and no update is running.
         """
         if self._watcher is not None and not self.updates.is_busy:
             rebuild = partial(self._watcher.call_changed, None)

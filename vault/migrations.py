@@ -1,7 +1,7 @@
 """The catalog's schema, as numbered migrations that never change once released.
 
-`user_version` is the number of applied migrations. A migration may delete derived data, because
-updates can rebuild it from the notes. Vectors are kept as long as their text exists.
+SQLite's `user_version` stores the number of applied migrations. A migration may delete derived
+data, because updates can rebuild it from the notes. Vectors are kept as long as their text exists.
 """
 
 import json
@@ -74,7 +74,8 @@ def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
 
     `files` stores the state of every file, so that unchanged files are not read again. `vectors` is
     keyed by text hash and separate from `chunks`, so that vectors survive edits, moves and
-    rebuilds. `words` stores no text, so the text must be recomputed to remove a row.
+    rebuilds. `words` is a full-text index that stores no text. To remove a row, its text has to be
+    computed again.
     """
     for statement in _NOTES_CHUNKS_VECTORS.split(";\n"):
         connection.execute(statement)
@@ -83,7 +84,8 @@ def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
 def m002_spare_vectors(connection: sqlite3.Connection) -> None:
     """Add a table for the vectors of a second embedding model.
 
-    Once complete, the two tables swap names, so that searches always use `vectors`.
+    When the spare table is complete, the two tables swap names. Searches therefore always use the
+    table `vectors`.
     """
     connection.execute(
         "CREATE TABLE spare_vectors ("
@@ -126,9 +128,10 @@ def m004_names(connection: sqlite3.Connection) -> None:
 
 
 def m005_note_words(connection: sqlite3.Connection) -> None:
-    """Add a full-text index of whole notes, filled from the stored passages.
+    """Add a full-text index of whole notes, and fill it from the stored passages.
 
-    It finds long notes by words that occur in different passages. Like `words`, it stores no text.
+    The index finds long notes by words that occur in different passages. Like `words`, it stores no
+    text.
     """
     connection.execute(
         "CREATE VIRTUAL TABLE note_words USING fts5("
@@ -167,7 +170,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Migrate a catalog to the latest schema, one transaction per step."""
+    """Apply all missing migrations to a catalog, each in its own transaction."""
     for number, step in enumerate(MIGRATIONS, start=1):
         if schema_version(connection) < number:
             connection.execute("BEGIN IMMEDIATE")
@@ -181,7 +184,10 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def add_vocabulary(reader: sqlite3.Connection) -> sqlite3.Connection:
-    """Add a temporary table `vocabulary` with the stems of the full-text index."""
+    """Add a temporary table `vocabulary` with all stems of the full-text index of passages.
+
+    Return the same connection.
+    """
     reader.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
     return reader
 
@@ -234,7 +240,13 @@ def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
 def _find_table_damages(
     connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
 ) -> Iterator[str]:
-    """Describe each damage in a table. Of columns with vectors, only the type is checked."""
+    """Yield a description of each damaged value in a table. Of vectors, only the type is checked.
+
+    Args:
+        connection: the connection to the catalog that is checked.
+        table: the name of the table.
+        columns: the name and the SQL type of each column.
+    """
     wanted = [f"typeof({name})" if name == "vector" else name for name, _ in columns]
     for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}"):  # noqa: S608 - ours
         for (name, kind), value in zip(columns, row, strict=True):

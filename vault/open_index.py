@@ -57,7 +57,10 @@ class IndexStores:
     def find_nearest(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
     ) -> list[tuple[bytes, float]]:
-        """Return the nearest texts with their cosine similarities, using Chroma if it is faster."""
+        """Return the hash and cosine similarity of the texts nearest to a vector, nearest first.
+
+        Chroma is used if it is faster than an exact scan.
+        """
         store = self.store
         if store is not None and store.is_ready and among is None and _is_worth_asking(store):
             with suppress(VectorStoreFailed):  # the exact scan answers instead
@@ -94,7 +97,7 @@ class IndexStores:
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 
     def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Search, and repeat the search if vectors were replaced while the search ran."""
+        """Search, and repeat the search if the model of the vectors was switched meanwhile."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -155,10 +158,7 @@ class IndexStores:
 
 
 class IndexHandle:
-    """Opens the index in a folder on demand, and replaces it when it is damaged.
-
-    Thread-safe.
-    """
+    """Opens the index in a folder on demand, and replaces a damaged catalog. Thread-safe."""
 
     def __init__(
         self,
@@ -249,7 +249,7 @@ class IndexHandle:
             return catalog, store
 
     def take_warning(self) -> str:
-        """Return a warning if the index was damaged, but only once. Otherwise return ""."""
+        """Return a warning if the index was found damaged since the last call, otherwise ""."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return INDEX_DAMAGED if was_damaged else ""
@@ -299,7 +299,7 @@ class IndexHandle:
             self._on_replaced()
 
     def stop_opening(self) -> None:
-        """Prevent the index from being opened again. An open catalog stays open until `close`."""
+        """Prevent the index from being opened again. If it is open, it stays open until `close`."""
         with self._lock:
             self._is_closed = True
 
@@ -378,7 +378,10 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether to query the vector store, because it is a server or faster than a scan."""
+    """Return whether the vector store should be queried instead of an exact scan.
+
+    This is the case for a server, and for a store with so many vectors that a scan is slower.
+    """
     return store.server is not None or store.size > _FEW_VECTORS
 
 

@@ -97,18 +97,18 @@ def open_inside(root: Path, relative: str) -> int:
 
 
 class _Replaced(Exception):
-    """A path component became a link, or is no longer a folder."""
+    """Raised if a path component was replaced by a symbolic link, or is no longer a folder."""
 
 
 def open_folder_inside(root: Path, relative: str) -> int:
-    """Open a folder in the vault without following links, and return its file descriptor.
+    """Open a folder in the vault without following symbolic links, and return its file descriptor.
 
     Args:
         root: the vault's folder.
         relative: the relative path, or an empty string for `root` itself.
 
     Raises:
-        UnsafePath: a path component is a link, or not a folder.
+        UnsafePath: a path component is a symbolic link, or not a folder.
         OSError: the folder does not exist or cannot be opened.
     """
     try:
@@ -156,7 +156,7 @@ def _is_file(name: str, folder: int) -> bool:
 
 
 def is_text_name(name: str) -> bool:
-    """Return whether a file name is valid Unicode."""
+    """Return whether a file name can be encoded as UTF-8."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -165,7 +165,7 @@ def is_text_name(name: str) -> bool:
 
 
 def printable(path: str) -> str:
-    r"""Make a path encodable as UTF-8, showing invalid bytes as `\xff`."""
+    r"""Return a path in which each byte that is not valid UTF-8 is written as `\xff`."""
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # a lone surrogate that encodes no byte, so no file's name
@@ -173,7 +173,14 @@ def printable(path: str) -> str:
 
 
 def name_on_disk(root: Path, path: str) -> str:
-    """Return the path on disk for a path that `printable` returned."""
+    """Return the path on disk for a path in which `printable` may have escaped bytes.
+
+    A path without escaped bytes, or with no such file on disk, is returned unchanged.
+
+    Args:
+        root: the vault's folder.
+        path: the path as returned by `printable`, relative to `root`.
+    """
     if _BYTE.search(path.encode("utf-8", "replace")) is None or os.path.lexists(root / path):
         return path
     data = os.fsencode(path)

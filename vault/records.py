@@ -26,7 +26,15 @@ NEVER_SEEN = FileStat(-1, -1, -1, -1)
 
 
 class FileRow(NamedTuple):
-    """A file's record. File attributes of -1 make the next update read the file again."""
+    """The catalog's record of a file.
+
+    If `mtime_ns` and `size` are -1, the next index update reads the file again.
+
+    Attributes:
+        state: whether the file is indexed, excluded or could not be read.
+        reason: the rule that excludes the file, or the reason why it could not be read.
+        version: a hash of the file's content, or an empty string if the file is not indexed.
+    """
 
     path: str
     id: int
@@ -50,7 +58,11 @@ class FileRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoteState:
-    """The state of a file. `reason` is the rule that excludes it, or the reason why it failed."""
+    """A file in the vault and its state in the index.
+
+    Attributes:
+        reason: the rule that excludes the file, or the reason why it could not be read.
+    """
 
     path: str
     title: str
@@ -90,7 +102,7 @@ class Records:
         return int(row[0]), int(row[1])
 
     def list_by_state(self, state: State) -> tuple[tuple[str, str], ...]:
-        """List the files in a state, each with the reason for the state, sorted by path."""
+        """List the files that have the given state, each with the reason for it, sorted by path."""
         statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
 
@@ -105,7 +117,7 @@ class Records:
         ]
 
     def tags(self) -> list[tuple[str, str]]:
-        """List pairs of tag and note path, sorted."""
+        """Return each tag paired with the path of a note that has the tag, in sorted order."""
         return [
             (row[0], row[1])
             for row in self._catalog.rows(
@@ -115,7 +127,7 @@ class Records:
         ]
 
     def list_names(self, path: str) -> set[str]:
-        """Return the names that links can use for a note, as in `fold_link_name`."""
+        """Return the names by which links can refer to a note, as `fold_link_name` spells them."""
         statement = "SELECT name FROM names JOIN files ON files.id = file_id WHERE path = ?"
         return {row[0] for row in self._catalog.rows(statement, (path,))}
 
@@ -123,8 +135,8 @@ class Records:
         """Build a link resolver for only the notes with one of the given names.
 
         Args:
-            names: the names, as in `fold_link_name`.
-            attachments: Obsidian's attachment folder.
+            names: the names, spelled as `fold_link_name` returns them.
+            attachments: the attachment folder that is set in Obsidian.
         """
         rows = self._catalog.rows(
             "SELECT path, aliases FROM notes JOIN files ON files.id = file_id WHERE file_id IN"
@@ -135,7 +147,11 @@ class Records:
         return LinkResolver(((path, json.loads(aliases)) for path, aliases in rows), attachments)
 
     def resolve_links(self, attachments: str) -> LinkResolver:
-        """Build a link resolver for all notes, by path, alias and title."""
+        """Build a link resolver that finds notes by path, alias and title.
+
+        Args:
+            attachments: the attachment folder that is set in Obsidian.
+        """
         rows = self._catalog.rows(
             "SELECT path, aliases, title FROM files LEFT JOIN notes ON file_id = files.id"
             " ORDER BY path"
@@ -144,7 +160,7 @@ class Records:
         return LinkResolver(notes, attachments, [(path, title) for path, _, title in rows if title])
 
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
-        """Store a note in the catalog, replacing any record with the same path."""
+        """Store a note in the catalog, replacing any record of a file with the same path."""
         file_id = self._put_file(note.path, stat, "indexed", "", note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
@@ -175,14 +191,20 @@ class Records:
         self._put_file(path, stat, state, reason, "")
 
     def touch(self, path: str, stat: FileStat) -> None:
-        """Update the recorded attributes of an unchanged file."""
+        """Store the current attributes of a file whose content has not changed."""
         self._catalog.run(
             "UPDATE files SET mtime_ns = ?, size = ?, device = ?, inode = ? WHERE path = ?",
             (stat.mtime_ns, stat.size, stat.device, stat.inode, path),
         )
 
     def rename(self, old: str, stat: FileStat, note: Note) -> None:
-        """Change a note's path, keeping its passages and vectors."""
+        """Change a note's path in the catalog, keeping its passages and vectors.
+
+        Args:
+            old: the path that is recorded in the catalog.
+            stat: the current attributes of the file.
+            note: the note, with its new path and title.
+        """
         self._remove_words(old)
         self.remove(note.path)
         self._catalog.run("UPDATE files SET path = ? WHERE path = ?", (note.path, old))
@@ -267,7 +289,12 @@ class Records:
         )
 
     def _read_words(self, condition: str, value: str | int) -> "_WordRows":
-        """Compute a note's full-text index rows from the stored text."""
+        """Compute a note's rows in the full-text indexes from its stored text.
+
+        Args:
+            condition: an SQL condition that selects one file, with a placeholder for `value`.
+            value: the file's path or id.
+        """
         statement = (
             "SELECT chunks.id, file_id, path, title, aliases, heading, text FROM chunks"
             " JOIN notes USING (file_id) JOIN files ON files.id = file_id WHERE "
@@ -312,6 +339,11 @@ class RemovedNotes:
 
         A missing note matches if it has the same content and file type. If several match, the one
         with the same inode is preferred. Each note is returned only once.
+
+        Args:
+            path: the new path.
+            version: a hash of the content.
+            stat: the attributes of the file at the new path.
         """
         known = self._paths.get(version, [])
         alike = [gone for gone in known if find_kind(gone) is find_kind(path)]
@@ -323,7 +355,7 @@ class RemovedNotes:
         return old
 
     def list_rest(self) -> list[tuple[str, FileRow]]:
-        """Return the missing notes that have not been recognised as moved."""
+        """Return the path and the record of each missing note that was not recognised as moved."""
         return list(self._gone.items())
 
 

@@ -28,7 +28,10 @@ class FileStat(NamedTuple):
     inode: int
 
     def differs(self, seen: "FileStat") -> bool:
-        """Return whether the file may have changed since. The device number is not compared."""
+        """Return whether the file may have changed between the two readings of its attributes.
+
+        The device number is not compared, because it can change when a drive is mounted again.
+        """
         return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
 
@@ -104,11 +107,16 @@ def scan(
 
 
 def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> ScanResult | None:
-    """Scan only the given paths.
+    """Scan only the given paths, which is faster than a full scan.
+
+    Args:
+        root: the vault's folder.
+        exclude: patterns as in a `.gitignore`.
+        paths: the paths to check, relative to the vault.
 
     Returns:
         The notes found, as in `scan`, or None if a full scan is needed because a path may have been
-        a folder or is below a link.
+            a folder or is below a symbolic link.
 
     Raises:
         VaultMissing: the folder does not exist.
@@ -179,7 +187,14 @@ def read_stat(root: Path, path: str) -> FileStat | None:
 def _list_entries(
     root: Path, folder: str, result: ScanResult
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield a folder's entries with their paths, except hidden ones."""
+    """Yield the entries of a folder with their paths, except hidden ones.
+
+    A subfolder that cannot be listed is added to `result`.
+
+    Raises:
+        VaultMissing: the vault's folder was removed during the scan.
+        VaultUnreadable: the vault's folder cannot be listed.
+    """
     try:
         with os.scandir(root / folder) as listing:
             entries = list(listing)
@@ -245,7 +260,10 @@ def _add_note(
 
 
 def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
-    """Report a symbolic link as excluded or failed. A note is indexed only under its own path."""
+    """Add a symbolic link to the excluded or failed files of a scan.
+
+    Links are never indexed, because the note that a link points to is indexed under its own path.
+    """
     base = os.path.realpath(root)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):

@@ -1,10 +1,10 @@
 """The child process that runs Chroma. Only this module loads chromadb.
 
-Run as `python -P -m vault.vector_worker [FOLDER]`. With FOLDER, it opens the store in that folder.
-Without it, the process is a client of the server that the `open` request names. The store contains
-only vectors, each under the hash of its text. A lock file next to the folder makes a second process
-wait until the first has ended, since two processes would damage the store. When the parent ends,
-the current request is finished first.
+Run as `python -P -m vault.vector_worker [FOLDER]`. With FOLDER, the process opens the store in that
+folder. Without FOLDER, it is a client of the server that the `open` request names. The store
+contains only vectors, each under the hash of its text. A lock file next to the folder makes a
+second process wait until the first has ended, because two processes would damage the store. When
+the parent process ends, the current request is finished first.
 """
 
 import fcntl
@@ -45,7 +45,10 @@ class _Store:
         self._most = 1
 
     def handle(self, frame: Frame) -> Answer:
-        """Handle a request: `open` first, then `upsert`, `delete` or `query`."""
+        """Handle a request to open the store, to add or delete vectors, or to search them.
+
+        The first request must be `open`. The others are `upsert`, `delete` and `query`.
+        """
         match frame.header["do"]:
             case "open":
                 return {"ids": self._open(frame.header)}, b""

@@ -1,8 +1,8 @@
 """The vector store: Chroma in a child process, synchronized with the catalog.
 
-A store that is missing, outdated or broken is refilled from the catalog. Until then,
-`vault.search.exact` is used for searches. The store is a folder or a server. On a server, its
-collection is named after the index and the embedding model.
+A store that is missing, outdated or broken is refilled from the catalog. Until then, searches use
+`vault.search.exact` instead. The store is a folder or a server. On a server, the collection is
+named after the index and the embedding model.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ Progress = Callable[[int], None]
 
 
 class VectorStore:
-    """The Chroma store for the vectors of a catalog. Thread-safe.
+    """A Chroma store with a copy of the catalog's vectors. Thread-safe.
 
     Attributes:
         server: the server, or None for a store in a folder.
@@ -80,7 +80,13 @@ class VectorStore:
         return len(self._held or ())
 
     def start(self) -> None:
-        """Start the child process without waiting for it."""
+        """Start the child process without waiting until it is ready.
+
+        A server is not used while Strata is offline, and no process is then started.
+
+        Raises:
+            VectorStoreFailed: the store was closed.
+        """
         if self.server is None or not self.server.is_refused:
             self._ensure_child()
 
@@ -91,15 +97,15 @@ class VectorStore:
     ) -> None:
         """Bring the store up to date with the catalog.
 
-        A dead child process is restarted. If that does not help, the store's files are deleted and
-        rebuilt.
+        A dead child process is restarted. If that does not help, the files of a local store are
+        deleted and rebuilt.
 
         Args:
             progress: called with the number of vectors added so far.
             on_wait: called about every 50 ms. It can raise an exception to stop.
 
         Raises:
-            VectorStoreFailed: even a new store does not work.
+            VectorStoreFailed: the store cannot be used, even after it was rebuilt.
         """
         try:
             with self._lock:
@@ -137,9 +143,13 @@ class VectorStore:
             )
 
     def add(self, hashes: Sequence[bytes], on_wait: Callable[[], None] = lambda: None) -> None:
-        """Add vectors to the store, if it is up to date.
+        """Add the vectors of new texts to the store, if it is up to date.
 
-        Otherwise they are added when the store is synchronized.
+        If the store is not up to date, the vectors are added when it is next synchronized.
+
+        Args:
+            hashes: the hashes of the texts, whose vectors are read from the catalog.
+            on_wait: called about every 50 ms. It can raise an exception to stop.
 
         Raises:
             VectorStoreFailed: the store failed during this call.
@@ -155,7 +165,14 @@ class VectorStore:
                 raise VectorStoreFailed(f"The vector store broke: {error}.") from error
 
     def query(self, vector: "NDArray[np.float32]", k: int) -> list[tuple[bytes, float]]:
-        """Return the `k` nearest texts with cosine similarities, nearest first.
+        """Find the texts whose vectors are nearest to a query's vector.
+
+        Args:
+            vector: the query's vector.
+            k: the maximum number of results.
+
+        Returns:
+            The hash and the cosine similarity of each text, nearest first.
 
         Raises:
             VectorStoreFailed: the store is not ready, or failed during this call.
@@ -188,13 +205,13 @@ class VectorStore:
             self.server, self.failure, self._is_broken = server, "", False
 
     def set_aside(self) -> None:
-        """Stop using the store for queries until it is synchronized again."""
+        """Do not use the store for queries until it is synchronized again."""
         self._is_synchronized = False
 
     def discard(self) -> None:
-        """Stop the child process and delete the vectors.
+        """Stop the child process and delete the stored vectors.
 
-        On a server, they are deleted when the store is next filled.
+        On a server, the vectors are deleted when the store is next opened.
         """
         with self._lock:
             self._discard()
@@ -293,7 +310,10 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Delete a broken local store, or make the next attempt read the ids on a server again."""
+        """Repair a broken store before the next attempt to fill it.
+
+        A local store is deleted. For a server, the list of stored vectors is read again.
+        """
         if self.server is None:
             self._discard()
         else:

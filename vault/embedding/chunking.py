@@ -70,7 +70,15 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A span of a note's text that may become a passage. Positions are character offsets."""
+    """A span of a note's text that may become a passage.
+
+    Attributes:
+        start: the character offset of the start.
+        end: the character offset after the end.
+        tokens: the token count of the span.
+        path: the headings above the span, outermost first.
+        is_heading: whether the span contains only headings.
+    """
 
     start: int
     end: int
@@ -80,7 +88,12 @@ class _Piece:
 
 
 def build_embedded_text(context: str, text: str) -> str:
-    """Prepend the title and headings to a passage, for embedding."""
+    """Return the text to embed for a passage.
+
+    Args:
+        context: the note's title and headings, or an empty string.
+        text: the text of the passage.
+    """
     return f"{context}\n{text}" if context else text
 
 
@@ -92,7 +105,7 @@ def chunk_note(
     Args:
         note: the note with its title and text.
         document: the structure of the note's text.
-        tick: called regularly for huge notes. It can raise an exception to stop.
+        tick: called regularly while a large note is split. It can raise an exception to stop.
     """
     text = _Text(note.text, document.lines, tick)
     pieces: list[_Piece] = []
@@ -123,7 +136,13 @@ class _Text:
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
-        """Return the span of text from line `first` to line `last`, both counted from 1."""
+        """Return the span of text from line `first` to line `last`, both counted from 1.
+
+        Args:
+            first: the number of the first line.
+            last: the number of the last line.
+            path: the headings above the span, outermost first.
+        """
         tokens = self._up_to[last] - self._up_to[first - 1]
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
@@ -137,12 +156,15 @@ def _count_tokens(text: str) -> int:
 
 
 def _count_room(title: str, path: Sequence[Heading]) -> int:
-    """Return the maximum number of tokens of a passage below these headings."""
+    """Return the maximum number of tokens of a passage below the given headings.
+
+    The model's input also contains the title and the headings.
+    """
     return MAX_TOKENS - SPECIAL_TOKENS - _count_tokens(_build_context(title, path))
 
 
 def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], list[Block]]]:
-    """Yield the blocks of each section, with the headings above them."""
+    """Yield each section of a document as its headings, outermost first, and its blocks."""
     path: tuple[Heading, ...] = ()
     blocks: list[Block] = []
     if document.body_line > 1:
@@ -158,7 +180,10 @@ def _split_sections(document: Document) -> Iterator[tuple[tuple[Heading, ...], l
 
 
 def _build_context(title: str, path: Sequence[Heading]) -> str:
-    """Join the title and headings without repetition, up to a quarter of the model's input."""
+    """Join a note's title and headings without repetition, for the embedded text of a passage.
+
+    The result is limited to a quarter of the embedding model's input.
+    """
     names = list(dict.fromkeys([title, *(heading.text for heading in path)]))
     context = " > ".join(name for name in names if name)[:_MAX_CONTEXT_CHARS]
     while _count_tokens(context) > _MAX_CONTEXT_TOKENS:
@@ -169,7 +194,14 @@ def _build_context(title: str, path: Sequence[Heading]) -> str:
 def _pack(
     text: _Text, path: tuple[Heading, ...], blocks: Sequence[Block], room: int
 ) -> Iterator[_Piece]:
-    """Combine the blocks of a section into passages. A heading stays with the next block."""
+    """Combine the blocks of a section into passages. A heading stays with the next block.
+
+    Args:
+        text: the text of the note.
+        path: the headings above the blocks, outermost first.
+        blocks: the blocks of the section.
+        room: the maximum number of tokens of a passage.
+    """
     heading_tokens = sum(
         text.piece(block.first, block.last, path).tokens
         for block in blocks
@@ -195,7 +227,13 @@ def _split_block(
 ) -> Iterator[_Piece]:
     """Split a block into the largest units that fit into a passage.
 
-    These are inner blocks, lines or sentences.
+    The units are inner blocks, lines or sentences.
+
+    Args:
+        text: the text of the note.
+        path: the headings above the block, outermost first.
+        block: the block to split.
+        room: the maximum number of tokens of a unit.
     """
     whole = text.piece(block.first, block.last, path)
     if whole.tokens <= room:
@@ -220,7 +258,13 @@ def _split_block(
 
 
 def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
-    """Split long lines between sentences, or between words if necessary."""
+    """Split a long span between sentences, or between words if a sentence is too long.
+
+    Args:
+        text: the text of the note.
+        piece: the span to split.
+        room: the maximum number of tokens of each part.
+    """
     most_chars = room * CHARS_PER_TOKEN
     for slice_start, part in _slice(text.text[piece.start : piece.end]):
         text.tick()
@@ -275,7 +319,13 @@ def _belong_together(above: _Piece, below: _Piece) -> bool:
 
 
 def _introduces(title: str, above: _Piece, below: _Piece) -> bool:
-    """Return whether headings without text can be joined with the text below them."""
+    """Return whether headings without text can be joined with the text below them.
+
+    Args:
+        title: the title of the note.
+        above: the span that may consist of headings.
+        below: the next span.
+    """
     if not above.is_heading or not _is_inside(above, below):
         return False
     # Many headings may not fit: see the space that `chunk_note` keeps free.
@@ -283,7 +333,12 @@ def _introduces(title: str, above: _Piece, below: _Piece) -> bool:
 
 
 def _is_inside(above: _Piece, below: _Piece) -> bool:
-    """Return whether a span belongs to the parent section of the section above it."""
+    """Return whether a span is in the same parent section as the span before it.
+
+    Args:
+        above: the span before it.
+        below: the span in question.
+    """
     parents = above.path[:-1]
     return below.path[: len(parents)] == parents
 

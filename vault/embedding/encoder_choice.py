@@ -1,7 +1,7 @@
 """Measure the fastest encoder on this processor, and cache the result as JSON.
 
-The file name depends on the processor, the torch version and the model's stamp, so that a result is
-used only where it was measured.
+The file name depends on the processor, the torch version and the model's stamp. A result is
+therefore used only on the computer and for the model that it was measured with.
 """
 
 import hashlib
@@ -32,14 +32,15 @@ def measure_seconds(
     encoders: "dict[str, Callable[[Sequence[str]], Any]]",
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Measure the minimum time that each encoder needs for the same texts.
+    """Measure the minimum time in seconds that each encoder needs for the same texts.
 
-    Encoders take turns, so that other programs slow them down equally. Usually this takes at most a
-    second.
+    Encoders take turns, so that other programs slow them down equally. Usually the measurement
+    takes at most a second.
 
     Args:
         encoders: the encoders by name. The first one is the reference.
-        clock: returns seconds. By default this is processor time, which excludes other programs.
+        clock: returns the current time in seconds. The default is processor time, so that the time
+            of other programs is not counted.
     """
     long_text = (LONG_TEXT,)
     best = _take_turns(encoders, long_text, _FEWEST_ROUNDS, clock)
@@ -68,7 +69,7 @@ def _take_turns(
 
 
 def make_cache_folder(folder: Path) -> None:
-    """Create a folder that only the user can read.
+    """Create a folder and its missing parents, so that only the user can read them.
 
     Raises:
         OSError: the folder cannot be created.
@@ -79,13 +80,23 @@ def make_cache_folder(folder: Path) -> None:
 
 
 def locate_choice(cache: str, stamp: str) -> Path:
-    """Return the file with the encoder choice for this processor, torch and model."""
+    """Return the path of the file that stores the choice of an encoder.
+
+    The name depends on this processor, the version of torch and the model.
+
+    Args:
+        cache: the cache folder.
+        stamp: the name and fingerprint of the embedding model.
+    """
     named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
     return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
 
 
 def _describe_processor() -> str:
-    """Describe the processor by several fields, since virtual machines share model names."""
+    """Return a text that identifies the type of the processor.
+
+    Several fields are combined, because different virtual processors can have the same model name.
+    """
     try:
         first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]
     except OSError:
@@ -105,7 +116,10 @@ def read_choice(file: Path) -> dict[str, Any]:
 
 
 def keep_choice(file: Path, choice: Mapping[str, Any]) -> None:
-    """Store the encoder choice atomically. If this fails, the speed is measured again next time."""
+    """Store the encoder choice atomically.
+
+    If the file cannot be written, the speed is measured again next time.
+    """
     with suppress(OSError):
         make_cache_folder(file.parent)
         written = file.with_name(f"{file.name}.{os.getpid()}")

@@ -30,7 +30,7 @@ SPECIAL_TOKENS = 2
 
 @cache
 def load_tokenizer() -> "Tokenizer":
-    """Load the packaged model's tokenizer, without torch or network access."""
+    """Load the packaged embedding model's tokenizer, without torch or network access."""
     from importlib.resources import files
 
     from tokenizers import Tokenizer
@@ -43,7 +43,7 @@ def load_tokenizer() -> "Tokenizer":
 
 
 def is_common_word(word: str) -> bool:
-    """Return whether a lower-case word is a single token for the packaged model's tokenizer.
+    """Return whether a lower-case word is a single token of the packaged embedding model.
 
     This is the case for about 20,000 English words.
     """
@@ -72,7 +72,7 @@ class EmbeddingModel:
     folder: Path | None = None
 
     def languages(self) -> str:
-        """Return the model's languages, according to its model card."""
+        """Return the names of the model's languages, as given in its model card."""
         if self.folder is None:
             return "English"
         try:
@@ -121,7 +121,14 @@ def _find_folder(name: str) -> Path | None:
 
 
 def _compute_fingerprint(folder: Path) -> str:
-    """Hash the names and sizes of all files, small files, and samples of large files."""
+    """Compute a hash that identifies the files of an embedding model.
+
+    The hash covers the names and sizes of all files, the content of small files, and samples of
+    large files.
+
+    Raises:
+        EmbedderFailed: a file cannot be read.
+    """
     digest = hashlib.sha256()
     try:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -156,10 +163,10 @@ _PART = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Count the tokens of each text.
+    """Return the number of embedding model tokens of each text.
 
-    The minimum is one token per 16 characters, because one token may represent thousands of unknown
-    letters.
+    The minimum is one token per 16 characters, because the tokenizer represents a word of unknown
+    letters as one token, however long it is.
     """
     plain = [_split_plain(text) for text in texts]
     others = [text for text, words in zip(texts, plain, strict=True) if words is None]
@@ -174,7 +181,10 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def _split_plain(text: str) -> list[str] | None:
-    """Split an ASCII text into words and punctuation, or return None for other texts."""
+    """Split an ASCII text into words and punctuation, or return None for other texts.
+
+    The tokens of these parts can be counted separately.
+    """
     is_plain = text.isascii() and text.replace("\t", " ").isprintable()
     return _PART.findall(text) if is_plain and not _SPECIAL.search(text) else None
 

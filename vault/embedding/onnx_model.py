@@ -1,8 +1,8 @@
 """The embedding model in ONNX form, which does not need torch.
 
 The model is exported once per computer, after the first indexing run. The file name depends on the
-model's stamp. A second file contains a checksum, the tokenizer and the prompts. If the vectors
-differ from the original model's, the export is not used.
+model's stamp. A second file contains a checksum, the tokenizer and the prompts. If the exported
+model's vectors differ from the original's, the export is not used.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class OnnxDetails:
         tokenizer: the tokenizer as JSON.
         pad_id: the id of the padding token.
         pad_token: the text of the padding token.
-        prompts: the prefixes for passages and queries.
+        prompts: the text put before each passage, and the text put before each query.
     """
 
     inputs: tuple[str, ...]
@@ -96,7 +96,12 @@ class OnnxModel:
     """
 
     def __init__(self, file: Path, details: OnnxDetails) -> None:
-        """Load the graph and the tokenizer of the model."""
+        """Load the graph and the tokenizer of the model.
+
+        Args:
+            file: the ONNX file with the graph and its weights.
+            details: the input names, tokenizer and prompts.
+        """
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -114,7 +119,12 @@ class OnnxModel:
         self._tokenizer.enable_padding(pad_id=details.pad_id, pad_token=details.pad_token)
 
     def encode(self, texts: Sequence[str], is_query: bool = False) -> Any:
-        """Embed texts as float32 vectors of unit length."""
+        """Return the vectors of texts, as float32 of unit length.
+
+        Args:
+            texts: the texts to embed.
+            is_query: whether the texts are queries, which may need another prompt than passages.
+        """
         import numpy as np
 
         prompt = self.details.prompts[is_query]
@@ -142,13 +152,18 @@ class OnnxFiles:
 
     @classmethod
     def locate(cls, folder: Path, stamp: str) -> "OnnxFiles":
-        """Return the paths of the two files of the ONNX model with a stamp."""
+        """Return the paths of the two files of an ONNX model.
+
+        Args:
+            folder: the cache folder.
+            stamp: the name and fingerprint of the embedding model.
+        """
         name = hashlib.sha256(stamp.encode()).hexdigest()[:16]
         return cls(folder / f"{name}.onnx", folder / f"{name}.onnx.json")
 
     @property
     def is_refused(self) -> bool:
-        """Whether the exported model was rejected because its vectors differ."""
+        """Whether the exported model was rejected because its vectors are not accurate enough."""
         return bool(_read_json(self.details).get("refused"))
 
     def load(self) -> OnnxModel | None:
@@ -200,7 +215,7 @@ class OnnxFiles:
 
 
 def are_vectors_equal(encode: Encode, reference: Encode) -> bool:
-    """Return whether two encoders give nearly equal vectors for sample texts."""
+    """Return whether two encoders give nearly equal vectors for the same sample texts."""
     for is_query in (False, True):
         for first in range(0, len(CHECKED_TEXTS), _CHECKED_AT_ONCE):
             texts = CHECKED_TEXTS[first : first + _CHECKED_AT_ONCE]

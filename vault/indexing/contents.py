@@ -1,4 +1,4 @@
-"""Read the contents of an index: its notes with their states, tags and links, and its status.
+"""Read the contents of an index: its notes with their states, tags and links.
 
 Every method reads the catalog. If the catalog is damaged, it is replaced and the method runs again.
 """
@@ -25,14 +25,20 @@ class IndexContents:
     """
 
     def __init__(self, root: Path, exclude: Sequence[str], handle: IndexHandle):
-        """Store the folder and the handle of its index without opening the index."""
+        """Store the folder and the handle of its index without opening the index.
+
+        Args:
+            root: the folder of notes.
+            exclude: patterns as in a `.gitignore`.
+            handle: opens the index on demand.
+        """
         self.root = root
         self.exclude = tuple(exclude)
         self._handle = handle
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index was found damaged and has not been rebuilt yet."""
+        """Whether the index was found damaged and is not completely rebuilt yet."""
         opened = self._handle.opened
         return opened is not None and is_mending(opened.catalog)
 
@@ -65,7 +71,7 @@ class IndexContents:
 
     @retry_when_damaged
     def tags(self) -> tuple[tuple[str, str], ...]:
-        """List (tag, note path) pairs, sorted by tag, then path."""
+        """Return sorted pairs of a tag and the path of a note that has the tag."""
         records = self._open_records()
         return () if records is None else tuple(records.tags())
 

@@ -21,7 +21,13 @@ _FIRST_WINDOW, _LAST_WINDOW = 128, 1_024
 
 
 class WaitingPassage(NamedTuple):
-    """A passage whose text has no vector yet."""
+    """A passage whose text has no vector yet.
+
+    Attributes:
+        chunk_id: the id of the passage in the catalog.
+        tokens: the token count of the passage.
+        note_id: the file id of its note.
+    """
 
     chunk_id: int
     tokens: int
@@ -89,12 +95,18 @@ class EmbeddingRun:
         self._add_to_store(not_stored, fills_store)
 
     def synchronize_store(self) -> None:
-        """Synchronize the vector store. If it is broken, the next search repairs it."""
+        """Synchronize the vector store with the catalog. Errors are ignored.
+
+        If the store is broken, searches use an exact scan, and the next search repairs the store.
+        """
         self._meter.begin("store")
         self._run_unless_broken(lambda: self._store.synchronize(on_wait=self._meter.tick))
 
     def _embed_and_store(self, waiting: Batch) -> Iterator[list[bytes]]:
-        """Embed the passages in batches, and yield the hashes of each committed batch."""
+        """Embed passages in batches and store their vectors in the catalog.
+
+        Yield the hashes of the texts of each batch after it is committed.
+        """
         asked: deque[tuple[Batch, list[bytes]]] = deque()
         for vectors in self._embedder.embed(
             self._read_batches(waiting, asked), self._meter.tick, self._meter.can_work_ahead
@@ -147,11 +159,11 @@ class EmbeddingRun:
 def split_into_batches(
     waiting: Batch, take_preferred: TakePreferred = frozenset
 ) -> Iterator[Batch]:
-    """Yield batches of passages of similar length, roughly in note order.
+    """Yield batches of passages of similar length, roughly in the given order.
 
     Args:
-        waiting: the passages to embed.
-        take_preferred: called before each batch. Returns the ids of notes to process next.
+        waiting: the passages to embed, highest priority first.
+        take_preferred: called before each batch. It returns the ids of notes to embed next.
     """
     left = dict.fromkeys(range(len(waiting)))
 
@@ -173,7 +185,11 @@ def split_into_batches(
 
 
 def _split_by_length(passages: Sequence[_Placed]) -> Iterator[Sequence[_Placed]]:
-    """Split passages, which are sorted by length, into batches with a limited token count."""
+    """Split passages, sorted by length, into batches with a limited number of tokens.
+
+    Args:
+        passages: the passages, longest first, each with its position in the list of all passages.
+    """
     batch: list[_Placed] = []
     for place, passage in passages:
         is_full = batch and batch[0][1].tokens * (len(batch) + 1) > _BATCH_TOKENS

@@ -62,7 +62,7 @@ class _Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """The differences between the folder and the catalog."""
+    """The differences between the folder of notes and the catalog."""
 
     known: dict[str, FileRow]
     to_read: list[tuple[str, FileStat]]
@@ -72,7 +72,7 @@ class _Changes:
 
 @dataclass(slots=True)
 class _Pending:
-    """Changes that are committed in one transaction."""
+    """Changes of the catalog that are committed together in one transaction."""
 
     writes: list[Callable[[], None]] = field(default_factory=list)
     since: float = field(default_factory=time.monotonic)
@@ -115,13 +115,13 @@ class Indexer:
         *,
         fills_store: bool = True,
     ) -> IndexReport:
-        """Update the index.
+        """Update the index, and return a report of what was changed.
 
         Args:
             progress: called several times a second.
             is_cancelled: checked between notes and batches.
-            only: the paths to check, if nothing else has changed, or None for the whole folder.
-            fills_store: whether to wait for the vector store.
+            only: the paths to check, or None to check the whole folder.
+            fills_store: whether to wait until the vector store has the new vectors.
 
         Raises:
             VaultMissing: the folder does not exist, or its drive is not mounted.
@@ -150,9 +150,9 @@ class Indexer:
         return report
 
     def _index_paths(self, found: ScanResult, paths: Collection[str], meter: ProgressMeter) -> None:
-        """Update only the given paths, in constant time regardless of the vault's size.
+        """Update only the given paths, in a time that does not depend on the vault's size.
 
-        Unused vectors are deleted by the next full run.
+        Unused vectors are deleted by the next update of the whole folder.
         """
         changes = self._compare(found, self._records.find_files(paths))
         had_vectors = not self._catalog.meta(VECTORLESS)
@@ -343,7 +343,7 @@ class Indexer:
         return EmbeddingRun(*parts, self._priority, self._table)
 
     def _finish(self, found: ScanResult, fingerprint: str, *, has_vectors: bool = True) -> None:
-        """Record the end of an indexing run.
+        """Record in the catalog that an indexing run is complete.
 
         Args:
             found: the files in the folder.
@@ -381,7 +381,7 @@ class Indexer:
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
-    """Return a sort key that puts files that are slow to read last."""
+    """Return a sort key that puts files at the end if they are slow to read."""
     path, stat = file
     return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 

@@ -28,11 +28,11 @@ class MachineLoad:
         root: Path = Path("/"),
         clock: Callable[[], float] = time.monotonic,
     ):
-        """Take the first measurement.
+        """Measure the load for the first time.
 
         Args:
-            children: returns the ids of this program's child processes, which are not counted as
-                other programs.
+            children: returns the process ids of this program's child processes, which are not
+                counted as other programs.
             root: the folder that contains `proc` and `sys`, which tests can replace.
             clock: returns monotonic seconds.
         """
@@ -60,7 +60,7 @@ class MachineLoad:
         )
 
     def _measure_share_of_others(self) -> float:
-        """Return the fraction of processor time used by other programs."""
+        """Return the fraction of processor time that other programs used since the last call."""
         now = (self._clock(), self._read_busy_ticks(), self._read_own_ticks())
         before, self._before = self._before, now
         room = (now[0] - before[0]) * self._ticks_per_s
@@ -74,7 +74,7 @@ class MachineLoad:
         return sum(int(first[place]) for place in (_USER, _SYSTEM, _IRQ, _SOFT_IRQ, _STEAL))
 
     def _read_own_ticks(self) -> dict[str, int]:
-        """Return the processor time of this process and each child, in ticks."""
+        """Return the processor time of this process and of each child process, in clock ticks."""
         names = ("self", *(str(pid) for pid in self._children() if pid is not None))
         return {name: self._read_process_ticks(name) for name in names}
 

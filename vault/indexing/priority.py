@@ -1,7 +1,7 @@
 """The order in which notes are read and embedded.
 
 Recently changed and frequently linked notes are embedded first. Notes that the user is asking about
-come before all others, even during a running update.
+come before all others, even if an update is already running.
 """
 
 import json
@@ -28,7 +28,12 @@ _WORD = re.compile(r"[^\s,;:!?()\[\]{}<>\"“”„‘’#|]+")
 
 
 class Preference(NamedTuple):
-    """Notes that a user is waiting for, by path or by link name."""
+    """Notes that should be indexed first, because the user is waiting for them.
+
+    Attributes:
+        paths: the paths of notes.
+        names: names of notes, as `fold_link_name` spells them.
+    """
 
     paths: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
@@ -56,7 +61,12 @@ class Priority:
         self._count = 0
 
     def prefer(self, paths: Collection[str] = (), question: str = "") -> None:
-        """Make updates first index the notes at the given paths, and those named in a question."""
+        """Make updates first index the notes that the user is waiting for.
+
+        Args:
+            paths: the paths of notes.
+            question: a question. The notes that it names are preferred.
+        """
         preference = Preference(frozenset(paths), list_possible_names(question))
         if any(preference):
             with self._lock:
@@ -66,7 +76,7 @@ class Priority:
     def follow(self) -> Callable[[], Preference | None]:
         """Return a function that returns the notes preferred since its last call.
 
-        The function returns None if no notes are preferred.
+        The function returns None if no notes were preferred since then.
         """
         seen = 0
 
@@ -83,7 +93,13 @@ class Priority:
         return take
 
     def arrange(self, files: Sequence[tuple[str, T]]) -> Iterator[tuple[str, T]]:
-        """Yield pairs of path and item, preferred notes first."""
+        """Yield the items in order, but those of preferred notes first.
+
+        Notes that become preferred during the iteration are yielded next.
+
+        Args:
+            files: pairs of a note's path and an item.
+        """
         take, done = self.follow(), set[str]()
         for at, file in enumerate(files):
             preferred = take()
@@ -97,7 +113,7 @@ class Priority:
 
 
 def list_possible_names(question: str) -> frozenset[str]:
-    """Return every short sequence of words in a question, as possible note names."""
+    """Return each sequence of up to six words in a question, because it may be a note's name."""
     words = [word.strip(".") for word in _WORD.findall(question[:_MOST_CHARS])]
     groups = (
         words[start:end]
@@ -109,9 +125,9 @@ def list_possible_names(question: str) -> frozenset[str]:
 
 
 def order_passages(catalog: Catalog, waiting: Sequence[Row]) -> Sequence[Row]:
-    """Order passages, alternating between recently changed and frequently linked notes.
+    """Sort passages so that those of recently changed and frequently linked notes come first.
 
-    A short list is not reordered.
+    Up to 128 passages are not sorted, because they are embedded quickly.
 
     Args:
         catalog: the catalog of the passages.

@@ -46,7 +46,7 @@ class IndexProgress:
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the progress as the data of an `index_progress` event."""
+        """Return the progress as JSON data for an `index_progress` event."""
         return {
             "phase": self.phase,
             "path": self.path,
@@ -65,8 +65,9 @@ class IndexReport:
     Attributes:
         notes: the number of notes in the index.
         chunks: the number of passages in the index.
-        embedded_chunks: the number of texts embedded by this run.
-        reused_chunks: the number of passages whose text already had a vector or was a duplicate.
+        embedded_chunks: the number of passages embedded by this run. Equal passages count once.
+        reused_chunks: the number of passages that were not embedded, because an equal text has a
+            vector.
         excluded: the excluded files, as pairs of path and rule.
         failed: the files that cannot be indexed, as pairs of path and reason.
         is_complete: whether the run was not cancelled. Finished work is kept in any case.
@@ -94,7 +95,7 @@ class IndexReport:
         return any((self.added, self.changed, self.removed, self.renamed))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as `strata index --json` prints it."""
+        """Return the report as the JSON data that `strata index --json` prints."""
         return {
             "vault": self.vault,
             "notes": self.notes,
@@ -117,7 +118,10 @@ CancelCheck = Callable[[], bool]
 
 
 def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> ProgressCallback:
-    """Return a progress callback that also calls `act` once all notes are searchable by words."""
+    """Wrap a progress callback to also call `act` once all notes have been read.
+
+    From then on, all notes can be searched by words.
+    """
 
     def on_progress(at: IndexProgress) -> None:
         if at.phase not in READING:
@@ -128,7 +132,7 @@ def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> Progr
 
 
 class IndexCancelled(VaultError):
-    """Raised within a cancelled indexing run. The indexer catches it."""
+    """Raised within an indexing run that was cancelled. The indexer catches the exception."""
 
 
 class ProgressMeter:
@@ -148,7 +152,7 @@ class ProgressMeter:
         Args:
             phase: the name of the phase.
             total: the number of notes, or 0 if unknown.
-            work: the total work in smaller units than notes, such as passages, for better time
+            work: the number of smaller units than notes, such as passages, for better time
                 estimates, or 0 to count notes.
         """
         self._first_done, self._first_at = 0, time.monotonic()
@@ -181,7 +185,10 @@ class ProgressMeter:
         return (self._now.total - done) * rate / work_left if work_left else rate
 
     def _measure_rate(self, done: int) -> float:
-        """Return the number of finished notes or passages per second, excluding start-up time."""
+        """Return the number of finished notes or passages per second.
+
+        The time before the first one is finished is not counted.
+        """
         if done and not self._first_done:
             self._first_done, self._first_at = done, time.monotonic()
         elapsed = time.monotonic() - self._first_at
@@ -192,7 +199,7 @@ class ProgressMeter:
         return not self._throttle.reason
 
     def tick(self) -> None:
-        """Report progress again if the last report is old.
+        """Report the progress again if the last report is older than 50 ms.
 
         Raises:
             IndexCancelled: the run was cancelled.

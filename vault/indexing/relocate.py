@@ -1,8 +1,8 @@
-"""Find the index of a folder that was moved or renamed.
+"""Find the index of a folder that was moved or renamed, and use it again.
 
-Catalogs store the current and former paths of their folder, with its device and inode. If the
-folder of another index no longer exists, and had the same inode or mostly the same notes, its index
-is reused. Comparing notes detects moves to another drive.
+Each catalog stores the current path and the former paths of its folder of notes, with the folder's
+device and inode number. Another index is used if its folder no longer exists, and had the same
+inode number or mostly the same notes. Comparing the notes detects moves to another drive.
 """
 
 import hashlib
@@ -34,7 +34,13 @@ _COMPARED: Final = 200
 
 
 def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
-    """Record the path of the catalog's folder, within the current transaction."""
+    """Record the path of the catalog's folder, within the current transaction.
+
+    Args:
+        catalog: the catalog of the folder.
+        root: the folder of notes.
+        stat: the attributes of the folder, which contain its device and inode number.
+    """
     here, folders = str(root), _read_folders(catalog)
     catalog.set_meta(_ROOT, _format_id(stat))
     if folders[:1] != [here]:
@@ -43,16 +49,19 @@ def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
 
 
 def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
-    """Return whether a folder has the recorded device and inode, if they were recorded."""
+    """Return whether a folder has the device and inode number that the catalog has recorded.
+
+    Return True if the catalog has recorded none.
+    """
     return catalog.meta(_ROOT) in (None, _format_id(stat))
 
 
 def take_over_index(index_dir: Path, root: Path) -> bool:
-    """Move the index of a folder that was itself moved to `root`.
+    """Look for the index of a folder that was moved to a new path, and move the index too.
 
     Args:
-        index_dir: the new folder of the index, next to other indexes.
-        root: the folder of notes, which has no index yet.
+        index_dir: the path to move the index to, next to other indexes.
+        root: the new path of the folder of notes, which has no index yet.
 
     Returns:
         Whether an index was moved. False if none was found or another process is using it.
@@ -73,7 +82,12 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
 
 
 def find_moved_folder(folder: Path, indexes: Path) -> Path | None:
-    """Return the path under which a moved folder was opened last, or None if there is none."""
+    """Return the current path of a folder that was moved, or None if no index knows it.
+
+    Args:
+        folder: a former path of the folder of notes.
+        indexes: the folder that contains all indexes.
+    """
     for _, catalog in _open_others(indexes):
         now, *before = _read_folders(catalog) or [""]
         if str(folder) in before and os.path.isdir(now):
@@ -109,7 +123,10 @@ def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | No
 
 
 def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
-    """Open all readable catalogs of other indexes."""
+    """Yield the folder and the open catalog of each readable index.
+
+    A catalog is closed before the next one is opened.
+    """
     for path in sorted(indexes.glob(f"*/{CATALOG_FILE}")):
         with suppress(IndexUnusable), closing(_open_catalog(path.parent)) as catalog:
             yield path.parent, catalog
@@ -118,7 +135,7 @@ def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
 def _measure_same_share(catalog: Catalog, root: Path) -> float:
     """Return the fraction of a catalog's notes that exist unchanged in a folder.
 
-    At most a few hundred notes are compared.
+    At most a few hundred of the notes are compared.
     """
     rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
     compared = rows[:: max(1, len(rows) // _COMPARED)]
@@ -134,7 +151,7 @@ def _hash_file(root: Path, path: str) -> str:
 
 
 def _read_folders(catalog: Catalog) -> list[str]:
-    """Return the folder's last known path, then its former paths."""
+    """Return the last known path of a catalog's folder of notes, then its former paths."""
     try:
         found = json.loads(catalog.meta(_FOLDERS) or "[]")
     except (IndexUnusable, ValueError, RecursionError):  # damaged

@@ -1,4 +1,4 @@
-"""The status of an index, and health checks."""
+"""The status of an index, and checks of whether its components work."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -46,7 +46,13 @@ class IndexStatus:
 
 
 def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexStatus:
-    """Return the status of an open index."""
+    """Return the status of an open index.
+
+    Args:
+        catalog: the catalog of the index.
+        index_dir: the folder of the index, whose size is measured.
+        is_owner: whether this process owns the index.
+    """
     records = Records(catalog)
     notes, chunks = records.counts()
     return IndexStatus(
@@ -64,7 +70,7 @@ def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexSt
 
 
 def is_mending(catalog: Catalog) -> bool:
-    """Return whether a damaged catalog was replaced and not yet rebuilt."""
+    """Return whether a damaged catalog was replaced and is not completely rebuilt yet."""
     return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 
@@ -79,7 +85,7 @@ _NOT_YET = "not made yet; `strata index` makes it"
 
 
 class HealthCheck:
-    """Checks each component of an index."""
+    """Checks whether the components of an index work."""
 
     def __init__(
         self,

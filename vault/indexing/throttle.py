@@ -1,7 +1,7 @@
 """Throttle index updates, and run them one at a time.
 
-Only background updates are slowed down. While the user is waiting, an update runs at full speed.
-Other background jobs run only between updates and searches.
+Only updates in the background are slowed down. While the user is waiting, an update runs at full
+speed. Other background jobs run only between updates and searches.
 """
 
 import logging
@@ -113,7 +113,7 @@ class Throttle:
 
         Args:
             is_cancelled: checked while waiting.
-            on_wait: called at the start and then about every 50 ms.
+            on_wait: called when waiting starts, and then about every 50 ms.
 
         Returns:
             How long the update was paused, in seconds.
@@ -180,8 +180,8 @@ class UpdateQueue:
             is_background: whether the update may be throttled, because no user is waiting.
 
         Yields:
-            A function that returns whether the update must stop, or None if it was cancelled while
-            waiting.
+            A function that returns whether the update must stop. If the update was cancelled while
+                it was waiting, None is yielded instead.
         """
         stops = self._stops
 
@@ -231,7 +231,11 @@ class UpdateQueue:
             self._is_ending = False
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Wait until no index update is running. Return False after `timeout_s` seconds."""
+        """Wait until no index update is running. Return whether this was the case in time.
+
+        Args:
+            timeout_s: the maximum time to wait, in seconds.
+        """
         with self._throttle.run_at_full_speed():
             if not self._lock.acquire(timeout=timeout_s):
                 return False
@@ -240,9 +244,10 @@ class UpdateQueue:
 
 
 class IdleJob:
-    """Runs a job in its own thread until it is done, an update starts, or `close` is called.
+    """Runs a background job while no update is running and the user is not searching.
 
-    While the user is searching, and for a few seconds afterwards, the job is paused.
+    The job runs in its own thread until it is finished, an update starts, or `close` is called.
+    During a search and for a few seconds afterwards, it is paused.
     """
 
     def __init__(
@@ -254,10 +259,10 @@ class IdleJob:
         """Store the job without starting it.
 
         Args:
-            job: the job. It must call the function it receives after each small step. This function
-                sleeps, so that the job uses at most half of a processor, and returns whether to
-                stop.
-            updates: the queue that tells whether an update is running.
+            job: the job. It receives a function that it must call after each small step. The
+                function sleeps, so that the job uses at most half of a processor, and returns
+                whether to stop.
+            updates: the queue of updates. The job ends when one of them starts.
             clock: returns monotonic seconds.
         """
         self._job = job
@@ -313,9 +318,9 @@ class IdleJob:
             _log.info("A job in the background ended: %s", error)
 
     def _rest(self) -> bool:
-        """Sleep as long as the job has worked, and while it is paused.
+        """Sleep as long as the job has just worked, and while the job is paused.
 
-        Return whether it must stop.
+        Return whether the job must stop.
         """
         worked_s = self._clock() - self._rested_at
         if worked_s >= _STEP_S or self.is_paused:

@@ -1,11 +1,11 @@
 """Watch a folder for changes, and report them in batches.
 
-The callback receives the changed paths, but not the type of change. Changes during a callback are
+A callback receives the changed paths, but not the type of change. Changes during a call are
 collected for the next one.
 
-Changes are debounced. A caller that needs all changes at once calls `catch_up`, which creates a
-marker file in another watched folder. Since changes are reported in order, all earlier changes have
-been reported once the marker is.
+Changes are collected for up to a second before they are reported. A caller that needs all changes
+at once calls `catch_up`, which creates a marker file in another watched folder. Changes are
+reported in order, so that all earlier changes are known when the marker file is reported.
 """
 
 import logging
@@ -58,7 +58,7 @@ class Watcher:
         Args:
             root: the vault's folder.
             changed: called with the changed paths, or None if there are too many.
-            failed: called with the `VaultError` raised by `changed`.
+            failed: called with the exception if `changed` raises a `VaultError`.
             marks_dir: a folder outside of the vault for marker files, or None to disable
                 `catch_up`.
         """
@@ -82,7 +82,10 @@ class Watcher:
 
     @property
     def is_alive(self) -> bool:
-        """Whether changes are still reported. This is False once the folder has been removed."""
+        """Whether the watcher still reports changes.
+
+        This is False once the folder has been removed.
+        """
         return self._thread.is_alive()
 
     @property
@@ -95,10 +98,12 @@ class Watcher:
 
         Args:
             timeout_s: the maximum time to wait, in seconds.
-            looks_at_all: whether to report the whole folder as changed.
+            looks_at_all: whether to report the whole folder as changed, because earlier changes may
+                have been missed.
 
         Returns:
-            False after the timeout. Until the changes are handled, later calls wait only briefly.
+            Whether all changes were handled in time. After a timeout, later calls wait only briefly
+                until the changes are handled.
         """
         if self._marks_dir is None or threading.current_thread() is self._thread:
             return True
@@ -119,13 +124,17 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """Wake all callers of `catch_up`, because all changes have been indexed."""
+        """Let all waiting calls of `catch_up` return, because all changes have been indexed."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()
 
     def call_changed(self, paths: Collection[str] | None) -> None:
-        """Call `changed`, and pass any `VaultError` to `failed`."""
+        """Call the callback for changes. If it raises a `VaultError`, call the one for failures.
+
+        Args:
+            paths: the changed paths, or None if the whole folder may have changed.
+        """
         try:
             self._on_changes(paths)
         except VaultError as error:  # the next change or start tries again
@@ -157,8 +166,8 @@ class Watcher:
     def _watch(self) -> bool:
         """Report changes until the watch ends. Return whether to start a new one.
 
-        `watchfiles` stops when it finds a file name that is not UTF-8. The next watch starts by
-        reporting the whole folder, because changes in between are missed.
+        `watchfiles` stops when it finds a file name that is not UTF-8. Changes are then missed
+        until the next watch starts, which therefore first reports the whole folder.
         """
         try:
             with self._open_notify() as notify:
@@ -222,7 +231,7 @@ class Watcher:
             self._state.notify_all()
 
     def _relative(self, path: str) -> str | None:
-        """Return a path relative to the vault, or None for hidden paths."""
+        """Return a path relative to the vault, or None if it is outside or in a hidden folder."""
         try:
             parts = Path(path).relative_to(self._root).parts
         except ValueError:
@@ -233,10 +242,14 @@ class Watcher:
     # -- callers of catch_up
 
     def _await_mark(self, notify: "RustNotify", timeout_s: float) -> bool:
-        """Create a marker file, and wait until it is reported.
+        """Create a marker file, and wait until the file is reported as a change.
+
+        Args:
+            notify: the object of `watchfiles` that reports changes.
+            timeout_s: the maximum time to wait, in seconds.
 
         Returns:
-            False after the timeout.
+            Whether the marker file was reported in time.
         """
         ends_at = time.monotonic() + timeout_s
         mark = str(next(self._numbers))
@@ -284,7 +297,7 @@ def _make_empty(folder: Path) -> None:
 
 
 def _needs_polling() -> bool:
-    """Return whether the system does not report file changes, as in Windows Subsystem for Linux."""
+    """Return whether the system does not report changes, as in Windows Subsystem for Linux."""
     import platform
 
     return "microsoft-standard" in platform.uname().release

@@ -1,6 +1,6 @@
 """Messages between the program and its child processes: a JSON header and raw bytes.
 
-Only the standard library is imported, so that child processes start quickly.
+This module imports only the standard library, so that child processes start quickly.
 """
 
 import json
@@ -61,7 +61,7 @@ class Requests:
     """
 
     def __init__(self, *, ends_at_once: bool, idle_s: float | None = None):
-        """Take over standard input and output. Other output goes to standard error.
+        """Use standard input and output for messages. All other output goes to standard error.
 
         Args:
             ends_at_once: whether to exit immediately when the parent exits, even during a request.
@@ -86,7 +86,11 @@ class Requests:
         self._output.flush()
 
     def serve(self, handle: Handler) -> None:
-        """Answer each request with the result or exception of `handle`."""
+        """Answer each request with the result of a function, or with the message of its exception.
+
+        Args:
+            handle: takes a request, and returns the header and payload of the answer.
+        """
         for request in self:
             number = request.header["id"]
             try:

@@ -63,16 +63,17 @@ _NETWORK: Final = frozenset(
 
 
 class Child:
-    """A running child process. Thread-safe.
+    """A running child process that answers requests. Thread-safe.
 
-    There is no reader thread: one of the waiting threads reads the answers for all.
+    There is no reader thread. Instead, one of the waiting threads reads the answers for all of
+    them.
     """
 
     def __init__(self, module: str, *arguments: str, is_online: bool = False):
         """Start the child process.
 
         Args:
-            module: the module to run.
+            module: the full name of the Python module to run.
             arguments: its command-line arguments.
             is_online: whether to pass on proxy and certificate settings, for a child that connects
                 to a server.
@@ -116,10 +117,15 @@ class Child:
         return -code if code is not None and code < 0 else None
 
     def submit(self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60) -> int:
-        """Send a request, and return its number for `answer`.
+        """Send a request, and return its number, which `answer` needs.
+
+        Args:
+            header: the request as JSON.
+            payload: the binary data of the request.
+            timeout_s: the timeout in seconds after which the child is killed.
 
         Raises:
-            ChildDied: the child ended, or did not accept the request within `timeout_s`.
+            ChildDied: the child ended, or did not accept the request in time.
         """
         with self._write_lock:
             self._last_id += 1
@@ -139,7 +145,7 @@ class Child:
 
         Args:
             number: the number returned by `submit`.
-            timeout_s: the timeout after which the child is killed.
+            timeout_s: the timeout in seconds after which the child is killed.
             on_wait: called about every 50 ms. It can raise an exception to stop waiting, and the
                 answer is then discarded.
 
@@ -164,17 +170,27 @@ class Child:
     def request(
         self, header: Mapping[str, Any], payload: bytes = b"", timeout_s: float = 60
     ) -> Frame:
-        """Send a request to the child process and wait for the answer."""
+        """Send a request to the child process and wait for the answer.
+
+        Args:
+            header: the request as JSON.
+            payload: the binary data of the request.
+            timeout_s: the timeout in seconds, for sending the request and for the answer.
+
+        Raises:
+            ChildDied: the child ended or timed out.
+            ChildRefused: the child answered with an error.
+        """
         return self.answer(self.submit(header, payload, timeout_s), timeout_s)
 
     def abandon(self, number: int) -> None:
-        """Discard the answer to a request, even if it has not arrived yet."""
+        """Discard the answer to a request, even if the answer has not arrived yet."""
         with self._state:
             if self._answers.pop(number, None) is None:
                 self._abandoned.add(number)
 
     def kill(self, reason: str) -> None:
-        """Kill the child process. The errors of its requests then give `reason` as the cause."""
+        """Kill the child process. Waiting requests then fail with `reason` as the cause."""
         self._end = self._end or reason
         self._process.kill()
         self._release()
@@ -214,9 +230,9 @@ class Child:
         return 0
 
     def _wait_turn(self, number: int) -> Frame | None:
-        """Return the answer to a request if it arrives soon, otherwise None.
+        """Return the answer to a request if it arrives within about 50 ms, otherwise None.
 
-        Only one of the waiting threads reads answers.
+        Only one of the waiting threads reads answers, and keeps those that other threads wait for.
         """
         with self._state:
             if number in self._answers:
@@ -285,7 +301,14 @@ class Child:
 def start_process(
     module: str, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
-    """Run a module in a new Python process with pipes."""
+    """Run a module in a new Python process, with pipes for its standard input and output.
+
+    Args:
+        module: the full name of the Python module to run.
+        arguments: the command-line arguments.
+        environment: all environment variables of the new process.
+        stderr: the file that receives the standard error output.
+    """
     return subprocess.Popen(
         [*_build_command(module), *arguments],
         stdin=subprocess.PIPE,
@@ -301,7 +324,7 @@ def start_process(
 def _build_command(module: str) -> list[str]:
     """Return the command line for running a module in a new process.
 
-    The frozen program contains no interpreter, so it starts itself.
+    The packaged program (PyInstaller) contains no interpreter, so it starts itself.
     """
     if getattr(sys, "frozen", False):
         return [sys.executable, CHILD_FLAG, module]
