@@ -148,7 +148,7 @@ class Keymap(QObject):
             self.changed.emit()
 
     def list_keys(self, name: str) -> tuple[str, ...]:
-        """Return a command's shortcuts, such as `Ctrl+N`."""
+        """Return the shortcuts of a command, such as `Ctrl+N`, given the command's name."""
         return self._keys[name]
 
     def describe(self, name: str) -> str:

@@ -36,9 +36,9 @@ def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QI
     Args:
         name: a name from the Phosphor set, such as `gear`, or one of Strata's own icons:
             `panel-left`, `panel-right` and `up-down`.
-        tone: the colour token for the normal state. A disabled icon uses `text.disabled`. A hovered
+        tone: the theme colour for the normal state. A disabled icon uses `text.disabled`. A hovered
             icon uses `text.primary` if `tone` is `text.secondary`.
-        on: the colour token for the checked state.
+        on: the theme colour for the checked state.
     """
     return QIcon(_Engine(name, tone, on))
 

@@ -275,7 +275,13 @@ def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> No
 
 
 def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
-    """Announce a change outside the focused widget to screen readers."""
+    """Announce a change outside the focused widget to screen readers.
+
+    Args:
+        widget: the widget that has changed.
+        text: the sentence to announce.
+        is_urgent: whether screen readers may interrupt other speech for it.
+    """
     event = QAccessibleAnnouncementEvent(widget, text)
     if is_urgent:
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)

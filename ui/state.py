@@ -63,7 +63,7 @@ def load_state(path: Path) -> WindowState:
 
 
 def save_state(path: Path, state: WindowState) -> bool:
-    """Save the window state and return whether it is saved. A disk error is only logged."""
+    """Save the window state. On a disk error, log the error and return False."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
@@ -87,7 +87,7 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> bool:
-    """Save the drafts by session ID and return whether they are saved. Log a disk error."""
+    """Save the drafts by session ID. On a disk error, log the error and return False."""
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())

@@ -212,7 +212,7 @@ def dress(
 
     Args:
         widget: usually a label or a button.
-        kind: a key of `type` in the tokens.
+        kind: a type role of the design tokens, such as `body` or `caption`.
         tone: the text colour: `primary`, `secondary`, `tertiary`, `success`, `amber`, `danger`,
             `link`, or empty for the style sheet's colour.
         numbers: whether all digits have the same width.

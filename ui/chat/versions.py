@@ -156,7 +156,7 @@ class VersionsDialog(QDialog):
         self.right.keep.setEnabled(True)
 
     def show_asked(self, choice: str, answer: Answer) -> None:
-        """Show the answer of a model that was just asked on the right, and select that model."""
+        """Show the answer of the model that the user chose on the right, and select that model."""
         self.menu.set_value(choice)
         self.right.show_answer(answer)
 

@@ -248,7 +248,13 @@ class AttachmentPicker(QObject):
         self._frame.notifier.toast(use_labels(describe(error).message))
 
     def _attach_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Attach a note, some of its lines, or a folder, whose path ends with `/`."""
+        """Attach a note, some lines of a note, or a folder.
+
+        Args:
+            path: the path of the note, or of the folder with a trailing `/`.
+            first: the first line to attach, or 0 for the whole note.
+            last: the last line to attach.
+        """
         self._add([Attachment(path, (first, last) if first else None)])
 
     def _attach(self, items: Sequence[Attachment]) -> None:

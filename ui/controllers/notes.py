@@ -94,7 +94,12 @@ class NotesController(QObject):
         self.listing = NoteListing()
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
-        """Open a folder as the vault. If that fails, the current vault stays open."""
+        """Open a folder as the vault. If that fails, the current vault stays open.
+
+        Args:
+            folder: the folder to open.
+            remember: whether to open the same folder at the next start.
+        """
         task = self._runner.call(lambda: self._open(folder, remember))
         task.yielded.connect(self._on_opened)
         task.start()

@@ -151,7 +151,7 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
 
 
 def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
-    """Return the runs for an embedded note, or for an image within a line of text.
+    """Return the runs of text for an embedded note, or for an image within a line of text.
 
     An image inside a link leads to the link's address, any other image to the image itself.
     """

@@ -171,7 +171,17 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 
 def _collect(state: StateBlock, first: int, end: int, closing: str) -> tuple[list[str], int, bool]:
-    """Return the lines of a block, the next line number, and whether the block is closed."""
+    """Collect the lines of a block up to a closing delimiter.
+
+    Args:
+        state: the state of the Markdown parser.
+        first: the index of the block's first line.
+        end: the index after the last line that can belong to the block.
+        closing: the closing delimiter.
+
+    Returns:
+        The lines of the block, the index of the next line, and whether the delimiter was found.
+    """
     lines: list[str] = []
     for number in range(first, end):
         line = _line(state, number)

@@ -229,7 +229,12 @@ class _Reader:
         yield Unit(end - 1, end, (last,), Resume(self._lines[start] + "\n", code=code))
 
     def _row_groups(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Unit]:
-        """Yield the rows of a table in groups, the first one with the header."""
+        """Yield the rows of a table in groups. The first group begins with the header.
+
+        Args:
+            group: the parser's tokens of the table.
+            boxes: the boxes that the table is nested in.
+        """
         start, _ = group[0].map or (0, 0)
         rows = [_row(tokens) for tokens in _rows(group)]
         places = [(tokens[0].map or (0, 0)) for tokens in _rows(group)]
@@ -319,7 +324,13 @@ def _close_code(before: str, content: str, language: str) -> CodeLines:
 
 
 def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:
-    """Highlight the newest lines of a code block, with up to 7 earlier lines as context."""
+    """Highlight the newest lines of a code block, with some earlier lines as context.
+
+    Args:
+        code: the code before these lines.
+        lines: the newest lines.
+        language: the language of the code.
+    """
     final = code.split("\n")[:-1]
     since = len(final) - len(final) % CHUNK_LINES
     text = "\n".join([*final[since:], *lines])

@@ -80,7 +80,12 @@ class MarkdownStream:
         return _leaves(units[:-1])
 
     def _drop_lines(self, line: int, resume: Resume) -> None:
-        """Drop the text before a line. Line numbers count the lines of the prefix too."""
+        """Remove the text before a line from the text that is read again.
+
+        Args:
+            line: the number of the line, counting the lines of the current prefix.
+            resume: the state needed to read the text from this line on.
+        """
         lines = line - self._resume.prefix.count("\n")
         at = 0
         for _ in range(lines):

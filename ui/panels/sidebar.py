@@ -98,7 +98,12 @@ class Sidebar(Pane):
         self._no_notes.setText("" if name else _NO_FOLDER)
 
     def show_notes(self, folders: Folders, empty: str) -> None:
-        """Show the note tree. `empty` is the text shown if there are no notes."""
+        """Show the note tree.
+
+        Args:
+            folders: the tree of folders, notes and images.
+            empty: the text to show if the tree is empty.
+        """
         self.notes.show_folders(folders)
         self._no_notes.setText(empty)
         has_files = bool(folders.notes or folders.images)
@@ -126,7 +131,10 @@ class Sidebar(Pane):
         self._show_chat_list("" if chats else _name_no_chats())
 
     def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
-        """Show the texts that a search of all chats found."""
+        """Show the texts that a search of all chats found.
+
+        The arguments are those of `ChatListModel.set_hits`.
+        """
         self.chats.set_hits(hits, titles)
         self._show_chat_list("" if hits else "No chat contains these words.")
 

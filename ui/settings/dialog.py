@@ -265,8 +265,8 @@ class SettingsDialog(QDialog):
     def _list_extras(self) -> dict[str, tuple[QWidget, ...]]:
         """Return the sections without settings, by page.
 
-        Until its page is created, a section belongs to a widget outside of the dialog. Within it,
-        it would have its place in the tab order already.
+        Until the page of a section is created, the section belongs to a widget outside of the
+        dialog. Otherwise the section would already be part of the dialog's tab order.
         """
         extras: dict[str, tuple[QWidget, ...]] = {
             "Appearance": (self.text_size, self._setup[0]),

@@ -208,7 +208,12 @@ class CommandRow(QWidget):
         self._write(self._wanted, self._is_wanted_beside)
 
     def _write(self, keys: str, adds: bool) -> None:
-        """Store the command's new shortcuts, and remove them from all other commands."""
+        """Store a shortcut for the row's command, and remove it from all other commands.
+
+        Args:
+            keys: the shortcut, or an empty string to remove it.
+            adds: whether to keep the command's other shortcuts.
+        """
         name = self._command.name
         before = Keymap.current().list_keys(name) if adds else ()
         new = [*before, keys] if keys and keys not in before else [*before]
@@ -292,5 +297,5 @@ def _read(value: object) -> dict[str, list[str]]:
 
 
 def _without(chosen: Chosen, keys: Sequence[str]) -> dict[str, list[str]]:
-    """Return the chosen shortcuts of all commands, without the given shortcuts."""
+    """Return a copy of the user's shortcuts by command, without the given shortcuts."""
     return {name: [key for key in own if key not in keys] for name, own in chosen.items()}

@@ -269,7 +269,15 @@ def to_limit(position: int) -> int:
 
 
 def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
-    """Describe how changed settings affect the next request: a sentence and its colour token."""
+    """Describe how changed settings affect the next request.
+
+    Args:
+        now: the report of the next request with the current settings.
+        new: the report of the next request with the changed settings.
+
+    Returns:
+        A sentence, and the name of its text colour.
+    """
     before, after = _turns_out(now), _turns_out(new)
     if all(new[part] == now[part] for part in ("window", "budget", "policy")):
         if new["threshold"] != now["threshold"]:

@@ -257,6 +257,6 @@ class ServerRow(QWidget):
 
 
 def _without(value: object, name: str) -> dict[str, object]:
-    """Return the servers of the setting without one of them."""
+    """Return the servers of the setting `mcp.servers` without the one with a name."""
     assert isinstance(value, dict)
     return {known: entry for known, entry in value.items() if known != name}

@@ -132,7 +132,10 @@ class PagesModel(QAbstractListModel):
 
 
 def find_lines(widgets: Sequence[QWidget]) -> list[tuple[QWidget, QWidget | None]]:
-    """Return a page's rows as pairs of row and hairline above it, or None without a hairline."""
+    """Return the rows of a page, each with the hairline above it.
+
+    The second value is None if there is no hairline.
+    """
     found: list[tuple[QWidget, QWidget | None]] = []
     line: QWidget | None = None
     for widget in widgets:

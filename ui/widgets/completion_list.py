@@ -71,7 +71,12 @@ class Choice:
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
-        """Return a sort key, lowest for the best match, or None if a word does not occur."""
+        """Return a sort key, lowest for the best match, or None if a word does not occur.
+
+        Args:
+            query: the whole text that the user typed, in lower case.
+            words: the words of the query. Each one must occur in the choice.
+        """
         text, whole = self._keys
         if any(word not in whole for word in words):
             return None
@@ -96,6 +101,11 @@ def find_choices(choices: Iterable[Choice], query: str, most: int = _MOST) -> li
     """Return the choices that contain every word of a query, best match first.
 
     An empty query matches all choices, in their original order.
+
+    Args:
+        choices: the choices to search.
+        query: the text that the user typed.
+        most: the maximum number of choices to return.
     """
     wanted = " ".join(query.casefold().split())
     words = wanted.split()

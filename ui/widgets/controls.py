@@ -122,7 +122,12 @@ class IconLabel(Scaled, QWidget):
         self._fit()
 
     def set_icon(self, name: str, tone: str) -> None:
-        """Show another icon of the same size."""
+        """Show another icon of the same size.
+
+        Args:
+            name: the name of the icon.
+            tone: the name of the icon's colour in the theme.
+        """
         self._name, self._tone = name, tone
         self.update()
 
@@ -170,7 +175,7 @@ class IconButton(Scaled, QToolButton):
         self._set_tip()
 
     def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
-        """Set the button's icon and the icon's colour token."""
+        """Set the name of the button's icon, and the name of the icon's theme colour."""
         self.setIcon(icon(icon_name, tone))
 
     def _set_tip(self) -> None:
@@ -214,7 +219,14 @@ class Switch(QAbstractButton):
 
 
 def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool = False) -> QLabel:
-    """Create a plain text label with a type role and a text colour."""
+    """Create a label for plain text.
+
+    Args:
+        text: the text of the label.
+        kind: a type role of the design tokens, such as `body` or `caption`.
+        tone: the text colour, as in `dress`.
+        numbers: whether all digits have the same width.
+    """
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     dress(made, kind, tone, numbers=numbers)
@@ -222,7 +234,10 @@ def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool =
 
 
 def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QLabel:
-    """Create a plain text label with word wrap."""
+    """Create a label for plain text, which wraps at words.
+
+    The arguments are those of `label`.
+    """
     made = label(text, kind, tone)
     made.setWordWrap(True)
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -265,7 +280,7 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
 
 
 def make_searchable(field: QLineEdit) -> None:
-    """Give a field a magnifier, and a cross that clears it, both from the window's icons."""
+    """Add a magnifier icon to a field, and a button that clears the field."""
     field.setProperty("search", True)
     field.setClearButtonEnabled(True)
     for clear in field.findChildren(QToolButton):
@@ -276,7 +291,14 @@ def make_searchable(field: QLineEdit) -> None:
 def paint_focus(
     painter: QPainter, rect: QRect, radius: str = "md", tone: str = "line.focus"
 ) -> None:
-    """Draw a focus ring inside a rectangle. `radius` is the name of a corner radius."""
+    """Draw a focus ring inside a rectangle.
+
+    Args:
+        painter: the painter of the widget.
+        rect: the outer edge of the ring.
+        radius: the name of a corner radius, such as `md`.
+        tone: the name of the ring's colour in the theme.
+    """
     theme = Theme.current()
     pen = painter.pen()
     pen.setStyle(Qt.PenStyle.SolidLine)

@@ -317,7 +317,12 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
 
 
 def _describe_head(text: str, has_several: bool) -> str:
-    """Return the text for a header line of the diff, or an empty string to omit the line."""
+    """Return the text for a header line of the diff, or an empty string to omit the line.
+
+    Args:
+        text: the header line.
+        has_several: whether the diff contains several notes.
+    """
     if text.startswith("@@ "):
         start = text.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0]
         return "" if start in ("0", "1") else f"line {start}"
@@ -327,7 +332,7 @@ def _describe_head(text: str, has_several: bool) -> str:
 
 
 def _cut(parts: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Truncate an extremely long line, which would be slow to lay out."""
+    """Truncate an extremely long line, because it would be slow to lay out."""
     cut: list[tuple[str, bool]] = []
     room = _MOST_LINE_CHARS
     for text, is_marked in parts:

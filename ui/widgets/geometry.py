@@ -51,7 +51,10 @@ class PlaceKeeper(_Widget):
 
 
 def keep_place(widget: QWidget) -> None:
-    """Keep a widget in place that is expanded or collapsed, if it is in a `PlaceKeeper`."""
+    """Keep a widget at its place on the screen while it is expanded or collapsed.
+
+    Nothing is done if the widget is not inside a `PlaceKeeper`.
+    """
     above = widget.parentWidget()
     while above is not None and not isinstance(above, PlaceKeeper):
         above = above.parentWidget()

@@ -35,7 +35,7 @@ class TwoLines:
     """The content of a row with a title and a detail.
 
     Attributes:
-        icon: the icon's name and colour token. `name` must say what the icon means.
+        icon: the names of the icon and of its colour. `name` must say what the icon means.
         mark: an icon and a word to the right of the title, such as a link icon and "linked".
         act: the icon and the name of an action on the row, shown as a button at its right edge.
         name: the text for screen readers. If it is empty, the other texts are used.

@@ -115,7 +115,14 @@ class Notice(QFrame):
     def show_notice(
         self, tone: str, title: str, text: str, actions: Sequence[tuple[str, Callable[[], object]]]
     ) -> None:
-        """Show a title, a text and actions. Each action is a pair of label and function."""
+        """Show a title, a text and actions.
+
+        Args:
+            tone: `danger`, `amber` or `info`.
+            title: the title of the notice.
+            text: the text below the title.
+            actions: the label of each button, and the function that it calls.
+        """
         self._tone = tone
         icons = {"danger": "x-circle", "amber": "warning", "info": "info"}
         colour = "text.secondary" if tone == "info" else f"{tone}.text"

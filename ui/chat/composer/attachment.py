@@ -218,7 +218,12 @@ class Drops(QObject):
 
 
 def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
-    """Sort dropped data into attachments and folders to open."""
+    """Divide dropped data into attachments and folders to open.
+
+    Args:
+        data: the data that was dropped.
+        vault: the folder of the open vault, or None if no vault is open.
+    """
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     pages = [Attachment(url.toString()) for url in data.urls() if url.scheme() in ("http", "https")]
     folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)

@@ -253,7 +253,13 @@ class _Popup(QFrame):
         self.hide()
 
     def show_at(self, matches: Sequence[Match], field: QTextEdit, start: int) -> None:
-        """Show matching suggestions above the trigger, or below it if there is no space above."""
+        """Show matching suggestions above the trigger, or below it if there is no space above.
+
+        Args:
+            matches: the suggestions, the best first.
+            field: the text field that contains the trigger.
+            start: the text position where the trigger starts.
+        """
         self.view.show_matches(matches)
         if self.parentWidget() is not field.window():
             self.setParent(field.window())

@@ -115,7 +115,13 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
 
 
 def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
-    """Paint a callout: a soft background with a bar at its left edge."""
+    """Paint a callout: a soft background with a bar at its left edge.
+
+    Args:
+        painter: the painter of the widget.
+        rect: the rectangle of the callout.
+        tone: the name of the callout's colour, such as `amber`.
+    """
     theme = Theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     shape = QPainterPath()

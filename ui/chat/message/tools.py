@@ -205,7 +205,7 @@ class Siblings(QWidget):
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show the position of the current version.
+        """Show the position of the current version, `present`, among all versions of a message.
 
         If there is only one version, hide the switcher.
         """

@@ -336,7 +336,7 @@ class Feed(QWidget):
         return slot.row
 
     def _fit(self, rows: Sequence[MessageRow]) -> None:
-        """Lay out rows now, instead of in several later passes, and enlarge the feed for them.
+        """Lay out rows at once, instead of in several later passes, and enlarge the feed for them.
 
         The feed never shrinks here, because that could move the scroll position. Do nothing while
         the feed has no width, which is the case before a splitter is laid out.

@@ -156,7 +156,7 @@ class Scroller(PlaceKeeper, QWidget):
         self._settle()
 
     def _settle(self) -> None:
-        """Restore the scroll position after the heights of messages have changed."""
+        """Restore the scroll position of the chat after the heights of messages have changed."""
         self._is_moving = True
         if self._is_following:
             self.bar.setValue(self.bar.maximum())

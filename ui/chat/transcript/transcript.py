@@ -104,7 +104,11 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def show_unanswered(self, entry: str) -> None:
-        """Show that the last message has no answer, and a button that asks for one."""
+        """Show that the last message has no answer, and a button that asks for one.
+
+        Args:
+            entry: the entry ID of the last user message.
+        """
         self.feed.append(self.maker.loose("failure", lambda: self.maker.retry(_UNANSWERED, entry)))
         self.scroller.to_end()
 
@@ -125,7 +129,10 @@ class Transcript(QWidget):
     def hold_versions(self, entry: str) -> None:
         """Keep a message in place while the user switches to another version of it.
 
-        If the message has the focus, the version switcher of the new version receives it.
+        If the message has the focus, the version switcher of the new version receives the focus.
+
+        Args:
+            entry: the entry ID of any version of the message.
         """
         for at, slot in enumerate(self.feed.slots()):
             if slot.row is not None and entry in getattr(slot.item, "siblings", ()):
@@ -192,7 +199,12 @@ class Transcript(QWidget):
         return [row.widget for row in rows if isinstance(row.widget, EditsCard)]
 
     def edit(self, entry: str, text: str) -> None:
-        """Open the editor of a user message, filled with the given text."""
+        """Open the editor of a user message, filled with a text.
+
+        Args:
+            entry: the entry ID of the message.
+            text: the text to edit.
+        """
         if message := self._question(entry):
             message.edit(text)
 
@@ -309,7 +321,10 @@ class Transcript(QWidget):
             row.widget.tools.siblings.take_focus()
 
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
-        """Return the slot in the chat that already shows the error of a failed answer, or None."""
+        """Return the slot that already shows the error of a failed answer, or None.
+
+        The slot is shown before the answer's item is in the log. It is linked to the item now.
+        """
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
             return None

@@ -84,7 +84,12 @@ class MessageMaker(QObject):
         return made
 
     def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
-        """Create a slot in the chat for a widget that is not in the log, such as an error."""
+        """Create a slot for a widget that is not in the log, such as an error.
+
+        Args:
+            kind: the kind of the slot, such as `failure`.
+            make: builds the widget.
+        """
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
@@ -115,7 +120,14 @@ class MessageMaker(QObject):
     def user(
         self, text: str, time: str, attached: Sequence[Attachment], item: UserItem | None = None
     ) -> UserMessage:
-        """Build the widget of a user message. `item` is None if the message is not stored yet."""
+        """Build the widget of a user message.
+
+        Args:
+            text: the text that was sent.
+            time: when the text was sent, in ISO 8601, or an empty string if it is unknown.
+            attached: the attachments of the message.
+            item: the stored message, or None if the message is not stored yet.
+        """
         made = UserMessage(text, time, attached)
         made.action_requested.connect(self.action_requested)
         made.attachment_opened.connect(self.attachment_opened)

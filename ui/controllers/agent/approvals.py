@@ -76,7 +76,13 @@ class ApprovalController(QObject):
             self._forget_call(turn, event.id)
 
     def _ask(self, id: str) -> None:
-        """Show a proposed tool call, and notify the user if its chat is not visible."""
+        """Ask the user to approve a proposed tool call.
+
+        If its chat is not open, show a toast that opens the chat.
+
+        Args:
+            id: the ID of the approval request.
+        """
         turn = self._waiting[id].turn
         QApplication.alert(self._frame)
         if self._session.is_open(turn):

@@ -197,7 +197,7 @@ class VersionsController(QObject):
         return made
 
     def _name_answer(self, item: AnswerItem) -> str:
-        """Return the name of the answer on the left, with its number if there are others."""
+        """Return a title for the answer on the left: its model, and a number if it has versions."""
         if len(item.siblings) < 2:
             return self._find_name(item.model)
         return self._name_version(item.siblings.index(item.entry) + 1, item.entry)

@@ -179,7 +179,14 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
 
 
 def _find_pill(place: QTextCursor, pills: list[Pill]) -> Pill:
-    """Return the citation that belongs to a quotation: the next one, or else the nearest one."""
+    """Return the citation that belongs to a quotation that was not found in its source.
+
+    This is the next citation in the same paragraph, or else the nearest one.
+
+    Args:
+        place: a cursor that selects the quotation.
+        pills: the citations of the source.
+    """
     block = place.block()
     after = [
         pill

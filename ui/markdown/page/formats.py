@@ -30,12 +30,12 @@ class Formats:
         self._numbers: dict[tuple[str, str, bool], QTextCharFormat] = {}
 
     def text(self, role: str, tone: str, run: Run, href: str = "") -> QTextCharFormat:
-        """Return the character format for a run.
+        """Return the character format for a run of text.
 
         Args:
-            role: a key of `type` in the design tokens, or `cell`, which is `ui` with tabular
-                figures.
-            tone: the name of a colour token.
+            role: a type role of the design tokens, or `cell`, which is `ui` with digits of equal
+                width.
+            tone: the name of a theme colour.
             run: the run, of which only the style is used.
             href: the address that a click reports, or an empty string if the run is not a link.
         """

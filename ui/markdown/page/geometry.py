@@ -23,12 +23,15 @@ def parse_origin(block: QTextBlock) -> QPointF:
 
 
 def find_top(document: QTextDocument, position: int) -> float:
-    """Return the upper edge of the text block at a position, without the block's margin."""
+    """Return the y coordinate of a text block's upper edge, without the block's margin."""
     return parse_origin(document.findBlock(position)).y()
 
 
 def find_bottom(document: QTextDocument, position: int) -> float:
-    """Return the lower edge of the text block at a position, or of the table that contains it."""
+    """Return the y coordinate of the lower edge of the text block at a position.
+
+    If the position is in a table, this is the lower edge of the table.
+    """
     block = document.findBlock(position)
     if table := QTextCursor(block).currentTable():
         return document.documentLayout().frameBoundingRect(table).bottom()

@@ -35,7 +35,7 @@ def find_line_at(document: QTextDocument, position: int) -> int:
 
 
 def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[float, float] | None:
-    """Return the upper and lower edge of a range of source lines in the laid-out document.
+    """Return the y coordinates of the upper and lower edge of a range of source lines.
 
     Return None if the document does not contain the lines.
 

@@ -63,7 +63,7 @@ class NoteView(MarkdownView):
             self.viewport().update()
 
     def find_band(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return the upper and lower edge of a range of the note's lines.
+        """Return the y coordinates of the upper and lower edge of a range of the note's lines.
 
         Return None if this part does not contain the lines.
         """

@@ -63,7 +63,12 @@ class DecorationPainter:
         self._placed.clear()
 
     def forget_tail(self, tail: Decorations, open_code: Panel | None) -> None:
-        """Clear the cached rectangles of the text that may still change."""
+        """Clear the cached rectangles of the text that may still change.
+
+        Args:
+            tail: the decorations of this text.
+            open_code: the background of a code block that is not closed yet, or None.
+        """
         groups = (tail.panels, tail.marks, tail.spans, tail.pills)
         for ink in (ink for group in groups for ink in group):
             self._placed.pop(id(ink), None)
@@ -79,7 +84,13 @@ class DecorationPainter:
         return self._place(pill).rects
 
     def paint_panels(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
-        """Paint the visible backgrounds of code blocks, callouts, quotes and missing images."""
+        """Paint the visible backgrounds of code blocks, callouts, quotes and missing images.
+
+        Args:
+            painter: the painter of the view.
+            ink: the decorations of the document.
+            reach: the first and last text position to paint, as returned by `find_reach`.
+        """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
@@ -88,7 +99,10 @@ class DecorationPainter:
                 self._paint_panel(painter, panel)
 
     def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
-        """Paint the visible backgrounds of inline code and citations."""
+        """Paint the visible backgrounds of inline code and citations.
+
+        The arguments are those of `paint_panels`.
+        """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
@@ -101,7 +115,10 @@ class DecorationPainter:
                 self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
 
     def paint_beside(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
-        """Paint the visible list markers, rules, table lines and question marks of citations."""
+        """Paint the visible list markers, rules, table lines and question marks of citations.
+
+        The arguments are those of `paint_panels`.
+        """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         first, last = reach
         for mark in _between(ink.marks, first, last):
@@ -253,7 +270,13 @@ class DecorationPainter:
         return "bg.content" if is_on_amber else "amber.soft"
 
     def _paint_marked(self, painter: QPainter, pill: Pill, kind: str) -> None:
-        """Paint a border around a citation whose source is highlighted."""
+        """Paint a border around a citation whose source is highlighted.
+
+        Args:
+            painter: the painter of the view.
+            pill: the citation.
+            kind: `accent` for a verified citation, or `amber` for an unverified one.
+        """
         theme = Theme.current()
         painter.save()
         tone = "accent.base" if kind == "accent" else "amber.graphic"

@@ -57,7 +57,10 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
 
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the space above a block of Markdown, including the padding of surrounding boxes."""
+    """Return the space in pixels above a block of Markdown.
+
+    The padding of the boxes around the block is included.
+    """
     opened = compute_padding_above(leaf, previous)
     if previous is None:
         return opened
@@ -65,7 +68,7 @@ def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the padding above a block of Markdown, including that of boxes that start with it."""
+    """Return the padding in pixels above a block of Markdown and the boxes that start with it."""
     before = previous.boxes if previous else ()
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
     if isinstance(leaf, CodeLines):
@@ -74,7 +77,7 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
-    """Return the padding below a block of Markdown, including that of boxes that end with it."""
+    """Return the padding in pixels below a block of Markdown and the boxes that end with it."""
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
     return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing) else 0)

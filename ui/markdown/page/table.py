@@ -91,7 +91,10 @@ def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTex
 
 
 def cell_format(columns: ColumnLayout, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
-    """Return a cell's format: its padding, and the font that gives an empty cell its height."""
+    """Return the format of a table cell.
+
+    The format contains the padding, and the font that gives an empty cell its height.
+    """
     made = QTextTableCellFormat()
     made.merge(char)
     made.setTopPadding(CELL_PADDING)

@@ -301,7 +301,7 @@ class MarkdownView(QTextBrowser):
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Set the delay until the next redraw: 33 ms, or more if this redraw was slow."""
+        """Set the delay until the next redraw: 33 ms, or longer if this redraw was slow."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 

@@ -84,12 +84,20 @@ class WideBlocks(QObject):
         self._offsets, self._widest, self._strips = {}, {}, []
 
     def fit_tables(self, *inks: Decorations) -> None:
-        """Give each table the width of the page, or more if its columns need it."""
+        """Give each table the width of the page, or more if its columns need it.
+
+        The tables are those among the given decorations.
+        """
         for rows in (rows for ink in inks for rows in ink.tables):
             self._fit_table(rows)
 
     def update(self, panel_rect: PanelRect, *inks: Decorations) -> None:
-        """Find the blocks that are too wide. Call this after the document has been laid out."""
+        """Find the code blocks and tables that are too wide, after the document has been laid out.
+
+        Args:
+            panel_rect: returns the rectangle of a code block's background.
+            *inks: the decorations of the document.
+        """
         found = [*self._codes(panel_rect, inks), *self._tables(inks)]
         for strip in found:
             if strip.most or strip.offset:
@@ -100,7 +108,8 @@ class WideBlocks(QObject):
     def scroll(self, y: int, by: int) -> bool:
         """Scroll the wide code block or table at a y coordinate of the view.
 
-        Return False if there is no wide block at that position.
+        Return False if no wide code block or table is there. `by` is the distance in pixels to the
+        right.
         """
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
@@ -109,9 +118,13 @@ class WideBlocks(QObject):
         return False
 
     def step(self, by: int, seen: QRect) -> bool:
-        """Scroll the visible wide blocks by steps of 40 pixels.
+        """Scroll the visible wide code blocks and tables.
 
-        Return False if no wide block is visible.
+        Return False if none is visible.
+
+        Args:
+            by: the number of steps of 40 pixels to the right, or to the left if it is negative.
+            seen: the visible rectangle of the view.
         """
         moved = False
         for strip, bar in zip(self._strips, self._bars, strict=False):

@@ -319,7 +319,7 @@ class DocumentWriter:
         boxes: tuple[Box, ...],
         char: QTextCharFormat | None = None,
     ) -> None:
-        """Begin a text block, indented for its boxes: from the right for right-to-left text."""
+        """Begin a text block, indented for its boxes on the side where the text begins."""
         inset = compute_inset(boxes)
         is_rtl_block = block.layoutDirection() == _RTL
         block.setLeftMargin(inset.end if is_rtl_block else inset.start)

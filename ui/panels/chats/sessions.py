@@ -102,7 +102,12 @@ class ChatListModel(QAbstractListModel):
         return next((chat for chat in self._chats if chat.session == session), None)
 
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
-        """Show the texts that a search of the chats found, grouped by chat, newest text first."""
+        """Show the texts that a search of the chats found, grouped by chat, newest text first.
+
+        Args:
+            hits: the texts, newest first.
+            titles: the titles of the chats by session ID.
+        """
         by_chat: dict[str, list[ChatHit]] = {}
         for hit in hits:
             by_chat.setdefault(hit.session, []).append(hit)
@@ -209,9 +214,14 @@ class ChatList(FitTree):
         current: str | None,
         running: Mapping[str, str] = NONE_RUNNING,
     ) -> None:
-        """Show the chats, the states of those with a running turn, and select the open chat.
+        """Show the chats, mark those with a running turn, and select the open chat.
 
         While the user is editing a title, the update is delayed until the title is complete.
+
+        Args:
+            chats: the chats, newest first.
+            current: the session ID of the open chat, or None for a new chat.
+            running: the states of the chats with a running turn, by session ID.
         """
         if self.state() == QAbstractItemView.State.EditingState:
             self._delayed = (chats, current, running)
@@ -228,7 +238,10 @@ class ChatList(FitTree):
         self._model.vault = vault
 
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
-        """Show the texts that a search found, below the titles of their chats."""
+        """Show the texts that a search found, below the titles of their chats.
+
+        The arguments are those of `ChatListModel.set_hits`.
+        """
         self._is_search = True
         self._model.set_hits(hits, titles)
 

@@ -169,7 +169,13 @@ class CompactionDialog(QDialog):
         self._on_text_changed()
 
     def _show_step(self, said: str, parts: Sequence[QWidget], name: str) -> None:
-        """Show one step of the dialog, and hide the widgets that belong to other steps."""
+        """Show one step of the dialog, and hide the widgets that belong to other steps.
+
+        Args:
+            said: the sentence at the top of the dialog.
+            parts: the widgets that belong to this step.
+            name: the heading of the text field, or an empty string for no heading.
+        """
         self._about.setText(said)
         self._problem.hide()
         for part in (self._figures, self.text, self.make, self.use):

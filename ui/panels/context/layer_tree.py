@@ -229,8 +229,13 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
 def shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
     """Shorten a path with line or page numbers to fit a width, eliding its folder first.
 
-    The numbers are always kept whole. The result is laid out left to right, even if it
-    starts with a name in a right-to-left script.
+    The numbers are always kept whole. The result is laid out left to right, even if it starts with
+    a name in a right-to-left script.
+
+    Args:
+        text: the path with its numbers.
+        width: returns the width of a text in pixels.
+        room: the available width in pixels.
     """
     return from_left(_shorten_place(text, width, room))
 
@@ -250,7 +255,15 @@ def _shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
 
 
 def _paint_figure(painter: QPainter, rect: QRect, text: str, tone: str, kind: str) -> QRect:
-    """Draw the token count in its column and return the rectangle to the left of it."""
+    """Draw the token count in its column and return the rectangle to the left of it.
+
+    Args:
+        painter: the painter of the row.
+        rect: the rectangle of the row.
+        text: the formatted token count.
+        tone: the name of the colour.
+        kind: a type role of the design tokens, such as `caption`.
+    """
     theme = Theme.current()
     column = rect.adjusted(0, 0, -theme.px(_SHARE), 0)
     painter.setFont(theme.font(kind, numbers=True))

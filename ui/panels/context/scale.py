@@ -29,7 +29,13 @@ Slot = tuple["BarPart", int, int]
 
 @dataclass(frozen=True)
 class BarPart:
-    """A segment of the context bar. `code` is a layer's code, or `free`, `margin` or `reserve`."""
+    """A segment of the context bar.
+
+    Attributes:
+        code: the code of a layer, `free` for unused tokens, `margin` for tokens kept free because
+            counting is inexact, or `reserve` for the tokens kept for the answer.
+        tokens: the number of tokens in the segment.
+    """
 
     code: str
     tokens: int
@@ -72,6 +78,10 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
     """Compute the left edge and width in pixels of each bar segment.
 
     Segments that would be too narrow get the minimum width, at the expense of wider ones.
+
+    Args:
+        parts: the segments, from left to right.
+        width: the width of the bar in pixels.
     """
     total = sum(part.tokens for part in parts)
     if total <= 0 or width <= 0:
@@ -93,6 +103,10 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
     """Return the marks at the thresholds for trimming, compacting and blocking a request.
 
     If the request exceeds the budget, return only the mark at the end of the budget.
+
+    Args:
+        context: the request report.
+        width: the width of the bar in pixels.
     """
     if context["used"] > context["budget"]:
         return [budget_mark(context, width)]
@@ -107,7 +121,12 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
 
 
 def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
-    """Return the mark at the end of the budget, for a request that exceeds the budget."""
+    """Return the mark at the end of the budget, for a request that exceeds the budget.
+
+    Args:
+        context: the request report.
+        width: the width of the bar in pixels.
+    """
     x = round(context["budget"] * width / max(1, context["used"]))
     return ScaleMark("budget", 1.0, x, "budget", True)
 
@@ -120,6 +139,11 @@ def label_spans(
     The label of the block mark is to the right of the mark. The other labels are to the left of
     their marks if there is space. Labels that would overlap are moved to the left, and labels that
     do not fit are omitted.
+
+    Args:
+        found: the marks on the bar.
+        text_width: returns the width of a text in pixels.
+        width: the width of the bar in pixels.
     """
     spans: dict[str, tuple[int, int]] = {}
     end = width

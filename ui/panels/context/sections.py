@@ -25,7 +25,7 @@ class Section(QWidget):
         title: the title, in sentence case.
         body: the widget below the title.
         icon: the name of the icon before the title, or an empty string for no icon.
-        tone: the colour token of the icon.
+        tone: the name of the icon's theme colour.
     """
 
     def __init__(self, title: str, body: QWidget, icon: str = "", tone: str = "") -> None:

@@ -71,7 +71,12 @@ class Counted:
 
 
 def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) -> str:
-    """Explain in one line how the token budget is computed, with the provider's count if known."""
+    """Explain in one line how the token budget is computed.
+
+    Args:
+        context: the request report.
+        counted: the token counts that the provider reported, which are added if they are known.
+    """
     kept = count(context["reserve"])
     parts = [f"Window {count(context['window'])}, less {kept} kept for the answer"]
     if context["factor"] > 1:
@@ -85,7 +90,12 @@ def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) 
 
 
 def spent_sentence(dollars: float, is_estimate: bool) -> str:
-    """Describe what a chat has cost so far."""
+    """Return a sentence that says what a chat has cost so far.
+
+    Args:
+        dollars: the price in US dollars.
+        is_estimate: whether a part of the price is estimated.
+    """
     about = "about " if is_estimate else ""
     return f"This chat has cost {about}{money(dollars)} so far."
 
@@ -94,6 +104,11 @@ def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
     """Explain why a part of a request was not found in the provider's cache.
 
     Return an empty string if there is nothing to explain.
+
+    Args:
+        reused: the number of tokens that the provider has cached.
+        used: the number of tokens in the request.
+        reasons: what was changed since the previous request.
     """
     if reasons:
         return f"Changed: {'; '.join(reasons)}."

@@ -61,7 +61,7 @@ class IndexState:
 
     @property
     def icon(self) -> tuple[str, str]:
-        """The icon for the state of the index, as its name and colour token."""
+        """The icon for the state of the index, as its name and the name of its colour."""
         return _ICONS["problems" if self.failed and self.kind == "done" else self.kind]
 
     @property

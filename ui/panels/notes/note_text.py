@@ -330,7 +330,13 @@ def _format(kind: str) -> QTextCharFormat:
 
 
 def describe_cut(start: int, end: int, total: int) -> str:
-    """Describe which part of a large note is shown."""
+    """Describe which lines of a large note are shown.
+
+    Args:
+        start: the number of the first line shown.
+        end: the number of the last line shown.
+        total: the number of lines in the note.
+    """
     if start == end:
         return f"Line {count(start)} of {count(total)} is shown here."
     return f"Lines {count(start)} to {count(end)} of {count(total)} are shown here."
@@ -356,7 +362,13 @@ def cut_source(text: str, line: int) -> tuple[int, str, int]:
 
 
 def describe_place(note: "Note", first: int, last: int) -> str:
-    """Describe a note's location: its path with the visible lines or page."""
+    """Describe a note's location: its path with the visible lines or page.
+
+    Args:
+        note: the open note.
+        first: the first visible line, or 0 to leave out the lines.
+        last: the last visible line.
+    """
     lines = (first, max(first, last)) if first else None
     above = [heading.text for heading in note.headings if heading.line <= first]
     return place(note.path, lines, find_page(note.path, above[-1:]))
@@ -366,6 +378,11 @@ def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int
     """Find lines of a note after a change, and return their first and last line number.
 
     Return None if the lines are gone, or if they have moved and occur more than once.
+
+    Args:
+        before: the text of the note before the change.
+        now: the text of the note after the change.
+        lines: the first and last line number before the change.
     """
     first, last = lines
     old, new = before.split("\n"), now.split("\n")

@@ -130,7 +130,13 @@ class NoteReader(QScrollArea):
         return self._views[part]
 
     def show_spot(self, part: int, top: int, height: int) -> None:
-        """Scroll to an area of a part of the note if it is hidden or close to an edge."""
+        """Scroll to an area of a part of the note if it is hidden or close to an edge.
+
+        Args:
+            part: the number of the part.
+            top: the upper edge of the area in pixels, measured from the top of the part.
+            height: the height of the area in pixels.
+        """
         y, room = self._tops[part] + top, self.viewport().height()
         if not self._value + room // 8 <= y <= self._value + room - room // 8 - height:
             self.verticalScrollBar().setValue(y - room // 3)

@@ -79,7 +79,10 @@ class ReviewPanel(Pane):
         self.show_waiting()
 
     def show_waiting(self, *, has_vault: bool = True) -> None:
-        """Show a text that explains the panel as long as no review has been run."""
+        """Explain what the panel shows, as long as no review has been run.
+
+        If `has_vault` is False, say that a vault must be opened first.
+        """
         self._show("Look after your notes", _WAITING if has_vault else _NO_VAULT)
         self.again.setVisible(has_vault)
 
@@ -237,7 +240,7 @@ class ReviewPanel(Pane):
         self._focus_card(place)
 
     def _focus_card(self, place: int) -> None:
-        """Focus the card of a finding by its index, or the last card.
+        """Focus the card at an index, or the last card if there are fewer cards.
 
         If there are no cards, focus the button in the header.
         """

@@ -133,7 +133,7 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Show above the sources why a note was or was not used for the answer."""
+        """Show the reason why a note was or was not used for the answer, above the sources."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
@@ -252,7 +252,12 @@ class _SourceDelegate(QStyledItemDelegate):
 
 
 def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
-    """Build the row for a citation number."""
+    """Build the row for a citation number.
+
+    Args:
+        citations: all citations with this number.
+        source: the segment that they cite, or None if it is unknown.
+    """
     first = citations[0]
     places = {citation.lines for citation in citations}
     lines = first.lines if len(places) == 1 or source is None else source.lines
