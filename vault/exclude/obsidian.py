@@ -1,9 +1,9 @@
 """Read Obsidian's settings of a vault, including "Excluded files".
 
 The settings are read from `.obsidian/app.json`, which is never written. A vault may come from
-someone else, so regular expressions are restricted. Those that are long, have nested repetitions or
-use syntax unknown to JavaScript are rejected, and slow ones are disabled. The index reports unused
-filters.
+someone else, so that its regular expressions are not trusted. They are rejected if they are long,
+have nested repetitions or use syntax unknown to JavaScript. Slow ones are disabled. The index
+reports filters that are not used.
 """
 
 import json
@@ -80,17 +80,22 @@ _TOKEN = re.compile(
 
 
 class Filter(Protocol):
-    """One filter of "Excluded files". If the filter is disabled, `problem` contains the reason."""
+    """A filter of Obsidian's "Excluded files".
+
+    Attributes:
+        text: the filter as written in the settings.
+        problem: the reason why the filter is disabled, or an empty string.
+    """
 
     text: str
     problem: str
 
     def matches(self, path: str) -> bool:
-        """Return whether the filter excludes a path. Folder paths end with `/`."""
+        """Return whether the filter excludes a path. The path of a folder must end with `/`."""
 
 
 class _PrefixFilter:
-    """Excludes paths by prefix, ignoring case."""
+    """Excludes paths that start with a text, ignoring case."""
 
     problem = ""
 
@@ -126,7 +131,7 @@ class _RegexFilter:
 
 
 class IgnoreFilters:
-    """The "Excluded files" filters of a vault."""
+    """All filters of Obsidian's "Excluded files" in a vault."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._is_cut = len(texts) > MAX_FILTERS
@@ -161,7 +166,10 @@ class IgnoreFilters:
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
 def _build_filter(text: str) -> Filter:
-    """Build a filter of "Excluded files". Filters are cached, so that slow ones stay disabled."""
+    """Build a filter of Obsidian's "Excluded files".
+
+    Filters are cached, so that slow ones stay disabled.
+    """
     is_expression = len(text) > 2 and text.startswith("/") and text.endswith("/")
     return _RegexFilter(text) if is_expression else _PrefixFilter(text)
 
@@ -169,7 +177,7 @@ def _build_filter(text: str) -> Filter:
 def find_refusal(expression: str) -> str:
     """Return why a regular expression is rejected, or an empty string if it is accepted.
 
-    The expression is not compiled.
+    The check does not compile the expression.
     """
     if len(expression) > MAX_CHARS:
         return f"it has more than {MAX_CHARS} characters"

@@ -1,7 +1,7 @@
 """Rules that exclude files by path: the user's patterns and Obsidian's filters.
 
-Patterns use `.gitignore` syntax. They are matched component by component, so that no pattern is
-slow.
+Patterns use `.gitignore` syntax. Each component of a path is matched separately, so that no pattern
+is slow.
 """
 
 import fnmatch
@@ -38,7 +38,7 @@ class ExcludeRules:
 
     @property
     def attachment_folder(self) -> str:
-        """The attachment folder from Obsidian's settings."""
+        """The attachment folder that is set in Obsidian."""
         return self._obsidian.attachment_folder
 
     def __bool__(self) -> bool:
@@ -48,7 +48,11 @@ class ExcludeRules:
     def find_rule(self, path: str, is_folder: bool) -> str | None:
         """Return the rule that excludes a path, or None if no rule does.
 
-        Parent folders are not checked here. The caller checks them first.
+        The rules for the parent folders are not checked here. The caller checks them first.
+
+        Args:
+            path: the path relative to the vault.
+            is_folder: whether the path is a folder.
         """
         if (pattern := self._patterns.find_rule(path, is_folder)) is not None:
             return f"vault.exclude: {pattern}"
@@ -57,7 +61,7 @@ class ExcludeRules:
         return None
 
     def find_rule_on_path(self, path: str) -> str | None:
-        """Return the rule that excludes a file or a parent folder of it, or None if none does."""
+        """Return the rule that excludes a file or a folder above it, or None if none does."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         for count in range(1, len(parts) + 1):
             is_folder = count < len(parts)
@@ -71,7 +75,7 @@ class ExcludeRules:
     def list_problems(self) -> tuple[tuple[str, str], ...]:
         """List the rules that could not be used, as pairs of settings file and reason.
 
-        Call this after a scan, since some problems appear only when a rule is matched.
+        Call this method after a scan, because some problems appear only when a rule is matched.
         """
         reasons = (
             [self._obsidian.problem] if self._obsidian.problem else self._filters.list_problems()
@@ -102,7 +106,11 @@ class ExcludePatterns:
     def find_rule(self, path: str, is_folder: bool) -> str | None:
         """Return the pattern that excludes a path, or None if no pattern does.
 
-        Parent folders are not checked here. The caller checks them first.
+        The patterns for the parent folders are not checked here. The caller checks them first.
+
+        Args:
+            path: the path relative to the vault.
+            is_folder: whether the path is a folder.
         """
         parts = path.split("/")
         for rule in reversed(self._rules):
@@ -129,8 +137,9 @@ def _parse_pattern(pattern: str) -> _Pattern | None:
 def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
     """Return whether a pattern matches a whole path.
 
-    For each prefix of the pattern, `reachable` contains the numbers of leading path components that
-    the prefix can match.
+    Args:
+        pattern: a regular expression for each path component, or None for `**`.
+        parts: the components of the path.
     """
     reachable = {0}
     for index, part in enumerate(pattern):

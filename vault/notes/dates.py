@@ -1,7 +1,7 @@
 """Find dates in a text: days, months and years, each as a range of days.
 
-Questions may name dates in many forms, including relative ones. In note names and headings, only
-dates with a year are recognised, and in properties only ISO 8601 days.
+Questions may name dates in many forms, including relative ones such as "last week". In the names of
+notes and in headings, only dates with a year are recognised. In properties, only ISO 8601 days are.
 """
 
 import re
@@ -117,7 +117,7 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
 
 
 def find_written_spans(text: str) -> tuple[Span, ...]:
-    """Find the dates with a year in a name or heading."""
+    """Find the dates with a year in the name of a note or in a heading."""
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
     if not any(char.isdigit() for char in said):
         return ()
@@ -138,17 +138,22 @@ def find_iso_days(text: str) -> Iterator[date]:
 
 
 def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
-    """Return the distinct days in property values as ISO 8601, sorted."""
+    """Return the distinct days in property values, sorted, as ISO 8601 texts.
+
+    Args:
+        properties: the values of each property of a note.
+    """
     values = (value for texts in properties for value in texts)
     days = (day for value in values if _ISO_DAY.match(value) for day in find_iso_days(value[:10]))
     return sorted({day.isoformat() for day in days})
 
 
 def write_date_forms(span: Span) -> list[str]:
-    """Return the ways in which notes may write a date range.
+    """Return the ways in which a date range may be written in notes.
 
-    A day is written as "2024-03-05", "5 March 2024" or "March 5 2024", and a month as "2024-03" or
-    "March 2024". Ranges that start or end within a month are skipped.
+    A day is written as "2024-03-05", "5 March 2024" or "March 5 2024", a month as "2024-03" or
+    "March 2024", and a year as "2024". Other ranges are written as their days, but the result is
+    empty if they have more than 14 days.
     """
     first, after = span
     if (first.month, first.day, after.month, after.day) == (1, 1, 1, 1):
@@ -209,7 +214,10 @@ def _build_named_day(year: int | None, month: int, day: int, today: date) -> Spa
 def _guess_year(month: int, today: date, *, is_past: bool) -> int:
     """Return the year in which a month most recently occurred.
 
-    In phrases such as "last May" (`is_past`), the current month does not count.
+    Args:
+        month: the number of the month, from 1.
+        today: the current date.
+        is_past: whether the current month does not count, as in "last May".
     """
     is_over = month < today.month or (month == today.month and not is_past)
     return today.year if is_over else today.year - 1
@@ -246,7 +254,13 @@ def _build_past_span(match: re.Match[str], today: date) -> Span | None:
 
 
 def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
-    """Return the day, week, month or year that lies `back` units in the past."""
+    """Return the range of days of a past day, week, month or year.
+
+    Args:
+        unit: "day", "week", "month" or "year".
+        back: the number of units to go back from the current one.
+        today: the current date.
+    """
     try:
         if unit == "day":
             return _build_until(today - timedelta(days=back), _next_day)
@@ -261,7 +275,10 @@ def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
 
 
 def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent day with the given weekday. After "last", today does not count."""
+    """Return the most recent day with the weekday in a phrase such as "on Monday".
+
+    After "last", today does not count.
+    """
     back = (today.weekday() - _WEEKDAYS.index(match[1])) % 7
     if back == 0 and match[0].startswith("last"):
         back = 7

@@ -1,8 +1,8 @@
 """Decode text files, using only encodings that can be detected reliably.
 
-These are UTF-8, and UTF-16 and UTF-32 with a byte-order mark. Windows-1252 (including Latin-1) is
-accepted only if the result looks like Western text. For anything else, an error names the first
-invalid byte.
+The accepted encodings are UTF-8, and UTF-16 and UTF-32 with a byte-order mark. Windows-1252
+(including Latin-1) is accepted only if the result looks like Western text. In all other cases, an
+error names the first invalid byte.
 """
 
 import codecs
@@ -55,7 +55,7 @@ class DecodedText:
 
 
 def decode_text(data: bytes) -> DecodedText:
-    """Decode a file.
+    """Detect the encoding of a file's content, and decode the content.
 
     Raises:
         ReadingFailed: the bytes are not text, or their encoding is unclear.
@@ -92,7 +92,11 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Detect UTF-16 without a byte-order mark, where every other byte of Western text is zero."""
+    """Return the name of UTF-16's variant if a text without a byte-order mark has this encoding.
+
+    In Western text encoded in UTF-16, every other byte is zero. For other encodings, return an
+    empty string.
+    """
     sample = data[:4096]
     if len(data) % 2 or not sample:
         return ""
@@ -106,7 +110,15 @@ def _detect_utf16(data: bytes) -> str:
 def _decode_western(data: bytes, first_bad: int) -> str:
     """Decode Windows-1252 if the result looks like Western text.
 
-    In text with another encoding, words would consist of accented letters or contain symbols.
+    If the text had another encoding, its words would consist of accented letters or contain
+    symbols.
+
+    Args:
+        data: the bytes to decode.
+        first_bad: the offset of the first byte that is not valid UTF-8, for the error message.
+
+    Raises:
+        ReadingFailed: the result does not look like Western text, or the bytes are damaged UTF-8.
     """
     high_bytes = sum(1 for byte in data[:_SAMPLE] if byte > 0x7F)
     in_sequences = sum(len(found) for found in _UTF8_SEQUENCE.findall(data[:_SAMPLE]))

@@ -1,6 +1,6 @@
 """Find inline syntax in notes: tags, inline fields, tasks, block names, comments.
 
-All functions take lines without code, numbered as in the file. They run in linear time.
+Most functions take numbered lines of a note without its code. All functions run in linear time.
 """
 
 import re
@@ -29,7 +29,8 @@ _COMMENT = re.compile(r"%%|<!--|-->")
 class TaskItem:
     """A list item with a checkbox.
 
-    `status` is the character in the box: a space for an open task.
+    Attributes:
+        status: the character in the checkbox, such as a space for an open task.
     """
 
     line: int
@@ -38,7 +39,7 @@ class TaskItem:
 
 
 def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Find the distinct `#tags`. Plain numbers and `#heading` links are skipped."""
+    """Find the distinct `#tags` in lines of a note. Numbers and `#heading` links are skipped."""
     found: dict[str, None] = {}
     for _, line in lines:
         if "#" in line:
@@ -57,9 +58,9 @@ def has_private_tag(lines: Iterable[Line]) -> bool:
 
 
 def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find inline fields, `key:: value`.
+    """Find inline fields of the form `key:: value`, and yield pairs of key and value.
 
-    They may be on their own line, in a list item, or in brackets.
+    A field may be a line of its own, a list item, or a text in brackets.
 
     Args:
         lines: the lines with code and comments blanked out.
@@ -75,21 +76,29 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
 
 
 def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
-    """Find tasks, including those in callouts. Arguments are as in `find_fields`."""
+    """Find tasks, including those in callouts.
+
+    Args:
+        lines: the lines with code and comments blanked out.
+        source: the original lines, from which the texts of the tasks are taken.
+    """
     for number, line in lines:
         if match := _TASK.match(line):
             yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
 
 
 def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
-    """Yield each block's `^name`, its line, and whether it is alone on that line."""
+    """Yield each block's `^name`, its line number, and whether the name is alone on that line."""
     for number, line in lines:
         if "^" in line and (match := _BLOCK_NAME.search(line)):
             yield match[1], number, not line[: match.start()].strip(" \t>")
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:
-    """Blank out `%%comments%%` and `<!-- comments -->`. An unclosed marker is plain text."""
+    """Replace `%%comments%%` and `<!-- comments -->` with spaces.
+
+    A comment that is not closed counts as plain text.
+    """
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
     for start, end in _find_comments(text):
@@ -110,7 +119,10 @@ def _find_comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def blank_inline_code(text: str) -> str:
-    """Blank out inline code in linear time. The length of the text stays the same."""
+    """Replace inline code with spaces, so that the length of the text stays the same.
+
+    This takes linear time.
+    """
     if "`" not in text:
         return text
     runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]
@@ -133,7 +145,7 @@ def blank_inline_code(text: str) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """Convert a line of Markdown to plain text, without links and emphasis."""
+    """Convert a line of Markdown to plain text, without the syntax of links and emphasis."""
     text = re.sub(r"!?\[\[([^\[\]\n]{0,500})\]\]", _wikilink_label, markdown)
     text = _INLINE_LINK.sub(r"\1", text)
     return " ".join(_EMPHASIS.sub(r"\2", text).split())

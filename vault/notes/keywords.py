@@ -1,8 +1,8 @@
 """Convert notes and queries to words for the full-text index.
 
-Case, accents and compatibility forms are normalized. Scripts without spaces are split into bigrams,
-plus the last letter, so that short words are found. Stemming and ranking are done by the full-text
-index.
+Case, accents and compatibility forms are normalized. Text in scripts without spaces is split into
+bigrams and the last letter, so that short words are found. The full-text index itself does the
+stemming and ranking.
 """
 
 import posixpath
@@ -41,13 +41,18 @@ def index_text(text: str) -> str:
 
 
 def list_note_names(path: str, title: str, aliases: Sequence[str]) -> list[str]:
-    """Return the distinct names of a note: title, file name without suffix, aliases."""
+    """Return the distinct names of a note: its title, file name without suffix, and aliases."""
     stem = posixpath.splitext(posixpath.basename(path))[0]
     return list(dict.fromkeys([title, stem, *aliases]))
 
 
 def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, str]:
-    """Build the full-text index entry of a whole note: its names and its text."""
+    """Return the names and the text of a note, as stored in the full-text index of whole notes.
+
+    Args:
+        names: the names of the note.
+        texts: the texts of its passages.
+    """
     return index_text(" ".join(names)), index_text("\n".join(texts))
 
 
@@ -64,7 +69,7 @@ def list_inner_headings(text: str) -> tuple[str, ...]:
 
 
 def fold(text: str) -> str:
-    """Normalize a text's case, accents and compatibility forms."""
+    """Normalize a text for comparison, ignoring case, accents and compatibility forms."""
     if text.isascii():
         return text.replace("\0", " ").lower()
     encodable = text.encode("utf-8", "replace").decode("utf-8")
@@ -97,7 +102,7 @@ def match_all(terms: Sequence[str]) -> str:
 
 
 def match_phrase(words: str) -> str:
-    """Build an FTS5 expression that matches the words as a phrase."""
+    """Build an FTS5 expression that matches words only if they are adjacent and in this order."""
     return '"' + " ".join(_WORD.findall(index_text(words))) + '"'
 
 

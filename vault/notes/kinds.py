@@ -1,7 +1,7 @@
 """The file types that are read, and the page numbers of passages.
 
-In paged files, such as PDFs, line numbers refer to the extracted text, so the page number is shown
-instead.
+In files with pages, such as PDFs, line numbers refer to the extracted text. Therefore the page
+number is shown instead.
 """
 
 import posixpath
@@ -18,7 +18,7 @@ class FileKind:
     """A file type.
 
     Attributes:
-        name: the name of the reader.
+        name: the name of the module that reads the file type.
         plural: the plural name, for use in sentences.
         max_bytes: the maximum file size in bytes.
         needs_worker: whether to parse in a child process, since malicious files might crash the
@@ -32,7 +32,11 @@ class FileKind:
     needs_worker: bool = False
 
     def explain_size(self, size: int) -> str:
-        """Explain that a file is too large."""
+        """Return an explanation that a file is too large.
+
+        Args:
+            size: the size of the file in bytes.
+        """
         most = self.max_bytes // _MB
         return f"{size / _MB:.0f} MB; {self.plural} of up to {most} MB are read"
 
@@ -54,7 +58,7 @@ SUFFIXES: Final = tuple(_BY_SUFFIX)
 
 
 def find_kind(path: str) -> FileKind:
-    """Return the type of a file by its suffix. The default is plain text."""
+    """Return the type of a file by its suffix. Files with other suffixes count as plain text."""
     return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower(), TEXT)
 
 
@@ -65,7 +69,7 @@ def drop_note_suffix(path: str) -> str:
 
 
 def note_name(path: str) -> str:
-    """Return the name that links use for a file: without folder and Markdown suffix."""
+    """Return the name by which links refer to a file, without folder and Markdown suffix."""
     return posixpath.basename(drop_note_suffix(path))
 
 
@@ -75,7 +79,7 @@ def is_small_enough(path: str, size: int) -> bool:
 
 
 def is_readable_kind(name: str) -> bool:
-    """Return whether a file type can be read. Word's lock files (`~$…`) are rejected."""
+    """Return whether files with this name can be read. Word's lock files (`~$…`) cannot."""
     is_known = name.endswith(SUFFIXES) or name.lower().endswith(SUFFIXES)
     return is_known and not name.startswith("~$")
 
@@ -85,12 +89,12 @@ _PAGE: Final = re.compile(r"Page (\d+)")
 
 
 def format_page_heading(number: int | str) -> str:
-    """Build the heading to insert above the text of a page, such as `Page 3`."""
+    """Return the heading that is inserted above the text of a page, such as `Page 3`."""
     return f"Page {number}"
 
 
 def find_page(path: str, heading: Sequence[str]) -> int | None:
-    """Return a passage's page number, or None for unpaged files.
+    """Return the page number of a passage, or None if the file has no pages.
 
     Args:
         path: the path of the file.

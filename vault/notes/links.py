@@ -46,8 +46,9 @@ class LocatedLink(NamedTuple):
     """A link with the position of its target within the line.
 
     Attributes:
-        start: the start offset of the target.
-        end: the end offset of the target.
+        link: the link.
+        start: the offset of the target's first character.
+        end: the offset after the target's last character.
         is_markdown: whether the link has the form `[label](target)`, with a percent-encoded target.
         is_quoted: whether the target is enclosed in `<` and `>`.
     """
@@ -60,19 +61,27 @@ class LocatedLink(NamedTuple):
 
 
 def find_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
-    """Yield all links except web links. The lines must not contain code."""
+    """Yield all links in numbered lines, except web links. The lines must not contain code."""
     for number, line in lines:
         for found in locate_links(number, line):
             yield found.link
 
 
 def list_lines_with_links(document: Document) -> list[Line]:
-    """Return the lines that can contain links: front matter and text, without code and comments."""
+    """Return the lines of a document that can contain links.
+
+    These are the front matter and the text, without code and comments.
+    """
     return [*document.front_lines, *blank_comments(list(document.list_prose_lines()))]
 
 
 def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
-    """Yield the links in a line with their positions. See `find_links`."""
+    """Yield the links in a line, except web links, with the positions of their targets.
+
+    Args:
+        number: the number of the line in the note.
+        line: the text of the line, without code.
+    """
     if "[" not in line:
         return
     for match in _WIKILINK.finditer(line):
@@ -95,12 +104,15 @@ def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
 
 
 def fold_link_path(target: str) -> str:
-    """Normalize a path or link target for comparison, without the note suffix."""
+    """Normalize a path or link target for comparison, without the suffix of a Markdown note."""
     return _normalize(drop_note_suffix(target))
 
 
 def fold_link_name(target: str) -> str:
-    """Normalize the name in a link target for comparison, without folder and suffix."""
+    """Return the name in a path or link target, normalized for comparison.
+
+    The folder and the suffix of a Markdown note are removed.
+    """
     return posixpath.basename(fold_link_path(target))
 
 
@@ -112,9 +124,9 @@ def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
 class LinkResolver:
     """Resolves links to notes and files, by Obsidian's rules.
 
-    Exact paths are preferred, then the shortest path with that name, then aliases. Case and Unicode
-    normalization are ignored. To resolve a link, the resolver needs only the notes that share the
-    link's name.
+    Exact paths are preferred, then the shortest path with the same name, then aliases. Case and
+    Unicode normalization are ignored. To resolve one link, the resolver needs only the notes that
+    share the link's name.
     """
 
     def __init__(
@@ -158,10 +170,13 @@ class LinkResolver:
         return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
     def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
-        """Yield the paths that a link may mean.
+        """Yield the paths that a link may mean, without their suffixes.
 
-        They are relative to the vault, to the folder of the note `source`, and to the attachment
-        folder.
+        A link may be relative to the vault, to the folder of its note, or to the attachment folder.
+
+        Args:
+            key: the normalized target of the link.
+            source: the normalized path of the note that contains the link.
         """
         folder = posixpath.dirname(source)
         yield key.lstrip("/")
@@ -187,7 +202,7 @@ class LinkResolver:
 
 
 def _unescape(part: str) -> str:
-    """Unescape the `|` of a link within a table."""
+    """Remove the backslash that escapes the `|` of a link within a table."""
     return part.removesuffix("\\").strip()
 
 
@@ -200,7 +215,7 @@ _NOT_IN_SLUGS = re.compile(r"\W+")
 
 
 def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
-    """Return the line of the heading that an anchor refers to, or 0 if there is none.
+    """Return the line number of the heading that an anchor refers to, or 0 if there is none.
 
     Args:
         headings: the headings of the note.
@@ -216,10 +231,14 @@ def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
 
 
 def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
-    """Return the line range of each block with a `^name`.
+    """Return the line range of each block with a `^name`, by name in lower case.
 
     A name at the end of a block refers to the innermost block. A name on a line of its own refers
     to the block above.
+
+    Args:
+        document: the parsed note.
+        prose: the numbered lines of the note, without code and comments.
     """
     names = list(find_block_names(prose))
     if not names:
@@ -236,7 +255,7 @@ def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tu
 
 
 def _find_innermost(document: Document, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the smallest block around each line."""
+    """Yield the line range of the smallest block around each of the given lines."""
     spans = [(block.first, block.last) for block in document.blocks]
     spans += chain.from_iterable(block.inner for block in document.blocks)
     spans.sort(key=lambda span: (-span[0], span[1]))  # popped from the end, so outer before inner
@@ -259,7 +278,7 @@ def _find_line(headings: Sequence[Heading], names: list[str], key: Callable[[str
 
 
 def _normalize_heading(text: str) -> str:
-    """Normalize a heading, without characters that are special in Obsidian links."""
+    """Normalize a heading for comparison, without characters that are special in Obsidian links."""
     return " ".join(_NOT_IN_ANCHORS.sub(" ", text).split()).casefold()
 
 

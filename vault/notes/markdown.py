@@ -1,6 +1,6 @@
 """Parse the block structure of Markdown: front matter, headings, blocks and code.
 
-This covers CommonMark and tables. Other modules parse the contents of lines, such as tags and
+The syntax is CommonMark with tables. Other modules parse the contents of lines, such as tags and
 links.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading with its level, text and line number."""
+    """A heading with its level from 1 to 6, its text and its line number."""
 
     level: int
     text: str
@@ -28,11 +28,13 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level block with its line range and inner blocks.
+    """A top-level block of a Markdown text, with its line range and inner blocks.
 
     Attributes:
         kind: the block type as the parser names it, such as `paragraph`, `fence`, `table` or
             `heading`.
+        first: the number of the first line.
+        last: the number of the last line.
         inner: the line ranges of inner list items, paragraphs, code fences and tables, possibly
             nested.
         heading: the heading that the block consists of, or None for other blocks.
@@ -47,15 +49,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text. Line numbers include the front matter.
+    """A parsed Markdown text. Line numbers include the front matter.
 
     Attributes:
         properties: the properties in the front matter, empty if missing or invalid.
         code_lines: the line numbers of code fences and indented code.
-        body_line: the first line after the front matter.
+        body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.
-        is_paged: whether each top-level heading starts a page. No passage contains text of two
-            pages.
+        is_paged: whether each top-level heading starts a page. Passages then never span two pages.
     """
 
     lines: tuple[str, ...]
@@ -68,16 +69,16 @@ class Document:
 
     @property
     def front_lines(self) -> Sequence[Line]:
-        """The lines between the `---` lines of the front matter."""
+        """The numbered lines of the front matter, without its `---` lines."""
         return list(enumerate(self.lines[1 : max(1, self.body_line - 2)], start=2))
 
     @property
     def headings(self) -> tuple[Heading, ...]:
-        """The headings in document order."""
+        """The headings of the document, in order."""
         return tuple(block.heading for block in self.blocks if block.heading is not None)
 
     def list_prose_lines(self) -> Iterator[Line]:
-        """Yield numbered lines outside of code, with inline code blanked out."""
+        """Yield the numbered lines outside of code blocks. Inline code is replaced with spaces."""
         for block in self.blocks:
             numbers = [
                 number
@@ -91,7 +92,13 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The properties of a note, and the number of the first line after the front matter."""
+    """The front matter of a note.
+
+    Attributes:
+        properties: the properties, or an empty mapping if there is no valid front matter.
+        body_line: the number of the first line after the front matter.
+        is_private: whether the front matter marks the note as private.
+    """
 
     properties: Mapping[str, Any]
     body_line: int
@@ -99,7 +106,7 @@ class FrontMatter:
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read the front matter, or return empty properties."""
+    """Read the front matter of a note. Missing or invalid front matter has no properties."""
     body_line = _find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)
@@ -107,7 +114,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def parse_document(text: str) -> Document:
-    """Parse a Markdown text with normalized line endings."""
+    """Parse a Markdown text, whose line endings must be normalized."""
     lines = tuple(text.split("\n"))
     front = read_front_matter(lines)
     body_line = front.body_line

@@ -62,9 +62,10 @@ class Note:
     is_private: bool = False
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
-        """Return the line range that an anchor refers to, or None if the note has no such anchor.
+        """Return the line range that an anchor refers to, or None if there is no such anchor.
 
-        An anchor is a heading, a `^block` or `page=N`.
+        Args:
+            anchor: a heading, a `^block` or `page=N`, as in a link.
         """
         if anchor.startswith("^"):
             return self.blocks.get(anchor[1:].lower())
@@ -73,7 +74,7 @@ class Note:
 
 
 def read_note(root: Path, path: str) -> Note:
-    """Read a note.
+    """Read a note from the vault, and parse it.
 
     Raises:
         UnsafePath: the path is outside of the vault.
@@ -89,7 +90,8 @@ def read_bytes(root: Path, path: str, kind: FileKind | None = None) -> bytes:
     Args:
         root: the folder of the vault.
         path: the path of the file.
-        kind: the file type, which limits the size, or None to use the suffix.
+        kind: the file type, which determines the maximum size, or None to use the type of the
+            suffix.
 
     Raises:
         UnsafePath: the path is outside of the vault.
@@ -118,7 +120,7 @@ def parse_note(
     foreign: ParserClient | None = None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> tuple[Note, Document]:
-    """Parse a file into a note and its structure.
+    """Parse the content of a file, and return the note and its parsed document.
 
     Args:
         path: the path of the note. Its suffix determines the file type.
@@ -193,7 +195,10 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
 def _build_plain_note(
     path: str, version: str, document: Document, title: str, aliases: tuple[str, ...]
 ) -> Note:
-    """Build a note from plain text. Only the private marker is recognised."""
+    """Build a note from a file type without Markdown syntax.
+
+    Only the mark for private notes counts.
+    """
     return Note(
         path=path,
         title=title,
@@ -207,7 +212,7 @@ def _build_plain_note(
 
 
 def _choose_title(path: str, document: Document) -> str:
-    """Return the title in the front matter. Without one, use the first heading or the file name."""
+    """Return the title in the front matter, or else the first heading or the file name."""
     named = _find_property(document.properties, "title")
     if isinstance(named, str) and named.strip():
         return " ".join(named.split())

@@ -21,7 +21,7 @@ _CRASHES: Final = frozenset(
 class ParserClient:
     """Parses files in a child process that is started on demand.
 
-    Thread-safe, but parses one file at a time.
+    It is thread-safe, but parses only one file at a time.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class ParserClient:
             on_wait: called about every 50 ms. It can raise an exception to stop.
 
         Raises:
-            ReadingFailed: the file cannot be read as text within the time and memory limits.
+            ReadingFailed: the file is damaged, or cannot be read within the time and memory limits.
         """
         with self._lock:
             child = self._ensure_child()

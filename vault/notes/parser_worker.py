@@ -1,7 +1,7 @@
 """The child process that parses PDF, HTML and Word files.
 
-Run as `python -P -m vault.notes.parser_worker`. It answers a request of `{kind}` and a file's bytes
-with the parts of the file's text, or with `{failure}`.
+Run as `python -P -m vault.notes.parser_worker`. A request contains a header `{kind}` and the bytes
+of a file. The answer contains the parts of the file's text, or the reason of a `{failure}`.
 """
 
 import resource
@@ -16,7 +16,7 @@ MAX_MEMORY_BYTES: Final = 1024**3
 
 
 def main() -> None:
-    """Answer requests until the parent process ends."""
+    """Limit the memory of this process, and answer requests until the parent process ends."""
     with suppress(ValueError, OSError):  # not every system has this limit
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     Requests(ends_at_once=True).serve(_read)

@@ -1,4 +1,4 @@
-"""Parse front matter. Malicious or invalid YAML counts as empty."""
+"""Parse the front matter of notes. Malicious or invalid YAML is treated as empty."""
 
 import re
 from collections.abc import Mapping
@@ -24,8 +24,11 @@ def load_properties(front: str) -> Mapping[str, Any]:
     """Parse front matter, or return an empty mapping if it is not a valid YAML mapping.
 
     Scalars keep their original text, such as `2024-01-05` or `yes`. YAML aliases are rejected,
-    since a few lines can expand to billions of values. Deep nesting is rejected, since it overflows
-    the parser's stack.
+    because a few lines can expand to billions of values. Deep nesting is rejected, because it
+    overflows the parser's stack.
+
+    Args:
+        front: the text between the `---` lines.
     """
     import yaml
 
@@ -42,7 +45,12 @@ def load_properties(front: str) -> Mapping[str, Any]:
 
 
 def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
-    """Return whether front matter marks a note as private. Invalid YAML is searched as text."""
+    """Return whether front matter marks a note as private.
+
+    Args:
+        front: the text of the front matter. It is searched if the YAML is invalid.
+        properties: the parsed properties, empty if the YAML is invalid.
+    """
     if _PRIVATE_LINE.search(front):
         return True
     if properties:
@@ -52,10 +60,10 @@ def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
 
 
 def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:
-    """Split a property's value into texts. The value may be a list or a single text.
+    """Split a property's value into texts.
 
     Args:
-        value: the value of the property.
+        value: the value of the property, which may be a list or a single text.
         splits_blanks: whether to split at spaces as well as commas.
     """
     if isinstance(value, str):
@@ -77,7 +85,7 @@ def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, 
 
 
 def _is_harmless(front: str, loader: Any) -> bool:
-    """Return whether YAML has no aliases and no deep nesting."""
+    """Return whether YAML has no aliases, no deep nesting and not too many values."""
     import yaml
 
     depth = events = 0

@@ -1,4 +1,4 @@
-"""Search steps for quoted answers and results, which need no model.
+"""Search steps for answers and results that consist of quotations, which need no model.
 
 - `spelling`: corrects the spelling of a query, using the words in the notes.
 - `sections`: measures how well passages support an answer, and finds the passages around them.

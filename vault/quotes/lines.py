@@ -24,7 +24,10 @@ _PROSE, _OTHER, _EMPTY = 2, 1, 0
 
 
 def build_stems(text: str) -> tuple[str, ...]:
-    """Return the stems of a text's content words, or of all its words if it has none."""
+    """Return the stems of a text's words, without function words such as "the".
+
+    If the text contains only function words, their stems are returned.
+    """
     every = list(dict.fromkeys(_WORD.findall(index_text(text))))[:_MOST_STEMS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return tuple(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
@@ -44,10 +47,10 @@ def choose_best_line(lines: Sequence[str], stems: Sequence[str], *, is_first: bo
 
 
 def choose_lines(text: str, query: str, most: int, *, is_first: bool) -> list[str]:
-    """Return up to `most` consecutive lines of text that contain the most words of a query.
+    """Return the consecutive lines of a passage that contain the most words of a query.
 
-    If no line of prose contains such a word, up to two matching lines of the front matter come
-    first. Long lines are shortened.
+    If no line of text contains a word of the query, up to two matching lines of the front matter
+    come first. Long lines are shortened.
 
     Args:
         text: the text of a passage.
@@ -73,7 +76,7 @@ def _join(held: Sequence[frozenset[str]], chosen: Iterable[int]) -> frozenset[st
 
 
 def _rate_lines(lines: Sequence[str], *, is_first: bool) -> list[int]:
-    """Rate lines: 2 for prose, 1 for headings and properties, 0 for a line without text."""
+    """Rate each line: 2 for prose, 1 for headings and properties, 0 for a line without words."""
     body = _find_body(lines) if is_first else 0
     return [_rate_line(line, is_property=at < body) for at, line in enumerate(lines)]
 
@@ -86,7 +89,7 @@ def _rate_line(line: str, *, is_property: bool) -> int:
 
 
 def _find_body(lines: Sequence[str]) -> int:
-    """Return the index of the first line after the front matter."""
+    """Return the index of the first line after the front matter, or 0 if there is none."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     ends = (at + 1 for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "..."))
@@ -99,7 +102,10 @@ def _find_stems(line: str, stems: Sequence[str]) -> frozenset[str]:
 
 
 def _shorten(line: str, stems: Sequence[str]) -> str:
-    """Shorten a long line to an excerpt that starts with a sentence and contains the most stems."""
+    """Shorten a long line to an excerpt that starts with a sentence.
+
+    The excerpt that contains the most stems is chosen.
+    """
     line = line.rstrip()
     if len(line) <= _MAX_LINE_CHARS:
         return line

@@ -1,7 +1,7 @@
 """Measure how well passages support an answer, and find the passages around them.
 
-The best passages are extended with the rest of their section, because a list or the steps of a task
-are often longer than one passage.
+The best passages are extended with the other passages of their section, because a list or the steps
+of a task are often longer than one passage.
 """
 
 import json
@@ -33,9 +33,9 @@ def measure_support(
 ) -> float:
     """Measure how well passages support an answer, from about 0.2 (not at all) to over 1.
 
-    This is the cosine similarity of the closest passage, plus half the largest fraction of the
-    query's words in one passage, minus a quarter of the fraction that occurs in no passage of the
-    vault. Words that occur in few passages count more.
+    The support is the cosine similarity of the closest passage, plus half the largest fraction of
+    the query's words in one passage, minus a quarter of the fraction of words that occur in no
+    passage of the vault. Words that occur in few passages count more.
 
     Args:
         catalog: the catalog of the passages.
@@ -69,9 +69,14 @@ def _count_passages(catalog: Catalog, word: str) -> int:
 
 
 def _weigh(word: str, count: int, total: int) -> float:
-    """Weight a word, from 1 if it is in no passage to almost 0 if it is in all passages.
+    """Return the weight of a word: 1 if no passage contains it, almost 0 if all passages do.
 
     Very short words get less weight.
+
+    Args:
+        word: the word.
+        count: the number of passages that contain the word.
+        total: the number of passages in the vault.
     """
     most = max(1, total)
     rarity = math.log((most + 1) / (count + 0.5)) / math.log(most + 1)
@@ -138,8 +143,12 @@ def _read_spans(catalog: Catalog, paths: set[str]) -> Mapping[str, list[_Span]]:
 def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]:
     """Yield the other passages in the section around a passage.
 
-    The largest section that is short enough is used. If even the smallest section is too long, only
-    the nearest passages are included.
+    The largest section with at most 500 tokens is used. If even the smallest section is longer,
+    only the nearest passages are included.
+
+    Args:
+        spans: the passages of the note, in order.
+        place: the location of the passage.
     """
     at = max((i for i, span in enumerate(spans) if span.first <= place.first), default=None)
     if at is None:
@@ -159,7 +168,13 @@ def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]
 
 
 def _find_section(spans: Sequence[_Span], at: int, heading: tuple[str, ...]) -> tuple[int, int]:
-    """Return the range of adjacent passages around index `at` that are below a heading."""
+    """Return the range of adjacent passages that are below the same headings.
+
+    Args:
+        spans: the passages of the note, in order.
+        at: the index of a passage in the section.
+        heading: the headings of the section, outermost first.
+    """
     depth = len(heading)
     start = end = at
     while start > 0 and spans[start - 1].heading[:depth] == heading:

@@ -1,7 +1,7 @@
 """Correct the spelling of a query, using the words in the notes.
 
-A word that does not occur in any note is replaced with the most frequent similar word, unless it
-is a common English word.
+A word that does not occur in any note is replaced with the most frequent similar word. Common
+English words are not replaced.
 """
 
 import re
@@ -50,7 +50,10 @@ def _may_be_wrong(word: str) -> bool:
 
 
 def _is_other_word(word: str, found: str) -> bool:
-    """Return whether a word is common and is neither a misspelling nor a form of `found`."""
+    """Return whether a word is too common to be a misspelling of `found`.
+
+    A longer form of `found`, such as its plural, can still be replaced.
+    """
     return not word.startswith(found) and is_common_word(word)
 
 
@@ -77,7 +80,7 @@ def _find_nearest(catalog: Catalog, word: str) -> str:
 
 
 def _may_be_near(word: str, stem: str) -> bool:
-    """Return whether a stem may belong to a word with a typing error."""
+    """Return whether a stem may belong to a misspelled word."""
     most = _count_most_edits(word)
     word, stem = word.replace("y", "i"), stem.replace("y", "i")  # as at the end of stems
     if not len(word) - LONGEST_ENDING - most <= len(stem) <= len(word) + most:
@@ -93,9 +96,14 @@ def _count_most_edits(word: str) -> int:
 
 
 def _complete(catalog: Catalog, stem: str, word: str) -> str:
-    """Return the most similar word in the notes with this stem.
+    """Return the word with a stem that is most similar to a word of the query.
 
-    Return an empty string if there is none.
+    The words are taken from the notes. If none is similar enough, return an empty string.
+
+    Args:
+        catalog: the catalog with the texts of the notes.
+        stem: the stem in the full-text index.
+        word: the word of the query.
     """
     rows = catalog.rows(
         "SELECT text, context, heading FROM chunks WHERE id IN"
@@ -109,7 +117,7 @@ def _complete(catalog: Catalog, stem: str, word: str) -> str:
 
 
 def _is_slip(word: str, found: str) -> bool:
-    """Return whether two words differ by a typing error.
+    """Return whether two words are so similar that one may be a misspelling of the other.
 
     In a short word, only a swap of two adjacent letters counts as a typing error.
     """

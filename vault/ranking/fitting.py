@@ -1,12 +1,12 @@
 """Fit the ranking weights to a vault, using questions built from its notes.
 
-The questions are split into two halves. Weights are chosen on the first half, and kept only if they
-improve the second half without making any kind of question worse. Questions built from sentences
+The questions are split into two halves. Weights are chosen on the first half. They are kept only if
+they improve the second half and make no kind of question worse. Questions built from sentences
 repeat the notes' own words, so they are never used alone.
 
-The weights must also rank the second half at least as well as the best single score does: words of
-passages, words of whole notes, or meaning. If no other weights achieve this, passages are ranked by
-that score alone.
+Passages have three scores: by their words, by the words of the whole note, and by meaning. The
+chosen weights must rank the second half at least as well as the best of these scores alone. If no
+weights achieve this, passages are ranked by that score alone.
 """
 
 import json
@@ -59,14 +59,14 @@ class Fit:
     """Ranking weights fitted to a vault, and how much they improve the results.
 
     Attributes:
-        weights: the chosen weights. They are the default ones unless others were clearly better, or
-            a single score ranks better than the default ones.
+        weights: the chosen weights. These are the default weights unless others were clearly
+            better, or a single score ranks better than the default weights.
         questions: the total number of questions. The weights were fitted on the first half.
-        before: the nDCG@10 of the second half of the questions with the default weights.
-        after: the nDCG@10 of the second half with the fitted weights.
+        before: the ranking quality (nDCG@10) of the second half with the default weights.
+        after: the ranking quality (nDCG@10) of the second half with the chosen weights.
         single: the nDCG@10 of the second half with the best single score.
-        recall: the R@10 of the second half with the fitted weights.
-        single_recall: the R@10 of the second half with the best single score.
+        recall: the recall (R@10) of the second half with the chosen weights.
+        single_recall: the recall (R@10) of the second half with the best single score.
         model: the stamp of the embedding model.
         notes: the number of notes when the weights were fitted.
     """
@@ -88,7 +88,7 @@ class Fit:
 
 
 class _Cancelled(Exception):
-    """Raised to stop the fitting of the ranking weights when it is cancelled."""
+    """Raised to stop fitting the ranking weights when the fitting is cancelled."""
 
 
 def fit_weights(
@@ -97,7 +97,7 @@ def fit_weights(
     """Choose ranking weights on one half of the questions, and test them on the other half.
 
     Args:
-        questions: the questions, alternating between kinds.
+        questions: the questions. Neighbours in the list should be of different kinds.
         collect: returns the scores for a question, given the weights of title and heading.
         is_cancelled: checked before each small step. It may sleep to limit the load.
 
@@ -120,7 +120,11 @@ def fit_weights(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question with its scores for each combination of title and heading weights."""
+    """A question, and the scores of the passages that it found.
+
+    Attributes:
+        scores: the scores for each pair of a title weight and a heading weight.
+    """
 
     question: VaultQuestion
     scores: Mapping[tuple[float, float], Scores]
@@ -128,13 +132,18 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Quality:
-    """The quality of rankings as nDCG@10 and R@10."""
+    """The quality of rankings.
+
+    Attributes:
+        ndcg: the nDCG@10, which is higher if the expected notes come first.
+        recall: the R@10, which is the fraction of expected notes among the first ten.
+    """
 
     ndcg: float
     recall: float
 
     def reaches(self, other: "_Quality") -> bool:
-        """Return whether both values are at least as high as those of another quality."""
+        """Return whether both measures are at least as high as those of another quality."""
         return self.ndcg >= other.ndcg - _ROUNDING and self.recall >= other.recall - _ROUNDING
 
 
@@ -151,7 +160,7 @@ class _QuestionSet:
     check: Callable[[], None]
 
     def measure(self, weights: RankingWeights) -> _Quality:
-        """Return the mean quality of the questions' rankings with the given weights."""
+        """Return the mean quality of the rankings for the questions with the given weights."""
         return self._average(partial(_rate_fused, weights=weights))
 
     def measure_single(self) -> _Quality:
@@ -176,7 +185,12 @@ def _ask(question: VaultQuestion, collect: Collect, check: Callable[[], None]) -
 
 
 def _fit_asked(asked: Sequence[_Asked], check: Callable[[], None]) -> Fit:
-    """Choose ranking weights on one half of the questions, and test them on the other half."""
+    """Choose ranking weights on one half of the questions, and test them on the other half.
+
+    Args:
+        asked: the questions with their scores.
+        check: called before each question. It raises `_Cancelled` to stop.
+    """
     first = _QuestionSet([*asked[0::4], *asked[1::4]], check)
     second = _QuestionSet([*asked[2::4], *asked[3::4]], check)
     single = second.measure_single()
@@ -198,7 +212,13 @@ def _build_weights(columns: tuple[float, float]) -> RankingWeights:
 
 
 def _choose(first: _QuestionSet, second: _QuestionSet, single: _Quality) -> RankingWeights:
-    """Return the best weights that rank the second half at least as well as any single score."""
+    """Return the best weights that rank the second half at least as well as any single score.
+
+    Args:
+        first: the first half of the questions.
+        second: the second half of the questions.
+        single: the quality of the best single score on the second half.
+    """
     ranked = _rank_weights(first)
     is_better = _is_clearly_better(ranked[0], first, second)
     preferred = [*([ranked[0]] if is_better else []), DEFAULT_WEIGHTS, *ranked]
@@ -210,7 +230,7 @@ def _choose(first: _QuestionSet, second: _QuestionSet, single: _Quality) -> Rank
 
 
 def _rank_weights(first: _QuestionSet) -> list[RankingWeights]:
-    """Return all candidate weights, ordered by their score on the first half of the questions."""
+    """Return all candidate weights, sorted by their nDCG@10 on a set of questions, best first."""
     tried = [
         RankingWeights(words, share, *columns)
         for words, share, columns in product(_WORDS, _NOTE_SHARES, _COLUMNS)
@@ -227,16 +247,21 @@ def _list_single_weights() -> list[RankingWeights]:
 
 
 def _limit_weight(weight: float) -> float:
-    """Limit a ranking weight so that every score keeps at least a small share."""
+    """Limit a ranking weight to the range from 0.001 to 0.999, so that no score is ignored."""
     return min(max(weight, _REST), 1.0 - _REST)
 
 
 def _find_nearest(
     weights: Sequence[RankingWeights], second: _QuestionSet, least: _Quality
 ) -> RankingWeights:
-    """Return the weights whose nDCG@10 reaches that of `least`, or else comes closest to it.
+    """Return the weights whose nDCG@10 is closest to that of `least`.
 
-    If several weights reach it, the ones with the best R@10 are returned.
+    If several weights reach the nDCG@10 of `least`, return those with the best R@10.
+
+    Args:
+        weights: the weights to choose from.
+        second: the questions to measure the weights on.
+        least: the quality to reach.
     """
 
     def rate(each: RankingWeights) -> tuple[float, float, float]:
@@ -249,7 +274,7 @@ def _find_nearest(
 def _is_clearly_better(weights: RankingWeights, first: _QuestionSet, second: _QuestionSet) -> bool:
     """Return whether weights are clearly better than the default ones on both halves.
 
-    This is not the case if any kind of question gets worse.
+    They are not if any kind of question gets worse.
     """
     gains = (
         half.measure(weights).ndcg - half.measure(DEFAULT_WEIGHTS).ndcg for half in (first, second)
@@ -277,7 +302,13 @@ def _rate_fused(each: _Asked, weights: RankingWeights) -> _Quality:
 
 
 def _rank_by(scores: Scores, weight: float, share: float) -> Sequence[tuple[int, float]]:
-    """Rank passages as a search does, but without tags, dates and links."""
+    """Rank passages as a search does, but without the boosts for tags, dates and links.
+
+    Args:
+        scores: the scores of the passages.
+        weight: the weight of words relative to meaning, from 0 to 1.
+        share: the fraction of the word weight that goes to the whole note.
+    """
     fused = fuse(scores, weight, share)
     titled = ((item, add_title(score, scores.titles.get(item, 0.0))) for item, score in fused)
     return complete_first_notes(sort_by_score(titled), scores)
@@ -289,7 +320,13 @@ def _rate_single(each: _Asked, way: tuple[float, float]) -> _Quality:
 
 
 def _rate(ranked: Iterable[tuple[int, float]], scores: Scores, answers: frozenset[int]) -> _Quality:
-    """Return the quality of one question's ranking."""
+    """Return the quality of the ranking for one question.
+
+    Args:
+        ranked: pairs of passage id and score, best first.
+        scores: the scores, which contain the file ids of the passages.
+        answers: the file ids of the expected notes.
+    """
     notes = dict.fromkeys(scores.files.get(item, -1) for item, _ in ranked)
     places = [place for place, file in enumerate(list(notes)[:_DEPTH]) if file in answers]
     gain = sum(1 / math.log2(place + 2) for place in places)
@@ -298,7 +335,10 @@ def _rate(ranked: Iterable[tuple[int, float]], scores: Scores, answers: frozense
 
 
 def read_fit(catalog: Catalog) -> Fit | None:
-    """Return the ranking weights stored for the current embedding model, or None."""
+    """Return the ranking weights that were fitted to the vault, or None.
+
+    Weights fitted with another embedding model are ignored.
+    """
     stored = catalog.meta(RANKING)
     if not stored:
         return None
@@ -311,7 +351,12 @@ def read_fit(catalog: Catalog) -> Fit | None:
 
 
 def is_of_size(fit: Fit, notes: int) -> bool:
-    """Return whether a number of notes is similar to the number when the weights were fitted."""
+    """Return whether the vault has about as many notes as when the weights were fitted.
+
+    Args:
+        fit: the fitted weights.
+        notes: the current number of notes.
+    """
     return abs(notes - fit.notes) <= _MOST_CHANGE * fit.notes
 
 

@@ -1,8 +1,8 @@
 """Fuse three scores of a passage: by words, by meaning, and by the words of its note.
 
-The result is a convex combination of normalized scores. The weight of words depends on the query.
-Long notes are often found by words in different passages, so the whole note's score counts for each
-of its passages.
+The fused score is a weighted mean of the normalized scores. The weight of words depends on the
+query. Words of a query are often spread over the passages of a long note. Therefore the score of
+the whole note counts for each of its passages.
 """
 
 import re
@@ -71,7 +71,8 @@ class Scores:
         dense: the cosine similarities of passages, by id. Passages without a vector are missing.
         notes: the BM25 scores of whole notes, by file id.
         files: the file ids of passages, by passage id.
-        titles: how similar the query is to the titles of each passage, by passage id, if measured.
+        titles: the similarity of the query with the note's names and the headings, by passage id,
+            if measured.
     """
 
     words: Mapping[int, float]
@@ -99,11 +100,11 @@ def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:
 
 
 def fuse(scores: Scores, weight: float, note_share: float = 0.0) -> list[tuple[int, float]]:
-    """Rank passages, best first, with scores from 0 to 1.
+    """Rank passages by their fused scores, and return pairs of passage id and score, best first.
 
-    A passage found only by meaning never scores higher than the weight of meaning, which is small
-    for scripts that the embedding model does not know. A passage without a vector is ranked by
-    words only.
+    The scores are from 0 to 1. A passage found only by meaning never scores higher than the weight
+    of meaning, which is small for scripts that the embedding model does not know. A passage without
+    a vector is ranked by words only.
 
     Args:
         scores: the scores by words and by meaning.
@@ -124,16 +125,20 @@ def fuse(scores: Scores, weight: float, note_share: float = 0.0) -> list[tuple[i
 
 
 def sort_by_score(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Sort pairs of item and score, best first."""
+    """Sort pairs of item and score, highest score first."""
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
 def spread_notes(
     ranked: Sequence[tuple[int, float]], files: Mapping[int, int]
 ) -> list[tuple[int, float]]:
-    """Lower a note's scores after its third passage, and again after every three more.
+    """Lower the scores of a note's passages after its third one, and again after every three more.
 
     Passages of other notes then come first if they are almost as good.
+
+    Args:
+        ranked: pairs of passage id and score, best first.
+        files: the file ids of passages, by passage id.
     """
     counts: Counter[int] = Counter()
     spread = list[tuple[int, float]]()
@@ -147,9 +152,14 @@ def spread_notes(
 def complete_first_notes(
     ranked: Sequence[tuple[int, float]], scores: Scores
 ) -> list[tuple[int, float]]:
-    """Move the two notes that a single score favours most to the end of the first ten notes.
+    """Give two more notes a place among the first ten notes of a ranking.
 
-    This keeps notes that one score ranks high and the others rank low.
+    These are the notes that rank highest by a single score but are not among the first eight.
+    Otherwise a note could be missed that one score ranks high and the others rank low.
+
+    Args:
+        ranked: pairs of passage id and score, best first.
+        scores: the single scores of the passages and notes.
     """
     notes = _list_notes(ranked, scores.files)
     head = list(dict.fromkeys(notes))[: _FIRST_NOTES - _COMPLETED]
@@ -169,7 +179,7 @@ def _list_notes(ranked: Sequence[tuple[int, float]], files: Mapping[int, int]) -
 
 
 def _find_best_places(scores: Scores) -> Mapping[int, int]:
-    """Map each note to its best rank in the rankings by single scores."""
+    """Map each note's file id to its best rank in the rankings by a single score."""
     places: dict[int, int] = {}
     rankings = [_list_notes(sort_by_score(scores.notes.items()), {n: n for n in scores.notes})]
     for found in (scores.words, scores.dense):
@@ -192,7 +202,7 @@ def _score_by_words(scores: Scores, note_share: float) -> dict[int, float]:
 
 
 def _score_by_meaning(dense: Mapping[int, float]) -> dict[int, float]:
-    """Normalize cosine similarities by dividing each of them by the largest one."""
+    """Normalize cosine similarities by dividing each of them by the highest one."""
     best = max(dense.values())
     if best <= 0.0:
         return dict.fromkeys(dense, 0.0)

@@ -1,7 +1,7 @@
-"""Score passages or whole notes by words: BM25 with Lucene's idf.
+"""Score passages or whole notes by words, with the formula BM25 and Lucene's idf.
 
 SQLite gives almost no weight to words that occur in half of the texts. Therefore each term is
-scored separately, and its score is rescaled with Lucene's idf.
+scored separately, and the score is rescaled with Lucene's idf.
 """
 
 import json
@@ -42,7 +42,7 @@ class KeywordScores:
     def find_best(
         self, terms: Sequence[Term], limit: int, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return the texts that match best with their scores, by row id.
+        """Return the scores of the texts that match a query best, by row id.
 
         Args:
             terms: the terms of the query.
@@ -68,9 +68,13 @@ class KeywordScores:
         return {int(row[0]): float(row[1]) for row in rows}
 
     def _build_term_statement(self, count: int, size: int) -> tuple[str, list[float]]:
-        """Return the SQL statement that scores one term, and its parameters except the last two.
+        """Return an SQL statement that scores one term, with its first parameters.
 
-        The last two parameters are the term's weight and expression, which the caller adds.
+        The caller adds the last two parameters: the weight and the expression of the term.
+
+        Args:
+            count: the number of texts that contain the term.
+            size: the number of all texts.
         """
         idf = math.log(1 + (size - count + 0.5) / (count + 0.5))
         found = f"FROM {self._table} WHERE {self._table} MATCH ?"
@@ -82,9 +86,15 @@ class KeywordScores:
         return ranked, [*self._columns, factor]
 
     def _drop_frequent(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
-        """Drop terms that occur in many texts. Return the other terms with their frequencies.
+        """Drop terms that occur in many texts.
+
+        Return the other terms, each with its number of texts.
 
         The rarest term comes first. If all terms are frequent, all are kept.
+
+        Args:
+            terms: the terms of the query.
+            size: the number of all texts.
         """
         if not terms:
             return []

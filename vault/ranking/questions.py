@@ -1,6 +1,6 @@
 """Build questions from a vault's notes, each with the notes that answer it.
 
-The questions come from headings, link labels, aliases, and sentences without some of their words.
+The questions are headings, link labels, aliases, and sentences from which words are removed.
 """
 
 import json
@@ -32,7 +32,7 @@ class VaultQuestion:
     """A question built from a vault's notes.
 
     Attributes:
-        kind: the origin: "heading", "link", "alias" or "sentence".
+        kind: the source of the text: "heading", "link", "alias" or "sentence".
         answers: the file ids of the expected notes.
     """
 
@@ -44,11 +44,13 @@ class VaultQuestion:
 def build_vault_questions(
     catalog: Catalog, attachments: str, most: int
 ) -> tuple[VaultQuestion, ...]:
-    """Build about the same number of questions of each kind. The result is deterministic.
+    """Build about the same number of questions of each kind.
+
+    For the same notes, the result is always the same.
 
     Args:
         catalog: the catalog of the vault.
-        attachments: Obsidian's attachment folder.
+        attachments: the attachment folder that is set in Obsidian.
         most: the maximum number of questions.
     """
     chance = random.Random(_SEED)  # noqa: S311 - no secret
@@ -76,7 +78,7 @@ def build_vault_questions(
 
 
 def _ask_by_heading(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[VaultQuestion]:
-    """Yield the innermost headings as questions, with and without the note's title."""
+    """Yield each passage's innermost heading as a question, with and without the note's title."""
     owners: dict[str, set[int]] = defaultdict(set)
     for file_id, title, _, heading, _ in rows:
         if (own := json.loads(heading)[-1:]) and own[0] != title:
@@ -94,7 +96,10 @@ def _ask_by_alias(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[Va
 
 
 def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
-    """Yield the labels of links as questions, unless a label is equal to the link's target."""
+    """Yield the labels of links as questions about the linked notes.
+
+    Labels that are equal to the target of their link are skipped.
+    """
     rows = catalog.rows(
         "SELECT path, target, label FROM links JOIN files ON files.id = file_id"
         " WHERE is_embed = 0 AND label <> '' AND label <> target AND target <> ''"
@@ -112,7 +117,12 @@ def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
 
 
 def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
-    """Yield a question for each text that has several words and belongs to only a few notes."""
+    """Yield a question for each text that has several words and belongs to only a few notes.
+
+    Args:
+        kind: the kind of the questions.
+        owners: the file ids of the notes that each text belongs to.
+    """
     for text, files in sorted(owners.items()):
         if len(files) <= _MOST_OWNERS and len(_WORDS.findall(text)) >= _FEWEST_WORDS:
             yield VaultQuestion(text, kind, frozenset(files))
@@ -121,7 +131,10 @@ def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuest
 def _ask_by_sentence(
     rows: Sequence[tuple[int, str, str, str, str]], chance: random.Random
 ) -> Iterator[VaultQuestion]:
-    """Yield sentences as questions. Some words are left out, because users rarely remember all."""
+    """Yield sentences of notes as questions.
+
+    More than half of the words are left out, because users rarely remember all words.
+    """
     for file_id, _, _, _, text in rows:
         if sentences := _SENTENCE.findall(text):
             words = _WORDS.findall(chance.choice(sentences))

@@ -1,6 +1,6 @@
 """Compare a query with titles: the names of a note and the headings of a passage.
 
-A query that is a title asks for that note or section, even if all of its words are common.
+A query that is equal to a title asks for that note or section, even if all of its words are common.
 """
 
 from collections.abc import Iterable
@@ -35,16 +35,21 @@ _MOST_TERMS: Final = 16  # no title has more
 def measure_likeness(query: str, titles: Iterable[str]) -> float:
     """Return the similarity of a query and the most similar title, from 0 to 1.
 
-    The similarity is the number of shared words divided by the number of all words. Function words
-    count less: if only they differ, the similarity is at least `NEAR_TITLE`.
+    The similarity is the number of shared words divided by the number of all words. Function words,
+    such as "the", count less. If only they differ, the similarity is at least `NEAR_TITLE`.
     """
     return max((_measure_shared_words(query, title) for title in titles), default=0.0)
 
 
 def add_title(score: float, likeness: float) -> float:
-    """Combine a passage's score with the similarity of the query and the passage's titles.
+    """Return a passage's score, raised if the query is similar to a title of the passage.
 
-    The result is from 0 to 1.
+    Args:
+        score: the score without titles, from 0 to 1.
+        likeness: the similarity from `measure_likeness`, from 0 to 1.
+
+    Returns:
+        The new score, from 0 to 1.
     """
     score = (score + _TITLE_SHARE * likeness**_SHARPNESS) / (1.0 + _TITLE_SHARE)
     return _TITLED + (1.0 - _TITLED) * score if likeness >= NEAR_TITLE else score
@@ -70,7 +75,7 @@ def find_titled(catalog: Catalog, words: str, limit: int) -> list[int]:
 
 @lru_cache(maxsize=1 << 12)
 def list_telling_words(text: str) -> frozenset[str]:
-    """Return the words of a text without function words. A plural "s" is removed."""
+    """Return the words of a text except function words such as "the". A plural "s" is removed."""
     terms = build_query_terms(text[:_MOST_CHARS])
     return frozenset(term.strip('"').removesuffix("s") for term in terms if _is_telling(term))
 
@@ -86,7 +91,7 @@ def _measure_shared_words(query: str, title: str) -> float:
 
 
 def _measure_overlap(these: frozenset[str], those: frozenset[str]) -> float:
-    """Return the number of words in both sets divided by the number of words in either."""
+    """Return the number of words in both sets, divided by the number of distinct words."""
     every = len(these | those)
     return len(these & those) / every if every else 0.0
 

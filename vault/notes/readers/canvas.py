@@ -16,7 +16,9 @@ Card = Mapping[str, Any]
 
 
 def read(data: bytes) -> Extract:
-    """Read a canvas: the cards from top to bottom, grouped, and then the edges.
+    """Extract the text of a canvas: first the cards, then the edges between them.
+
+    Cards are read from top to bottom, and those of a group are put below the group's name.
 
     Raises:
         ReadingFailed: the file is not a canvas, or has too many cards and edges.
@@ -61,7 +63,7 @@ def _build_card_parts(cards: Sequence[Card]) -> Iterator[ExtractPart]:
 
 
 def _find_group(card: Card, groups: Sequence[Card]) -> int:
-    """Return the index of the smallest group around a card's centre, or -1 if there is none."""
+    """Return the index of the smallest group that contains a card's centre, or -1 if none does."""
     x = _read_number(card, "x") + _read_number(card, "width") / 2
     y = _read_number(card, "y") + _read_number(card, "height") / 2
     around = [

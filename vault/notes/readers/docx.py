@@ -2,8 +2,8 @@
 
 Paragraphs, headings (by their style), lists, tables, footnotes and endnotes are read. Macros,
 fields, entities, text deleted under "track changes" and linked files are ignored. The library
-python-docx is not used, because it reads less (no inserted text, content controls, text boxes or
-footnotes), and builds a tree that needs several times the memory.
+python-docx is not used, because it ignores inserted text, content controls, text boxes and
+footnotes. It also builds a tree that needs several times the memory.
 """
 
 import io
@@ -39,7 +39,7 @@ _LEFT_OUT: Final = frozenset(  # Fallback repeats Choice; the others are no text
 
 
 def read(data: bytes) -> Extract:
-    """Read a Word document.
+    """Extract the text of a Word document.
 
     Raises:
         ReadingFailed: the document is damaged, needs a password, or exceeds a limit when unpacked.
@@ -59,7 +59,7 @@ def read(data: bytes) -> Extract:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Convert errors of the zip reader to `ReadingFailed`."""
+    """Convert errors of the zip reader to `ReadingFailed` within the `with` block."""
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, OSError) as error:
@@ -96,7 +96,9 @@ def _find_main_part(package: zipfile.ZipFile) -> str:
 
 
 def _unpack(package: zipfile.ZipFile, name: str) -> bytes:
-    """Unpack a file up to the size limit, regardless of the size that the archive claims.
+    """Return the content of a file in the archive, or empty bytes if there is no such file.
+
+    The size that the archive declares is not trusted.
 
     Raises:
         ReadingFailed: the file is larger than the limit, or damaged.
@@ -121,7 +123,9 @@ def _read_properties(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 
 
 class Elements:
-    """Iterates over XML events: start, text and end of elements, without namespaces.
+    """Iterates over the events of an XML parser: start, text and end of elements.
+
+    Namespaces are removed from the names of elements and attributes.
 
     Raises:
         ReadingFailed: while iterating, if the XML has a document type or is nested too deeply.
@@ -203,7 +207,7 @@ def walk_body(data: bytes, styles: Styles) -> Iterator[ExtractPart]:
 
 
 class _Body:
-    """Builds text parts from a document's XML events."""
+    """Builds text parts, such as paragraphs and tables, from a document's XML events."""
 
     def __init__(self, styles: Styles) -> None:
         self._styles = styles
@@ -215,7 +219,13 @@ class _Body:
         self._is_text = False
 
     def take(self, event: str, name: str, attributes: Mapping[str, str]) -> Iterator[ExtractPart]:
-        """Handle an XML event, and yield the parts of the text that it completes."""
+        """Handle an XML event, and yield the paragraphs, lists or tables that end with it.
+
+        Args:
+            event: "start", "text" or "end".
+            name: the name of the element, or the text.
+            attributes: the attributes of the element.
+        """
         if event == "text":
             if self._is_text and not self._skipped and self._open:
                 self._open[-1].text.append(name)
@@ -229,7 +239,7 @@ class _Body:
             yield from self._end(name)
 
     def end_list(self) -> Iterator[ExtractPart]:
-        """Finish the list that is being read, if there is one, and yield it."""
+        """Yield the current list as a part of the text, if there is a list."""
         if self._items:
             yield ExtractPart("list", "\n".join(self._items))
             self._items = []

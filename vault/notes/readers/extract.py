@@ -23,7 +23,7 @@ class ExtractPart:
     """A part of an extracted text, such as a paragraph, heading or table.
 
     Attributes:
-        kind: the kind of part. `markdown` parts are parsed, and `text` parts are kept unchanged.
+        kind: the type of the part. `markdown` is parsed, and `text` is kept unchanged.
         level: the level of a heading, starting at 1, or 0 for other parts.
     """
 
@@ -38,7 +38,7 @@ class Extract:
 
     Attributes:
         title: the title in the file, or an empty string to use the file name.
-        aliases: other names that links can use.
+        aliases: other names by which links can refer to the file.
         is_paged: whether each top-level heading starts a page.
     """
 
@@ -49,7 +49,7 @@ class Extract:
 
 
 def build_document(extract: Extract) -> Document:
-    """Join text parts into a document, separated by blank lines."""
+    """Join the parts of an extracted text into a document, separated by blank lines."""
     written = _DocumentBuilder()
     for part in extract.parts:
         written.add(part)
@@ -66,9 +66,10 @@ def clean_prose(text: str) -> str:
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
-    """Yield rows as a Markdown table whose header is the first row.
+    """Yield a Markdown table, or nothing if all rows are empty.
 
-    Yield nothing for empty rows.
+    Args:
+        rows: the cells of each row. The first row is the header.
     """
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if filled:
@@ -78,7 +79,7 @@ def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:
 
 
 def limit_parts(parts: Iterable[ExtractPart]) -> tuple[ExtractPart, ...]:
-    """Check that a text is not too long, and return the parts of the text.
+    """Return the parts of an extracted text if the text is not too long.
 
     Raises:
         ReadingFailed: the parts have more than `MAX_CHARS` characters in total.
@@ -100,7 +101,7 @@ def _format_row(cells: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class _DocumentBuilder:
-    """Builds a document from text parts."""
+    """Builds a document from the parts of an extracted text."""
 
     lines: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Extract the text of web pages, with headings, lists, tables and code.
 
-No script is run and nothing is fetched. The whole page is read, because tools that extract only a
-page's main text lost 3 to 5 % of the words of plain documents, and a search cannot find lost words.
+No script is run and nothing is fetched. The whole page is read. Tools that extract only a page's
+main text lost 3 to 5 % of the words of plain documents, and a search cannot find lost words.
 """
 
 import codecs
@@ -43,7 +43,7 @@ _AS_BROWSERS_DO: Final = {
 
 
 def read(data: bytes) -> Extract:
-    """Read a web page.
+    """Extract the text of a web page.
 
     Raises:
         ReadingFailed: the page is not text, has an unknown encoding or is nested too deeply.
@@ -66,7 +66,7 @@ def read(data: bytes) -> Extract:
 
 
 def _decode(data: bytes) -> str:
-    """Decode a page with its declared encoding, or as UTF-8.
+    """Decode a web page with the encoding that it declares, or as UTF-8.
 
     Raises:
         ReadingFailed: the bytes are not text, or their encoding is unclear.
@@ -88,7 +88,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 class _Page:
-    """Builds text parts from a page's elements."""
+    """Builds text parts, such as paragraphs and tables, from the elements of a web page."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -179,7 +179,12 @@ class _Page:
         return clean_prose("\n".join(line for line in lines if line))
 
     def _flush(self, kind: str, level: int = 0) -> Iterator[ExtractPart]:
-        """Yield the collected text as a part. Within a list, add it to the list item instead."""
+        """Yield the collected text as a part. Within a list, add the text to the list item instead.
+
+        Args:
+            kind: the type of the part: "paragraph", "heading" or "fence".
+            level: the level of a heading.
+        """
         text = _fence_code(self._text) if kind == "fence" else self._take_text()
         self._text = []
         if not text:
@@ -202,7 +207,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _is_data_table(table: Any) -> bool:
-    """Return whether a table contains data, rather than page layout."""
+    """Return whether a table contains data. Other tables only arrange the layout of a page."""
     return not table.xpath("boolean(.//table|.//h1|.//h2|.//h3|.//ul|.//pre)")
 
 

@@ -1,6 +1,6 @@
 """Read PDF files page by page.
 
-pdfium is not thread-safe, so this module is used in a separate process.
+pdfium is not thread-safe. This module is therefore used only in a separate process.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium marks a hyphenated word at a 
 
 
 def read(data: bytes) -> Extract:
-    """Read a PDF file. A heading `Page N` precedes the text of each page.
+    """Extract the text of a PDF file. The text of each page follows a heading `Page N`.
 
     Raises:
         ReadingFailed: the file is damaged, needs a password, has too many pages or no text.
