@@ -36,8 +36,8 @@ def _clean_import_path() -> None:
 def _open_missing_streams() -> None:
     """Open the standard streams that were closed before the start, such as with `>&-`.
 
-    Otherwise, a chat's file would get the number of such a stream, and a library that prints would
-    write into the chat. Output to a closed standard output still fails.
+    Otherwise, a chat's file could get the file descriptor of such a stream, and a library that
+    prints would write into the chat. Output to a closed standard output still fails.
     """
     flags = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -97,7 +97,7 @@ def _show(opening: "Startup") -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """Exit the process immediately. Everything has already been saved and closed.
+    """Exit the process immediately with an exit code. Everything has already been saved and closed.
 
     The interpreter's normal exit could deadlock, because an abandoned thread may hold an import
     lock that a library's exit handler waits for.

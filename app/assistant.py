@@ -177,7 +177,7 @@ class Assistant:
         yield from self._vault.require().update(cancel, is_background=is_background)
 
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
-        """Return the passages that best match a query, as `NoteSearch.search` does.
+        """Return the passages of the vault or a project that best match a query.
 
         Raises:
             VaultNotChosen: no vault is open.
@@ -341,8 +341,16 @@ class Assistant:
     ) -> str:
         """Add a message from another program to a chat, without calling a model.
 
-        Later requests contain it as a user message. The transcript shows it unless `display` is
-        false. Return the entry id.
+        Later requests contain it as a user message.
+
+        Args:
+            session: the chat.
+            custom_type: the program's name for this type of message.
+            content: a text, or a list of texts and images.
+            display: whether the transcript shows the message, or an object that says how.
+
+        Returns:
+            The id of the new log entry.
         """
         return self.branches.send_message(session, custom_type, content, display)
 

@@ -30,14 +30,14 @@ _LOW_DISK_BYTES = 500_000_000
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check."""
+    """The result of one check of `strata doctor`."""
 
     name: str
     ok: bool
     detail: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the check as JSON."""
+        """Return the result of the check as JSON."""
         return asdict(self)
 
 

@@ -110,7 +110,7 @@ class SessionBusy(AppError):
 
 
 class VaultNotChosen(AppError):
-    """No vault is chosen."""
+    """The use-case needs an open vault, and no vault has been chosen."""
 
     code = "vault_missing"
 
@@ -129,7 +129,7 @@ class NotFound(AppError):
 
 
 class InvalidRequest(AppError):
-    """The request is not valid."""
+    """The user or a program requested something invalid, such as a search with a blank query."""
 
     code = "bad_request"
 

@@ -198,7 +198,7 @@ def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _read_count(line: Mapping[str, Any], key: str) -> int | None:
-    """Return a number of a line, or None if it is missing or damaged."""
+    """Return a number by its key in a line of the ledger, or None if it is missing or damaged."""
     value = line.get(key)
     return value if isinstance(value, int) else None
 

@@ -370,7 +370,13 @@ def _of_type(kind: type[_T], value: object) -> _T:
 def _replace_images(
     db: sqlite3.Connection, place: Sequence[Any], images: Mapping[str, str]
 ) -> None:
-    """Store which images a turn's request contains, and store the images that are new."""
+    """Store which images a turn's request contains, and store the images that are new.
+
+    Args:
+        db: the open database.
+        place: the chat id and the turn id.
+        images: the images in base64, by hash.
+    """
     removed = db.execute("DELETE FROM request_image WHERE session = ? AND turn = ?", place)
     for key, image in images.items():
         db.execute("INSERT INTO request_image VALUES (?, ?, ?)", (*place, key))

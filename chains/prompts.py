@@ -84,7 +84,7 @@ class Customization:
 
     Attributes:
         prompts: returns a prompt by name. It is called for each request of a turn.
-        instructions: the notes whose text follows the prompt in the system message (L1). Their ids
+        instructions: the notes whose text follows the prompt in the system message. Their ids
             are used as names.
         hooks: the user's hooks, or None.
         warnings: one sentence for each item that could not be loaded.

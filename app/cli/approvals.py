@@ -63,14 +63,20 @@ class TerminalApprovals:
 
 
 def _list_choices(scope: str, hunks: int) -> str:
-    """Return the answers that the user can give to a proposal, in a form such as `[y/N]`."""
+    """Return the answers that the user can give to a proposal, in a form such as `[y/N]`.
+
+    Args:
+        scope: what an approval for the whole chat covers, or an empty string if only this proposal
+            can be approved.
+        hunks: the number of hunks that can be approved one by one, or 0.
+    """
     if scope:
         return f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o"
     return f"[y]es, [c]hoose among {hunks} changes, [N]o" if hunks else "[y/N]"
 
 
 def _decide_by_hunk(hunks: Sequence[str], cancel: CancelToken) -> Verdict:
-    """Show one hunk after the other, and ask whether to make each change."""
+    """Show the hunks of a change one after the other, and ask whether to make each of them."""
     kept: set[int] = set()
     for number, hunk in enumerate(hunks):
         sys.stderr.write("\n".join(["", *_format_diff(hunk), ""]))
@@ -90,6 +96,11 @@ def _ask_about_hunk(number: int, hunks: int, cancel: CancelToken) -> str:
     """Ask about one hunk until the answer is `y`, `n`, `a` or `d`, and return the answer.
 
     The result is an empty string if the turn is cancelled or the input has ended.
+
+    Args:
+        number: the number of the hunk, counted from 1.
+        hunks: the number of all hunks.
+        cancel: the cancel token of the turn.
     """
     while line := _ask(f"Make change {number + 1} of {hunks}? [y,n,a,d] ", cancel):
         answer = line.strip().lower()

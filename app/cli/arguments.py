@@ -102,7 +102,7 @@ def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
 
 
 def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.ArgumentParser:
-    """Add a verb with the common options, and return its parser."""
+    """Add a verb with the common options, and return its parser. `about` is its help text."""
     found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
     found.allow_abbrev = False
     add_globals(found, "late")
@@ -111,7 +111,16 @@ def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.
 
 
 def add_group(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> "Verbs[ArgumentParser]":
-    """Add a verb with subcommands."""
+    """Add a verb with subcommands.
+
+    Args:
+        verbs: the object to which verbs are added.
+        name: the name of the verb.
+        about: the help text of the verb.
+
+    Returns:
+        The object to which the subcommands are added.
+    """
     found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
     add_globals(found, "middle")
     return found.add_subparsers(dest="action", metavar="ACTION", required=True)

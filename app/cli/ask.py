@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata ask`."""
+    """Run `strata ask`, and return the exit code."""
     args.mode = args.mode or ("vault" if args.project is None else "project")
     request = AskRequest(
         question=_question(args.question),
@@ -152,6 +152,11 @@ def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool)
     """Show the cost of reading attachments part by part, and ask the user to confirm.
 
     Without a terminal, the option `--read-whole` counts as consent.
+
+    Args:
+        assistant: estimates the cost.
+        request: the question with its attachments.
+        is_json: whether the output is JSON, in which case the user is not asked.
 
     Raises:
         TurnFailed: an attachment cannot be read at all, or cannot be read part by part.

@@ -160,7 +160,7 @@ def _write_error(text: str) -> None:
 
 
 def can_ask() -> bool:
-    """Return whether standard input and standard error are a terminal."""
+    """Return whether the user can be asked: standard input and standard error are terminals."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 

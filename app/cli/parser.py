@@ -53,7 +53,7 @@ def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
 
 
 def _report_early_stop(is_json: bool) -> int:
-    """Report Ctrl+C before the verb has begun, and return the exit code."""
+    """Report that Ctrl+C was pressed before the verb began, and return the exit code."""
     if is_json:
         import json
 
@@ -64,7 +64,7 @@ def _report_early_stop(is_json: bool) -> int:
 
 
 def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
-    """Open the window for `strata-gui`."""
+    """Open the window for `strata-gui`, and return the exit code."""
     args = build_window_parser().parse_args(argv)
     return _start_window(args, open_window)
 
@@ -117,7 +117,7 @@ _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
 
 
 def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
-    """Open the window. If the command line names a vault, the window opens that vault."""
+    """Open the window with the vault that the command line names, and return the exit code."""
     from app.cli.interrupt import run_to_exit_code
     from app.cli.output import Output
     from app.log import open_log

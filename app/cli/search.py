@@ -130,7 +130,7 @@ def _find(args: argparse.Namespace, notes: OpenedNotes, query: str) -> SearchRes
 
 
 def _explain(args: argparse.Namespace, notes: OpenedNotes, query: str) -> dict[str, str] | None:
-    """Return why a note is or is not among the hits, if the command line asks for it."""
+    """Return why a note is or is not among the hits, or None unless `--why-not` names a note."""
     if args.why_not is None:
         return None
     path = readable(args.why_not)

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 def run_sessions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata sessions`."""
+    """Run `strata sessions`, and return the exit code."""
     _ACTIONS[args.action](args, assistant, output)
     return 0
 
@@ -121,7 +121,7 @@ def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 
 def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata compact`."""
+    """Run `strata compact`, and return the exit code."""
     try:
         open_vault(assistant, args.vault, args.session)
     except (AppError, VaultError) as error:
@@ -139,7 +139,10 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata context`, which shows a chat's last or next request."""
+    """Run `strata context`, and return the exit code.
+
+    It shows a chat's last or next request.
+    """
     session = args.session or assistant.sessions.newest()
     if args.next and args.entry is not None:
         raise InvalidRequest(NO_ENTRY_NEXT)

@@ -24,7 +24,7 @@ from vault.errors import NoteUnreadable
 
 
 def change_settings(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata settings`."""
+    """Run `strata settings`, and return the exit code."""
     store = assistant.settings
     match args.action:
         case "list":
@@ -45,7 +45,7 @@ def change_settings(args: argparse.Namespace, assistant: Assistant, output: Outp
 
 
 def change_keys(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata keys`."""
+    """Run `strata keys`, and return the exit code."""
     if args.action == "show":
         return _show_key(assistant, output)
     if args.action == "test":
@@ -76,7 +76,7 @@ def _show_key(assistant: Assistant, output: Output) -> int:
 
 
 def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Test an API key by calling the model."""
+    """Test an API key by calling the model, and return the exit code."""
     with Interruptible() as run:
         found = assistant.check_model(run.cancel, args.model)
         ms = round(found.seconds * 1_000)
@@ -88,7 +88,7 @@ def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata models`."""
+    """Run `strata models`, and return the exit code."""
     choices = assistant.model_choices()
     lines = (
         cli_text.plain(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
@@ -98,7 +98,16 @@ def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output)
 
 
 def _find_owner(named: str | None, assistant: Assistant) -> str:
-    """Return the provider or server whose API key is to be changed."""
+    """Return the provider or server whose API key is to be changed.
+
+    Args:
+        named: the provider or address on the command line, or None for that of the configured
+            model.
+        assistant: provides the settings.
+
+    Raises:
+        InvalidRequest: the address is invalid, or the configured model needs no key.
+    """
     if named is not None:
         owner = parse_origin(named) if secrets.is_address(named) else named
         if not owner or not owner.isprintable():
@@ -128,7 +137,7 @@ def _read_key(owner: str, *, allows_plain_http: bool) -> str:
 
 
 def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata ledger`."""
+    """Run `strata ledger`, and return the exit code."""
     calls = assistant.ledger.list_calls()
     lines = (line for call in calls for line in _list_call(call))
     output.show(lambda: {"calls": calls}, lines if calls else ["No call has left Strata yet."])
@@ -145,7 +154,7 @@ def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
 
 
 def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata instructions`."""
+    """Run `strata instructions`, and return the exit code."""
     open_vault(assistant, args.vault)
     if args.action == "show":
         return _show_instructions(assistant, output)
@@ -162,7 +171,7 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
 
 
 def change_memories(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata memory`."""
+    """Run `strata memory`, and return the exit code."""
     note = assistant.customization.memories
     match args.action:
         case "edit":

@@ -76,7 +76,7 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
 
 
 def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """Run `strata related`."""
+    """Run `strata related`, and return the exit code."""
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
     library.notes()

@@ -89,7 +89,7 @@ def _is_nearby(host: str) -> bool:
 
 
 def _list_bases(base: str) -> tuple[str, ...]:
-    """Return the addresses at which a server may offer its API."""
+    """Return the addresses at which a server may offer its API: as given, and with `/v1`."""
     has_path = urlsplit(base).path not in {"", "/"}
     return (base,) if has_path else (base, f"{base.rstrip('/')}/v1")
 

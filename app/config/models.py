@@ -309,7 +309,10 @@ class LearnedLimits:
         return limit if isinstance(limit, int) and limit > 0 else None
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:
-        """Store a model's context length. Failures are only logged."""
+        """Store a model's context length. Failures are only logged.
+
+        The arguments are those of `LimitsPort.learn`.
+        """
         with self._lock:
             known = self._read()
             known.pop(owner, None)

@@ -326,7 +326,16 @@ def _without_secret(key: str, value: object) -> object:
 
 
 def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-    """Check the context thresholds in a changed file, with and without this run's overrides."""
+    """Check the context thresholds in a changed file, with and without this run's overrides.
+
+    Args:
+        file: the values in the settings file.
+        run: the values that apply to this run of the program only.
+        change: the changed values.
+
+    Raises:
+        BadSetting: a threshold is below the previous one.
+    """
     check_shares(Settings.model_validate({**file, **change}))
     check_shares(Settings.model_validate({**file, **run, **change}))
 

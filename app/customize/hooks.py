@@ -174,7 +174,13 @@ def _version(path: Path) -> tuple[int, ...] | None:
 
 
 def _describe_problem(subject: str, error: BaseException, what: str = "does not run") -> str:
-    """Log an error about hooks, and describe the error to the user."""
+    """Log an error about hooks, and return a sentence that describes the error to the user.
+
+    Args:
+        subject: the hook, as the subject of the sentence.
+        error: the error.
+        what: the verb of the sentence.
+    """
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = " ".join(said.split()).rstrip(".")

@@ -149,7 +149,7 @@ def _find_items(text: str) -> Sequence[tuple[int, str]]:
 
 
 def _choose_gap(text: str) -> str:
-    """Return the line breaks to insert before a new list item."""
+    """Return the line breaks to insert between a text and a list item that follows."""
     last = text.rstrip().rpartition("\n")[2]
     return "\n" if _ITEM.fullmatch(last) else "\n\n"
 

@@ -81,6 +81,12 @@ def resolve_path(found: Path, root: Path | None) -> AttachedPath:
 def _refuse_way_out(named: str, found: Path, place: AttachedPath, root: Path | None) -> None:
     """Reject a path that leaves the vault through a symbolic link.
 
+    Args:
+        named: the path as the user named it, for the error.
+        found: the path before symbolic links are resolved.
+        place: the location after symbolic links are resolved.
+        root: the vault's folder, or None.
+
     Raises:
         InvalidRequest: the path leads outside of the vault.
     """
@@ -98,6 +104,10 @@ def _refuse_hidden(named: str, place: AttachedPath) -> AttachedPath:
     """Reject a hidden file, unless the user gave its absolute path.
 
     Hidden files are rejected because they often contain API keys and passwords.
+
+    Args:
+        named: the path as the user named it.
+        place: the location of the file.
 
     Raises:
         InvalidRequest: the file is hidden, and its absolute path was not given.

@@ -129,7 +129,12 @@ class ImageReader:
         return ReadImage(version, image, header["width"], header["height"], own_size)
 
     def _ask(self, form: str, data: bytes) -> Frame:
-        """Decode an image in the child process, restarting it if it has exited."""
+        """Decode an image in the child process, restarting it if it has exited.
+
+        Args:
+            form: the format of the image, such as `png`.
+            data: the content of the file.
+        """
         while True:
             if self._child is None or not self._child.is_alive:
                 self._end()

@@ -76,7 +76,7 @@ class VaultInstructions:
         )
 
     def segment(self, section: str = SECTION) -> Segment:
-        """Return the instructions as a segment for the system message (L1).
+        """Return the instructions as a segment for the system message.
 
         Args:
             section: the name of the prompt section.

@@ -268,7 +268,10 @@ class Library(FolderFiles):
         return self._search_whole(lambda: search(query, k, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int, covers: Covers = None) -> SearchResult:
-        """Return the best `k` excerpts, which are passages shortened to the matching sentences."""
+        """Return the best `k` excerpts, which are passages shortened to the matching sentences.
+
+        `covers` is the part of the vault to search, or None for all of it.
+        """
         return self._index.excerpts(query, k, covers)
 
     def list_notes(
@@ -313,7 +316,14 @@ class Library(FolderFiles):
         return self._index.find_related(path, k)
 
     def why_not_sent(self, path: str, query: str, k: int, in_play: Collection[str] = ()) -> str:
-        """Explain why a note is or is not among the passages sent to a model."""
+        """Explain why a note is or is not among the passages sent to a model.
+
+        Args:
+            path: the path of the note.
+            query: the query of the search.
+            k: the maximum number of passages.
+            in_play: the notes that the chat is about, which are ranked higher.
+        """
         shown = self._index.search(query, k, in_play=in_play).hits
         return self._index.why_not(query, path, shown, in_play)
 

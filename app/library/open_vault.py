@@ -177,7 +177,7 @@ class SearchedNotes(Protocol):
     """Notes that can be searched: those of a vault or of a project."""
 
     def excerpts(self, query: str, k: int) -> SearchResult:
-        """Return the best `k` excerpts."""
+        """Return the best `k` excerpts, which are passages shortened to the matching sentences."""
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """Return one page of the notes that match a query."""

@@ -91,7 +91,7 @@ class ProjectNotes:
         return self._show(search(query, k, reranks=reranks, is_quoted=is_quoted))
 
     def excerpts(self, query: str, k: int) -> SearchResult:
-        """Return the best `k` excerpts in the project. See `Library.excerpts`."""
+        """Return the best `k` excerpts in the project, as `Library.excerpts` does."""
         return self._show(self.library.excerpts(query, k, self.covers))
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:

@@ -59,7 +59,7 @@ class UserText:
     kind: UserTextKind = INSTRUCTIONS
 
     def segment(self) -> Segment | None:
-        """Return the text as a segment for the system message (L1).
+        """Return the text as a segment for the system message.
 
         Return None if the text is blank or cannot be sent.
         """

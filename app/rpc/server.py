@@ -229,7 +229,10 @@ class RPC:
         return self._enter(chat.id, chat.header.project)
 
     def _enter(self, session: str, project: str | None) -> Json:
-        """Switch to the mode `project` if the chat has a project, otherwise leave that mode."""
+        """Make a chat the current one, and return the response.
+
+        If the chat has a project, switch to the mode `project`, otherwise leave that mode.
+        """
         if project is not None:
             self._mode = "project"
         elif self._mode == "project":

@@ -39,15 +39,34 @@ class Wire:
         self._progress: tuple[Any, Json] | None = None
 
     def respond(self, id: Any, command: str | None, data: Json) -> None:
-        """Write the response to a successful request."""
+        """Write the response to a successful request.
+
+        Args:
+            id: the request id.
+            command: the request type.
+            data: the data of the response.
+        """
         self._line({**_head(id, command), "success": True, "data": data})
 
     def refuse(self, id: Any, command: str | None, error: ErrorInfo) -> None:
-        """Write the response to a failed request."""
+        """Write the response to a failed request.
+
+        Args:
+            id: the request id, or None if it could not be read.
+            command: the request type, or None if it could not be read.
+            error: the error.
+        """
         self._line({**_head(id, command), "success": False, "error": error.to_dict()})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> bool:
-        """Write an event, and return whether the client is still connected."""
+        """Write an event, and return whether the client is still connected.
+
+        Args:
+            name: the name of the event.
+            id: the id of the request that caused the event.
+            session: the chat that the event belongs to, or None.
+            data: the data of the event.
+        """
         if name == "index_progress":
             if self._progress == (id, data):
                 return True

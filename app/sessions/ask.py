@@ -378,7 +378,7 @@ def _describe_damage(chat: Session) -> str:
 
 
 def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
-    """Return the id of the chat in which a turn failed, or None."""
+    """Return the id of the chat in which a turn failed, or None if no chat was stored."""
     if chat is None:
         return named
     return chat.id if chat.is_stored else None

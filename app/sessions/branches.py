@@ -261,7 +261,7 @@ def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[T
 
 
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield the entries of a branch, with the entries outside of the tree that refer to them.
+    """Yield the entries of a branch, and the side entries, such as labels, that refer to them.
 
     Entries that select a branch, or pin or archive the chat, are left out.
     """

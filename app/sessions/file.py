@@ -279,7 +279,11 @@ def _keep_original(path: Path) -> None:
 
 
 def _is_free(file: Path, content: bytes) -> bool:
-    """Return whether a file does not exist, or has this content already because of a crash."""
+    """Return whether a copy of some content can be stored in a file.
+
+    This is the case if the file does not exist, or has this content because a crash interrupted an
+    earlier attempt.
+    """
     return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
 
 

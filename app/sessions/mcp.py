@@ -161,7 +161,10 @@ class McpServers:
     def _is_approved(
         self, server: McpServer, ask: AskAboutServer, warnings: list[str]
     ) -> Generator[Event, None, bool]:
-        """Return whether a server's command is approved, asking the user if necessary."""
+        """Return whether a server's command is approved, asking the user if necessary.
+
+        The arguments are those of `_ask`.
+        """
         if self._read_approval(server) is not None:
             return True
         proposal = propose_start(server)
@@ -177,7 +180,10 @@ class McpServers:
         ask: AskAboutServer,
         warnings: list[str],
     ) -> Generator[Event, None, bool]:
-        """Return whether a server's tools are approved, asking the user if they have changed."""
+        """Return whether a server's tools are approved, asking the user if they have changed.
+
+        The other arguments are those of `_ask`.
+        """
         new, approval = describe_tools(tools), self._read_approval(server) or {}
         old = approval.get("tools")
         if isinstance(old, str) and old != new:
@@ -200,6 +206,13 @@ class McpServers:
         """Ask the user about a proposal, and return whether it is approved.
 
         The user is not asked again about a rejected proposal until the program is restarted.
+
+        Args:
+            server: the server.
+            proposal: the proposal to approve: the server's start, or its changed tools.
+            reason: what was not approved, for the warning.
+            ask: asks the user.
+            warnings: receives a sentence if the proposal is rejected.
         """
         question = (server.fingerprint, proposal.summary + proposal.diff)
         if question not in self._rejected and (yield from ask(server, proposal)):

@@ -163,7 +163,12 @@ def _read_current(library: Library, path: str) -> CurrentText | None:
 def _mark_changes(
     item: TranscriptItem, read: Callable[[str], CurrentText | None]
 ) -> TranscriptItem:
-    """Add the cited notes that have changed to an answer. Other items are returned unchanged."""
+    """Add the cited notes that have changed to an answer. Other items are returned unchanged.
+
+    Args:
+        item: the item of the transcript.
+        read: returns the current text of a source, or None.
+    """
     if not isinstance(item, AnswerItem):
         return item
     cited = {citation.n for citation in item.citations}
@@ -172,7 +177,13 @@ def _mark_changes(
 
 
 def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
-    """Return the context report of a prepared request that was not sent."""
+    """Return the context report of a prepared request that was not sent.
+
+    Args:
+        prepared: the request.
+        chat: the chat, or None for a new one.
+        full: whether to add the request itself (`request_body` and `wire`).
+    """
     shown = {"request_body": prepared.request_body(), "wire": None} if full else {}
     return {**prepared.report.to_dict(), "ephemeral_log": _ephemeral_log(chat), **shown}
 

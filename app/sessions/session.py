@@ -374,13 +374,16 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 
 
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
-    """Count the tokens of a branch's messages, by token counter and message hash."""
+    """Count the tokens of a branch's messages.
+
+    Return the counts by the hash of each message, under the name of the token counter.
+    """
     said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
 
 
 def _recall_counts(path: Sequence[Entry], snapshot: Snapshot, counter: TokenCounter) -> None:
-    """Restore the stored token counts of a branch's messages."""
+    """Restore the token counts of a branch's messages from a snapshot of counts."""
     known = snapshot.get(_name_counter(counter))
     if not known:
         return

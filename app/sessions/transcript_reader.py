@@ -175,7 +175,12 @@ class _Reader:
                 said = ""
 
     def _list_versions(self, entry: str, shown: str) -> tuple[str, ...]:
-        """Return the ids of a message's versions, by which the transcript identifies them."""
+        """Return the ids of a message's versions, by which the transcript identifies them.
+
+        Args:
+            entry: the id of the log entry of any version.
+            shown: the id by which the transcript identifies that version.
+        """
         found = self._tree.siblings(entry)
         return tuple(shown if e.id == entry else self._find_shown_id(e) for e in found)
 

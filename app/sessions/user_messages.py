@@ -232,7 +232,12 @@ class _Again:
             self._lost.append(f"{path} is not attached again: {error}")
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
-        """Attach a selection with its original text, if models may still read the note."""
+        """Attach a selection with its original text, if models may still read the note.
+
+        Args:
+            selection: the range of lines.
+            made: the segments sent with the question, by source and lines.
+        """
         try:
             (now,) = self._attachments.segments([], [selection])
         except (AppError, VaultError) as error:

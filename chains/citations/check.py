@@ -100,7 +100,7 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
     Args:
         sources: the passages that were sent, each with a number.
-        question: the user message and the notes that are used as instructions (L1). Words quoted
+        question: the user message and the notes that are used as instructions. Words quoted
             from them need no source.
     """
     reading = parse_answer(answer)

@@ -50,7 +50,7 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
 
     Args:
         sources: the passages that were sent, each with its number.
-        question: the user message, and the notes that are used as instructions (L1). Words quoted
+        question: the user message, and the notes that are used as instructions. Words quoted
             from them need no source.
     """
     report = check_citations(answer, sources, question)

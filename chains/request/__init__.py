@@ -8,7 +8,7 @@ Chain + TurnRequest + session → TurnContext → draft: entries → PreparedTur
 - `request`: `TurnRequest`, the user message with its settings; `TurnContext`, the values that the
   steps of a turn share.
 - `draft`: builds the entries of a turn, and prepares its requests.
-- `project`: the names, outlines and texts of a project in the system message (L1).
+- `project`: the names, outlines and texts of a project in the system message.
 - `session`: the port for a session's log, and a read-only view of a session.
 - `deferral`: decides which tools requests offer, and which the model has to search for.
 - `epochs`: entries for a change of model or threshold, and for compactions that freed nothing.

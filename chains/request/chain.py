@@ -155,7 +155,7 @@ class Chain:
         customization: the user's prompts, instructions and hooks.
         within: searches in attachments that are too large to send, or None.
         agent: the vault and limits of an agent, or None.
-        project: the project that the system message (L1) describes, or None.
+        project: the project that the system message describes, or None.
         stored_fields: extra fields to store in the log with the next turn's segments.
         ledger: records each outgoing call before it is made.
         limits: remembers context lengths reported by services, or None.
@@ -205,7 +205,7 @@ class Chain:
         return replace(self, customization=customization, stored_fields=stored_fields)
 
     def with_project(self, found: ProjectContext, is_new: bool) -> "Chain":
-        """Return a copy whose system message (L1) describes a project.
+        """Return a copy whose system message describes a project.
 
         Args:
             found: the names, outlines and texts of the project.

@@ -1,4 +1,4 @@
-"""Describe a project in the system message (L1): its notes' names, outlines and some text.
+"""Describe a project in the system message: its notes' names, outlines and some text.
 
 The first turn in the project stores the description in the log, and later turns reuse it. The
 prompt therefore does not change when a note is saved, and providers can cache it. It is updated
@@ -83,7 +83,7 @@ class ProjectSetup:
 
 @dataclass(frozen=True)
 class ProjectContext:
-    """The part of the system message (L1) that describes a project.
+    """The part of the system message that describes a project.
 
     Attributes:
         segments: the names and outlines, then the notes whose text is included.

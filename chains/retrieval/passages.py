@@ -24,7 +24,7 @@ def build_passages(
         hits: the hits, best first.
         attached: the attached segments, which are numbered first. Hits in fully attached notes are
             skipped.
-        known: notes whose text is in the system message (L1). Hits in them are skipped unless the
+        known: notes whose text is in the system message. Hits in them are skipped unless the
             note has changed.
         gap: the maximum number of blank lines between two passages that are merged.
     """

@@ -125,7 +125,7 @@ def _search(
     # Quoted answers consist only of passages, so they need passages from all notes.
     known = () if is_quoted else context.customization.instructions
     most = int(request.top_k * QUOTED_TIMES) if is_quoted else request.top_k
-    # Passages of notes in the system message (L1) are left out, so more are searched for.
+    # Passages of notes in the system message are left out, so more are searched for.
     wanted = most * (1 if context.chain.project is None else 2)
 
     def find(text: str) -> SearchResult:
