@@ -1,4 +1,4 @@
-"""Show text changes as unified and word-level diffs, and count removed text."""
+"""Compare two versions of a text line by line and word by word, and count removed text."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ _Opcode = tuple[_Tag, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class DiffPart:
-    """A changed or unchanged part of a diff line."""
+    """A changed or unchanged segment of a line in a diff."""
 
     text: str
     is_changed: bool
@@ -40,11 +40,12 @@ class DiffPart:
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of a diff, split into changed and unchanged parts.
+    """A line of a diff, split into changed and unchanged segments.
 
     Attributes:
         kind: the kind of line. `head` names a file or position, and `note` reports a missing
             newline at the end of the file.
+        parts: the segments of the line, in order.
     """
 
     kind: LineKind
@@ -58,7 +59,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class DiffHunk:
-    """A part of a change that can be applied separately.
+    """A group of neighbouring changes in a file, which can be applied separately.
 
     Attributes:
         diff: the hunk as a unified diff without file names.
@@ -70,11 +71,11 @@ class DiffHunk:
 
 
 def list_hunks(before: str, after: str) -> tuple[DiffHunk, ...]:
-    r"""Split a text change into hunks.
+    """Split the change of a text into hunks that can be applied separately.
 
     Args:
-        before: the old text, with `\n` line endings.
-        after: the new text.
+        before: the old text, with line feeds as line endings.
+        after: the new text, with line feeds as line endings.
     """
     old, new = _split_lines(before), _split_lines(after)
     starts = list(accumulate(map(len, old), initial=0))
@@ -92,11 +93,11 @@ def list_hunks(before: str, after: str) -> tuple[DiffHunk, ...]:
 
 
 def build_diff(path: str, before: str | None, after: str | None, old_path: str = "") -> str:
-    r"""Build a unified diff of a file.
+    """Build a unified diff of a file.
 
     Args:
         path: the path of the file after the change.
-        before: the old text with `\n` line endings, or None if the file did not exist.
+        before: the old text with normalized line endings, or None if the file did not exist.
         after: the new text, or None if the file was deleted.
         old_path: the old path if the file was moved, otherwise an empty string.
     """
@@ -110,7 +111,7 @@ def build_diff(path: str, before: str | None, after: str | None, old_path: str =
 
 
 def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
-    """Split a unified diff into display lines whose changed words are marked."""
+    """Split a unified diff into lines in which the changed words are marked."""
     lines: list[DiffLine] = []
     changed: dict[str, list[str]] = {"-": [], "+": []}
     for mark, text in [*_mark_roles(diff.removesuffix("\n").split("\n")), ("@", "")]:
@@ -126,10 +127,10 @@ def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
 
 
 def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each diff line with its role: `@` for a header, otherwise the line's first character.
+    """Yield each line of a diff with its role: `@` for a header, otherwise its first character.
 
-    A removed line such as `-- text` looks like a header. Only the line counts in the hunk header
-    tell them apart.
+    A removed line such as `-- text` looks like a header. The two are told apart by the line counts
+    in the header of the hunk.
     """
     old = new = 0
     for line in lines:
@@ -146,7 +147,7 @@ def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def count_removed(before: str, after: str) -> int:
-    """Count the characters that a change removes.
+    """Count the characters that a change removes from a text.
 
     For short replacements, such as single words, only the difference in length counts.
     """
@@ -174,7 +175,10 @@ def _count_removed_words(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _pair_lines(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
-    """Pair removed lines with added lines, and compare each pair word by word."""
+    """Compare removed lines with added lines word by word, and yield them as lines of a diff.
+
+    The removed lines come first.
+    """
     if not removed or not added:
         yield from (DiffLine("removed", (DiffPart(line, True),)) for line in removed)
         yield from (DiffLine("added", (DiffPart(line, True),)) for line in added)
@@ -206,7 +210,13 @@ def _build_hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 def _group_changes(
     old: Sequence[str], new: Sequence[str], context_lines: int
 ) -> Iterator[Sequence[_Opcode]]:
-    """Group diff opcodes into hunks with some context lines."""
+    """Group the changes of a diff into hunks, each with unchanged lines around it.
+
+    Args:
+        old: the old lines.
+        new: the new lines.
+        context_lines: the number of unchanged lines before and after each change.
+    """
     opcodes = _compare(old, new)
     if any(tag != "equal" for tag, *_ in opcodes):
         for group in _KnownOpcodes(opcodes).get_grouped_opcodes(context_lines):
@@ -226,7 +236,7 @@ def _format_hunk(group: Sequence[_Opcode], old: Sequence[str], new: Sequence[str
 
 
 class _KnownOpcodes(SequenceMatcher[str]):
-    """A `SequenceMatcher` that uses given opcodes instead of comparing the sequences."""
+    """A `SequenceMatcher` that groups given opcodes instead of comparing two sequences."""
 
     def __init__(self, opcodes: list[_Opcode]) -> None:
         super().__init__()
@@ -237,7 +247,14 @@ class _KnownOpcodes(SequenceMatcher[str]):
 
 
 def _format_range(start: int, end: int) -> str:
-    """Format a line range for a unified diff. An empty range is given as the line before it."""
+    """Format a line range for the header of a hunk.
+
+    If the range is empty, the number of the line before it is given.
+
+    Args:
+        start: the index of the first line, counted from 0.
+        end: the index after the last line.
+    """
     length = end - start
     if length == 1:
         return str(start + 1)
@@ -252,7 +269,7 @@ def _mark_lines(mark: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _split_lines(text: str) -> list[str]:
-    r"""Split a text at `\n` only, keeping the newlines."""
+    """Split a text at line feeds only, keeping them at the end of each line."""
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1].removesuffix("\n")
     return lines if lines[-1] else lines[:-1]
@@ -263,7 +280,10 @@ def _list_words(text: str) -> list[str]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
-    """Compute the diff opcodes, skipping the common beginning and end."""
+    """Return the differences of two sequences as the opcodes of `SequenceMatcher`.
+
+    The common beginning and end are not compared, which saves time.
+    """
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

@@ -48,7 +48,7 @@ _MOST_NAME_BYTES: Final = 255
 
 
 class NoteEditor:
-    """Edits notes on behalf of a model. Excluded, private and hidden notes are rejected."""
+    """Plans and applies edits for a model. Excluded, private and hidden notes are rejected."""
 
     def __init__(
         self,
@@ -63,8 +63,8 @@ class NoteEditor:
             root: the folder of notes.
             journal: the journal that records every edit before it is made.
             exclude: a function that returns the user's exclude patterns.
-            outside: the patterns of notes outside the current project, or an empty sequence if no
-                project is open.
+            outside: patterns that exclude all notes outside the current project, or an empty
+                sequence if no project is open.
         """
         self._root, self._named_root = root.resolve(), str(root)
         self._journal = journal
@@ -73,11 +73,15 @@ class NoteEditor:
 
     @property
     def history(self) -> EditHistory:
-        """The history of the edits in all folders of notes."""
+        """The history of the edits in the journal, which may concern several folders of notes."""
         return EditHistory(self._journal)
 
     def plan_create(self, path: str, text: str) -> EditPlan:
         """Plan to create a note.
+
+        Args:
+            path: the path of the new note. `.md` is added if it has no suffix.
+            text: the text of the note.
 
         Raises:
             EditRefused: the note already exists, or its path or text is invalid.
@@ -103,7 +107,12 @@ class NoteEditor:
         return plan_replacement(target, before, old, new)
 
     def plan_append(self, path: str, text: str) -> EditPlan:
-        """Plan to append lines to a note. Raise the same errors as `plan_replacement`."""
+        """Plan to append lines to a note.
+
+        Raises:
+            EditRefused: the text is empty, or cannot be stored in the note's encoding.
+            VaultError: the note cannot be read, or a model may not read it.
+        """
         target, before = self._read(path)
         return plan_append(target, before, text)
 
@@ -116,7 +125,8 @@ class NoteEditor:
             links: resolves links.
 
         Raises:
-            EditRefused: the link already exists, or no link can name the other note.
+            EditRefused: the link already exists, or the name of the other note cannot be used in a
+                link.
             VaultError: the note cannot be read, or a model may not read it.
         """
         source, before = self._read(path)
@@ -134,7 +144,8 @@ class NoteEditor:
 
         Args:
             path: the path of the note.
-            to: the new path, or a folder: an existing one, or a path ending with `/`.
+            to: the new path of the note, or the folder to move it to. A path that ends with `/` is
+                a folder.
 
         Raises:
             EditRefused: the new path is invalid or already exists.
@@ -157,7 +168,7 @@ class NoteEditor:
         return EditPlan("move", source, (move, *links), is_out_of_reach)
 
     def apply(self, plan: EditPlan, run: EditRun) -> tuple[EditStep, ...]:
-        """Apply an edit completely or not at all, and return its journal steps.
+        """Apply an edit completely or not at all, and return its steps in the journal.
 
         Raises:
             EditOutdated: a note has changed since the edit was planned.
@@ -213,7 +224,7 @@ class NoteEditor:
         )
 
     def _check_unchanged(self, plan: EditPlan) -> None:
-        """Check that no file has changed since the edit was planned.
+        """Raise an error if a file has changed since the edit was planned.
 
         Raises:
             EditOutdated: a file has changed.
@@ -252,13 +263,16 @@ class NoteEditor:
         return self._outside is not None and self._outside.find_rule_on_path(path) is not None
 
     def _find_relative(self, path: str) -> str:
-        """Return a path relative to the notes folder. Absolute paths inside it are accepted."""
+        """Return a path relative to the folder of notes.
+
+        Absolute paths in the folder are accepted.
+        """
         for root in (self._named_root, str(self._root)):
             path = path.removeprefix(f"{root}/")
         return path
 
     def _check_new_path(self, path: str) -> str:
-        """Check that a new path is allowed, and return it with symbolic links resolved.
+        """Check that a note may be created at a path, and return the path with links resolved.
 
         Raises:
             EditRefused: a component of the path is not a valid file name.
@@ -275,7 +289,11 @@ class NoteEditor:
         return real
 
     def _check_is_free(self, path: str, old_path: str = "") -> None:
-        """Check that no other file has this path.
+        """Raise an error if another file has this path.
+
+        Args:
+            path: the path of a new or moved note.
+            old_path: the path of the note before it is moved, or an empty string.
 
         Raises:
             EditRefused: another file has this path.
@@ -286,10 +304,9 @@ class NoteEditor:
             )
 
     def _find_same_name(self, path: str) -> str | None:
-        """Find an existing file whose name equals that of `path`, ignoring case.
+        """Return the path of an existing file with the same name in the same folder, or None.
 
-        Unicode normalization is ignored too. Return the path of the file, or None if there is no
-        such file.
+        Case and Unicode normalization are ignored.
         """
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -303,7 +320,11 @@ class NoteEditor:
 
 
 def _check_name(path: str, folders: Sequence[str]) -> None:
-    """Check the name of a new note and of its new folders.
+    """Raise an error if the name of a new note or folder cannot be used everywhere.
+
+    Args:
+        path: the path of the new note.
+        folders: the folders that have to be created for it.
 
     Raises:
         EditRefused: a name is not allowed on every system, or no link could contain it.

@@ -1,7 +1,7 @@
 """Create, replace, move and remove note files without leaving partial files after a crash.
 
-Before a file is replaced, moved or removed, its content is checked. Paths are relative to the
-vault. Folders are opened without following symbolic links.
+Before a file is replaced, moved or removed, its content is compared with the expected content.
+Paths are relative to the vault. Folders are opened without following symbolic links.
 """
 
 import errno
@@ -37,7 +37,7 @@ def read_file(root: Path, path: str) -> bytes | None:
 
     Raises:
         EditFailed: the file is not a regular file, or cannot be read.
-        UnsafePath: a part of its path is a link.
+        UnsafePath: a component of the path is a symbolic link.
     """
     try:
         with _open_parent(root, path) as (folder, name):
@@ -49,14 +49,14 @@ def read_file(root: Path, path: str) -> bytes | None:
 
 
 def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: str) -> None:
-    """Replace a file's content, keeping its mode.
+    """Replace the content of a file, keeping the file's permissions.
 
     Args:
         root: the vault's folder.
         path: the file's path.
         before: the expected current content.
         after: the new content.
-        temporary: the name of the temporary file in the same folder.
+        temporary: the name to use for a temporary file in the same folder.
 
     Raises:
         EditOutdated: the current content differs from `before`.
@@ -74,7 +74,13 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
 
 def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
-    """Create a file and its missing folders. The arguments are those of `replace_file`.
+    """Create a file, and the folders of its path that do not exist.
+
+    Args:
+        root: the vault's folder.
+        path: the file's path.
+        after: the content of the file.
+        temporary: the name to use for a temporary file in the same folder.
 
     Raises:
         EditOutdated: the file already exists.
@@ -89,9 +95,15 @@ def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
 
 
 def move_file(root: Path, path: str, to: str, content: bytes) -> None:
-    """Move a file to an unused path, creating missing folders.
+    """Move a file to an unused path, and create the folders of the path that do not exist.
 
     A move that was interrupted halfway is completed.
+
+    Args:
+        root: the vault's folder.
+        path: the current path of the file.
+        to: the new path.
+        content: the expected content of the file.
 
     Raises:
         EditOutdated: the content has changed, or the new path already exists.
@@ -115,7 +127,7 @@ def move_file(root: Path, path: str, to: str, content: bytes) -> None:
 
 
 def remove_file(root: Path, path: str, before: bytes) -> None:
-    """Remove a file if it still has the given content.
+    """Remove a file if it still has the expected content.
 
     Raises:
         EditOutdated: the content has changed.
@@ -128,21 +140,32 @@ def remove_file(root: Path, path: str, before: bytes) -> None:
 
 
 def find_missing_folders(root: Path, path: str) -> tuple[str, ...]:
-    """Return the missing parent folders of a file, outermost first."""
+    """Return the folders above a file that do not exist, outermost first."""
     parts = path.split("/")[:-1]
     above = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
     return tuple(folder for folder in above if not os.path.lexists(root / folder))
 
 
 def remove_folders(root: Path, folders: Sequence[str]) -> None:
-    """Remove the given folders if they are empty, innermost first."""
+    """Remove those of the given folders that are empty.
+
+    Args:
+        root: the vault's folder.
+        folders: the folders, each before its subfolders.
+    """
     for path in reversed(folders):
         with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, name):
             os.rmdir(name, dir_fd=folder)
 
 
 def remove_temporary(root: Path, path: str, temporary: str) -> None:
-    """Remove the temporary file that a killed process may have left behind."""
+    """Remove the temporary file that a killed process may have left in the folder of a note.
+
+    Args:
+        root: the vault's folder.
+        path: the path of the note.
+        temporary: the name of the temporary file.
+    """
     with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
         os.unlink(temporary, dir_fd=folder)
 
@@ -201,7 +224,16 @@ def _check_content(folder: int, name: str, path: str, content: bytes) -> None:
 def _write_temporary(
     folder: int, temporary: str, content: bytes, mode: int | None
 ) -> Iterator[None]:
-    """Write a temporary file. At the end of the `with` block, remove it unless it was renamed."""
+    """Write a temporary file that the caller renames within the `with` block.
+
+    If the file was not renamed, it is removed at the end of the block.
+
+    Args:
+        folder: the descriptor of the folder.
+        temporary: the name of the file.
+        content: the content of the file.
+        mode: the permissions of the file, or None for the default.
+    """
     descriptor = os.open(temporary, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         try:
@@ -220,7 +252,20 @@ def _write_temporary(
 
 
 def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str) -> None:
-    """Link a file to a new name, or rename it if hard links are not supported."""
+    """Give a file a new name by adding a hard link, so that no existing file is replaced.
+
+    Without hard links, the file is renamed after a check.
+
+    Args:
+        folder: the descriptor of the folder.
+        name: the current name.
+        new_folder: the descriptor of the new folder.
+        new_name: the new name.
+        path: the new path, for the error message.
+
+    Raises:
+        EditOutdated: there is already a file with the new name.
+    """
     try:
         os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
     except FileExistsError as error:

@@ -1,9 +1,9 @@
 """The edit journal, which records every edit on disk before a note is changed.
 
-`journal.jsonl` contains one line per step, and one line for each status change of a step. File
-contents are stored in files named by hash. A line that was cut off by a crash is skipped.
-`EditJournal.prune` removes runs older than 90 days, and the oldest ones if the contents exceed 200
-MB.
+An edit consists of steps, one for each changed file. `journal.jsonl` contains one line per step,
+and one line for each change of a step's status. File contents are stored in files named by hash. A
+line that was cut off by a crash is skipped. `EditJournal.prune` removes runs older than 90 days,
+and the oldest runs if the contents exceed 200 MB.
 """
 
 import fcntl
@@ -29,7 +29,12 @@ _MARKS: Final[tuple[StepMark, ...]] = ("begun", "done", "failed", "undoing", "un
 
 @dataclass(frozen=True, slots=True)
 class EditRun:
-    """Edits that are undone together, such as those of one answer."""
+    """A group of edits that are undone together, such as those of one answer.
+
+    Attributes:
+        id: the id of the run.
+        session: the id of the chat, or an empty string.
+    """
 
     id: str
     session: str = ""
@@ -37,11 +42,11 @@ class EditRun:
 
 @dataclass(frozen=True, slots=True)
 class EditStep:
-    """A journal step: one change to one file.
+    """A step in the edit journal: one change to one file.
 
     Attributes:
         run: the id of the edit run.
-        time: when the step started, in ISO 8601.
+        time: the time when the step started, in ISO 8601.
         root: the folder of notes.
         kind: the kind of edit: `create`, `edit`, `append` or `move`.
         to: the new path of a moved file, otherwise an empty string.
@@ -76,7 +81,7 @@ class EditStep:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> "EditStep":
-        """Build a step from a journal line that was parsed as JSON.
+        """Build a step from a line of the journal, parsed as JSON.
 
         Raises:
             KeyError: a field is missing.
@@ -94,7 +99,7 @@ class EditJournal:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Wait for other edits to finish, and block new ones.
+        """Wait for other edits to finish, and block new ones within the `with` block.
 
         Raises:
             EditFailed: the journal's folder cannot be written.
@@ -123,7 +128,13 @@ class EditJournal:
         return list(steps.values())
 
     def begin(self, steps: Sequence[EditStep], contents: Iterable[bytes]) -> None:
-        """Store journal steps and file contents, and flush everything to disk.
+        """Store steps and file contents in the journal before the notes are changed.
+
+        When this returns, everything has been flushed to disk.
+
+        Args:
+            steps: the steps of an edit.
+            contents: the contents of the files before and after the edit.
 
         Raises:
             EditFailed: the journal cannot be written.
@@ -134,7 +145,7 @@ class EditJournal:
             self._append(map(_write_step, steps))
 
     def mark(self, steps: Iterable[EditStep], mark: StepMark) -> None:
-        """Record a new status for steps.
+        """Record a new status for steps of the journal.
 
         Raises:
             EditFailed: the journal cannot be written.
@@ -143,10 +154,11 @@ class EditJournal:
             self._append([{"mark": mark, "steps": [step.id for step in steps]}])
 
     def prune(self, offered: Collection[str], now: datetime) -> int:
-        """Remove old runs with their contents. Return the number of removed runs.
+        """Remove old runs of edits with their contents, and return the number of removed runs.
 
         Args:
-            offered: runs that can still be undone. They are kept, like unfinished runs.
+            offered: the ids of runs that the user can still undo. These runs are kept, and
+                unfinished ones too.
             now: the current time, with its time zone.
 
         Raises:
@@ -181,7 +193,7 @@ class EditJournal:
         return kept
 
     def _rewrite(self, steps: Sequence[EditStep]) -> None:
-        """Rewrite the journal with the given steps, and remove file contents that no step uses."""
+        """Write the journal again with only the given steps, and remove unused contents."""
         new = self._file.with_name("journal.new")
         new.unlink(missing_ok=True)
         lines = [_write_step(step) for step in steps]
@@ -275,7 +287,7 @@ def hash_content(content: bytes) -> str:
 
 
 def _ends_a_line(file: Path) -> bool:
-    """Return whether a file is empty or ends with a newline."""
+    """Return whether a file is empty or ends with a line feed."""
     with file.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(max(0, size - 1))
@@ -283,7 +295,13 @@ def _ends_a_line(file: Path) -> bool:
 
 
 def _write_synced(file: Path, content: bytes, flag: int) -> None:
-    """Write to a file and flush it to disk. After an error, the write is reverted."""
+    """Write to a file and flush it to disk. If this fails, restore the file's previous size.
+
+    Args:
+        file: the path of the file, which is created if necessary.
+        content: the bytes to write.
+        flag: an additional flag for `os.open`, such as `O_APPEND`.
+    """
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, 0o600)
     try:
         size = os.fstat(handle).st_size
@@ -300,7 +318,7 @@ def _write_synced(file: Path, content: bytes, flag: int) -> None:
 
 
 def _make_private_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, which only their owner can access."""
+    """Create a folder and its missing parents, so that only the user can access them."""
     if folder.is_dir():
         return
     _make_private_folder(folder.parent)

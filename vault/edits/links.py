@@ -1,7 +1,7 @@
 """Update links when a note is moved, so that they still lead to the same note.
 
-As in Obsidian, links that still work are not changed. Other links keep their form where possible: a
-name remains a name, a relative path remains relative, and labels and headings are kept.
+As in Obsidian, links that still work are not changed. Other links keep their form where possible. A
+name stays a name, a relative path stays relative, and labels and headings are kept.
 """
 
 import json
@@ -64,7 +64,12 @@ def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
 
 @dataclass(frozen=True)
 class _Files:
-    """The files of a vault with their aliases, and the content of notes that may need changes."""
+    """The files of a vault, as far as they matter for moving a note.
+
+    Attributes:
+        aliases: the aliases of each file, by path.
+        candidates: the content of each note whose links may need changes, by path.
+    """
 
     aliases: dict[str, Sequence[str]] = field(default_factory=dict)
     candidates: dict[str, bytes] = field(default_factory=dict)
@@ -120,7 +125,14 @@ def _read_aliases(path: str, data: bytes) -> Sequence[str]:
 
 
 def _may_link_to(data: bytes, names: set[str]) -> bool:
-    """Return whether a note may link to one of the names. Text in code blocks counts too."""
+    """Return whether a note may contain a link to one of the given names.
+
+    Links in code blocks count too, because the note is not parsed.
+
+    Args:
+        data: the content of the note.
+        names: the names, as `fold_link_name` spells them.
+    """
     if b"[" not in data:
         return False
     try:
@@ -142,7 +154,12 @@ class _Move:
     after: LinkResolver
 
     def plan_change(self, source: str, data: bytes) -> ContentChange | None:
-        """Plan the link changes in one note, or return None if none are needed."""
+        """Plan the changes to the links of one note, or return None if none are needed.
+
+        Args:
+            source: the path of the note before the move.
+            data: the content of the note.
+        """
         new_source = self._map(source)
         try:
             text = EditableText.decode(source, data)
@@ -164,7 +181,13 @@ class _Move:
         return self.to if path == self.path else path
 
     def _find_new_target(self, found: LocatedLink, lines: Sequence[str], source: str) -> str | None:
-        """Return a link's new target, or None if it does not change."""
+        """Return the new target of a link, or None if the link is not changed.
+
+        Args:
+            found: the link and its position.
+            lines: the lines of the note that contains the link.
+            source: the path of that note before the move.
+        """
         link = found.link
         written = lines[link.line - 1][found.start : found.end]
         is_plain = (unquote(written) if found.is_markdown else written) == link.target
@@ -184,7 +207,13 @@ class _Move:
 
 
 def _find_form(found: LocatedLink, source: str, path: str) -> LinkForm:
-    """Return the form in which a link names its target: a name, or a relative or absolute path."""
+    """Return whether a link's target is a name, a relative path or an absolute path.
+
+    Args:
+        found: the link.
+        source: the path of the note that contains the link.
+        path: the path of the note that the link leads to.
+    """
     target = found.link.target
     if not found.is_markdown and "/" not in target:
         return "name"
@@ -204,7 +233,14 @@ def _has_form(form: LinkForm, target: str, source: str, path: str) -> bool:
 
 
 def _list_targets(form: LinkForm, target: str, source: str, path: str) -> Iterator[str]:
-    """Yield possible new link targets, the one most similar to the old target first."""
+    """Yield possible new targets for a link, starting with the one most similar to the old target.
+
+    Args:
+        form: the form of the old target.
+        target: the old target as written.
+        source: the path of the note that contains the link, after the move.
+        path: the path of the note that the link leads to, after the move.
+    """
     is_whole = target.lower().endswith(MARKDOWN.suffixes)
     whole = path if is_whole else drop_note_suffix(path)
     if form == "name" and "/" not in target:

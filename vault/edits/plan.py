@@ -32,7 +32,13 @@ _BULLETS: Final = ("- ", "* ", "+ ")
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A change of a file's content. `before` is None for a new file."""
+    """A change of a file's content.
+
+    Attributes:
+        path: the path of the file after the edit.
+        before: the content before the edit, or None for a new file.
+        after: the content after the edit.
+    """
 
     path: str
     before: bytes | None
@@ -60,10 +66,10 @@ class FileMove:
 class EditPlan:
     """An edit that is planned but not applied yet.
 
-    It can be applied only while the files still have their planned content.
+    The edit can be applied only while the files still have the content from which it was planned.
 
     Attributes:
-        path: the note's path relative to the vault. For a move, the old path.
+        path: the note's path relative to the vault. For a move, this is the old path.
         changes: the changes to files, in order.
         is_out_of_reach: whether the note moves to a path that is excluded or outside of the
             project.
@@ -86,7 +92,10 @@ class EditPlan:
         return "".join(change.build_diff() for change in self.changes)
 
     def list_hunks(self) -> tuple[DiffHunk, ...]:
-        """Return the hunks that can be applied separately, or an empty tuple if there are none."""
+        """Return the hunks of the edit if the user can choose among them, otherwise an empty tuple.
+
+        Only an edit of a single existing note with at least two hunks offers this choice.
+        """
         if len(self.changes) > 1:
             return ()
         (change,) = self.changes
@@ -96,12 +105,12 @@ class EditPlan:
         return hunks if len(hunks) > 1 else ()
 
     def keep_hunks(self, kept: Collection[int]) -> "EditPlan":
-        """Return the edit with only some of its hunks, given by index.
+        """Return a copy of the edit with only some of its hunks.
 
-        The result applies to the same file content as the whole edit.
+        The copy applies to the same content of the file as the whole edit.
 
         Raises:
-            EditRefused: no index or an invalid one is given, or the text cannot be stored.
+            EditRefused: `kept` is empty or contains an invalid index, or the text cannot be stored.
         """
         hunks = self.list_hunks()
         if not kept or not all(0 <= number < len(hunks) for number in kept):
@@ -116,7 +125,7 @@ class EditPlan:
 
 
 def plan_create(path: str, text: str) -> EditPlan:
-    """Plan to create a note in UTF-8.
+    """Plan to create a note, encoded in UTF-8.
 
     Raises:
         EditRefused: the text contains characters that cannot be stored.
@@ -127,6 +136,12 @@ def plan_create(path: str, text: str) -> EditPlan:
 
 def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     """Plan to replace a text that occurs exactly once in a note.
+
+    Args:
+        path: the path of the note.
+        before: the current content of the note.
+        old: the text to replace.
+        new: the new text.
 
     Raises:
         EditRefused: the text does not occur exactly once, or would not change.
@@ -155,6 +170,11 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
 def plan_append(path: str, before: bytes, text: str) -> EditPlan:
     """Plan to append lines to a note.
 
+    Args:
+        path: the path of the note.
+        before: the current content of the note.
+        text: the lines to append.
+
     Raises:
         EditRefused: the text is empty, or cannot be stored in the note's encoding.
     """
@@ -169,7 +189,14 @@ def plan_append(path: str, before: bytes, text: str) -> EditPlan:
 
 
 def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
-    """Plan to add a link at the end of the section "Related". A missing section is created.
+    """Plan to add a link at the end of a note's section "Related".
+
+    If the note has no such section, it is created at the end of the note.
+
+    Args:
+        path: the path of the note.
+        before: the current content of the note.
+        link: the link in Markdown.
 
     Raises:
         EditRefused: the note is not text, or its encoding cannot store the link.
@@ -186,7 +213,13 @@ def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
 
 
 def _place_link(lines: Sequence[str], text: str, link: str) -> tuple[int, str]:
-    """Return the line index at which to insert a link, and the text to insert there."""
+    """Return the line index at which to insert a link, and the text to insert there.
+
+    Args:
+        lines: the lines of the note.
+        text: the text of the note.
+        link: the link in Markdown.
+    """
     headings = parse_document(text).headings
     own = next((h for h in headings if h.text.strip().casefold() in _RELATED), None)
     first = 0 if own is None else own.line
@@ -207,7 +240,7 @@ def _find_section_end(lines: Sequence[str], headings: Sequence[Heading], line: i
 
 
 def read_text(content: bytes | None) -> str | None:
-    """Decode a file with normalized line endings. Return None if `content` is None."""
+    """Decode the content of a file, and normalize its line endings. Return None for None."""
     if content is None:
         return None
     try:
@@ -217,7 +250,7 @@ def read_text(content: bytes | None) -> str | None:
 
 
 def _find_all(text: str, part: str) -> Iterator[int]:
-    """Yield all positions of a substring, including overlapping ones."""
+    """Yield the position of each occurrence of a substring. Occurrences may overlap."""
     at = text.find(part)
     while at >= 0:
         yield at

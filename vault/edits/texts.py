@@ -1,4 +1,4 @@
-"""Replace parts of a note's text without changing any other bytes.
+"""Replace segments of a note's text without changing any other bytes.
 
 The encoding, the byte-order mark and existing line endings are kept. New lines use the note's most
 common line ending.
@@ -18,7 +18,13 @@ __all__ = ["EditableText", "Replacement"]
 
 
 class Replacement(NamedTuple):
-    """A replacement for part of a note. Offsets count each line ending as one character."""
+    """A replacement of a segment of a note's text.
+
+    Attributes:
+        start: the offset of the segment's start. Each line ending counts as one character.
+        end: the offset after the segment.
+        text: the new text of the segment.
+    """
 
     start: int
     end: int
@@ -54,11 +60,11 @@ class EditableText:
 
     @property
     def data(self) -> bytes:
-        """The note's bytes."""
+        """The note's current content as bytes."""
         return self.decoded.mark + self.decoded.text.encode(self.decoded.encoding)
 
     def replace(self, replacements: Sequence[Replacement]) -> bytes:
-        """Return the note's bytes with parts of the text replaced.
+        """Return the note's content as bytes, with segments of the text replaced.
 
         Args:
             replacements: the replacements, in order and without overlaps.
@@ -73,7 +79,7 @@ class EditableText:
         return self._encode(_join([*pieces, source[at:]]))
 
     def _narrow(self, replacement: Replacement) -> Replacement:
-        """Trim the unchanged text at both ends of a replacement."""
+        """Return a replacement without the text at its start and end that does not change."""
         old, new = self.text[replacement.start : replacement.end], replacement.text
         head = _count_common(old, new)
         tail = _count_common(old[head:][::-1], new[head:][::-1])
@@ -106,7 +112,7 @@ class EditableText:
         return data
 
     def _find_source(self, offset: int) -> int:
-        """Convert an offset in the normalized text to one in the original text."""
+        """Convert an offset in the normalized text to an offset in the original text."""
         return offset + bisect_left(self._wide_line_ends, offset)
 
     @cached_property

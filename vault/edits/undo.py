@@ -1,4 +1,4 @@
-"""Undo edits to notes that have not changed since, and list a run's net changes."""
+"""Undo edits to notes that have not changed since, and list the net changes of a run of edits."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -28,7 +28,7 @@ _MOST_NAMED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class NetChange:
-    """The combined effect of a run on one note.
+    """The combined effect of all edits of a run on one note.
 
     Attributes:
         path: the note's path after the run.
@@ -55,13 +55,18 @@ class NetChange:
 
 @dataclass(frozen=True, slots=True)
 class UndoneRun:
-    """The steps that an undo has reverted, in journal order."""
+    """The result of an undo.
+
+    Attributes:
+        run: the id of the run whose edits were undone.
+        steps: the steps that were undone, in the order of the journal.
+    """
 
     run: str
     steps: tuple[EditStep, ...]
 
     def describe(self) -> str:
-        """Describe how many edits were undone, and in which notes."""
+        """Return a sentence that says how many edits were undone, and in which notes."""
         paths = list(dict.fromkeys(printable(step.path) for step in self.steps))
         shown = ", ".join(paths[:_MOST_NAMED])
         more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
@@ -75,13 +80,16 @@ class UndoneRun:
 
 
 class EditHistory:
-    """The edits in a journal: finds runs, undoes them, and lists their changes."""
+    """The history of edits in a journal. It finds runs of edits, undoes them, and lists changes."""
 
     def __init__(self, journal: EditJournal) -> None:
         self._journal = journal
 
     def find_last_run(self, session: str | None = None) -> str:
-        """Return the last run of edits that has not been undone, of one session or of all sessions.
+        """Return the id of the last run of edits that has not been undone.
+
+        Args:
+            session: the id of a chat, to consider only its edits, or None for all edits.
 
         Raises:
             UndoRefused: there is no such run.
@@ -93,9 +101,9 @@ class EditHistory:
         raise UndoRefused(f"There is no edit{where} to undo.")
 
     def list_offered_runs(self, sessions: Collection[str]) -> frozenset[str]:
-        """Return the runs of edits that can be undone.
+        """Return the ids of the runs of edits that the user is offered to undo.
 
-        These are the last run of all, and the last run of each session.
+        These are the last run of all, and the last run of each of the given sessions.
         """
         last: dict[str, str] = {}
         newest = ""
@@ -106,21 +114,38 @@ class EditHistory:
         return frozenset(filter(None, (newest, *there)))
 
     def undo_run(self, run: str) -> UndoneRun:
-        """Undo all edits of a run, latest first, or none of them.
+        """Undo all edits of a run, the latest first, or none of them.
+
+        Args:
+            run: the id of the run.
 
         Raises:
             EditUnknown: there is no such run.
             UndoRefused: the run was already undone, or a note has changed since.
-            EditFailed: a note could not be written. Call this again to continue.
+            EditFailed: a note could not be written. Calling this method again continues the undo.
         """
         return self._undo(lambda step: step.run == run, f"run {run}")
 
     def undo_edit(self, edit: str) -> UndoneRun:
-        """Undo a single edit of a run. Raise the same errors as `undo_run`."""
+        """Undo a single edit of a run.
+
+        Args:
+            edit: the id of the edit.
+
+        Raises:
+            EditUnknown: there is no such edit.
+            UndoRefused: the edit was already undone, or a note has changed since.
+            EditFailed: a note could not be written. Calling this method again continues the undo.
+        """
         return self._undo(lambda step: step.id == edit, f"edit {edit}")
 
     def list_net_changes(self, run: str) -> tuple[NetChange, ...]:
-        """List the net change of a run to each note, sorted by path. Undone edits are excluded.
+        """List the net change of a run to each note, sorted by path.
+
+        Edits that were undone are not included.
+
+        Args:
+            run: the id of the run.
 
         Raises:
             UndoRefused: a stored content is damaged.
@@ -175,7 +200,7 @@ class EditHistory:
 
 
 def revert_steps(journal: EditJournal, steps: Sequence[EditStep]) -> None:
-    """Restore files to their state before the given steps.
+    """Restore files to their state before the given steps of the journal.
 
     Steps that were not carried out are skipped.
 
@@ -207,7 +232,7 @@ def _revert(journal: EditJournal, step: EditStep) -> None:
 
 
 def _check_unchanged(steps: Sequence[EditStep]) -> None:
-    """Check that all steps can be reverted, before anything is written.
+    """Raise an error unless all steps can be reverted. Nothing is written.
 
     Raises:
         UndoRefused: a note has changed since its step.
@@ -222,13 +247,13 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
 
 
 class _Files:
-    """Simulates an undo by tracking the hash of each file."""
+    """Simulates an undo by keeping the hash that each file would have."""
 
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], str | None] = {}
 
     def revert(self, step: EditStep) -> bool:
-        """Revert a step in the simulated undo. Return whether this is possible on disk."""
+        """Revert a step in the simulation, and return whether the step can be reverted on disk."""
         now, then = self._find(step.root, step.new_path), self._find(step.root, step.path)
         if step.to:
             is_moved = now == step.after and (then is None or _is_one_file(step))
@@ -249,7 +274,7 @@ class _Files:
 
 
 def _is_one_file(step: EditStep) -> bool:
-    """Return whether both paths of a move name the same file. This can happen after a crash."""
+    """Return whether both paths of a move lead to the same file, as may happen after a crash."""
     with suppress(OSError):
         return os.path.samefile(Path(step.root, step.path), Path(step.root, step.to))
     return False
@@ -266,7 +291,10 @@ def _build_refusal(changed: Iterable[EditStep]) -> UndoRefused:
 
 
 def _remove_leftovers(journal: EditJournal) -> None:
-    """Remove the temporary files of a killed process, and update the status of its steps."""
+    """Remove the temporary files of a killed process.
+
+    Also record which steps of its edits were completed.
+    """
     unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
     for step in unfinished:
         remove_temporary(Path(step.root), step.path, step.temporary)

@@ -1,8 +1,8 @@
 """Find pairs of notes that state different numbers for the same thing.
 
 A statement is a sentence that contains a number. Two statements are compared if they have the same
-words, except that one of them may have a few additional words. They must also be about the same
-thing: "Bake for 30 minutes" in one recipe does not contradict "Bake for 40 minutes" in another.
+words. One of them may have a few additional words. They must also be about the same thing: "Bake
+for 30 minutes" in one recipe does not contradict "Bake for 40 minutes" in another.
 """
 
 import re
@@ -51,7 +51,8 @@ class ContradictionRule:
     """Collects the statements of all notes, then finds those that contradict each other.
 
     Attributes:
-        linked: pairs of paths where one note links to the other. Set this before calling `find`.
+        linked: pairs of paths of which one note links to the other. Set this attribute before
+            calling `find`.
     """
 
     def __init__(self) -> None:
@@ -60,9 +61,13 @@ class ContradictionRule:
         self.linked: Collection[frozenset[str]] = ()
 
     def add(self, note: NoteInfo, lines: Sequence[NoteLine]) -> None:
-        """Add the statements in a note's text.
+        """Collect the statements in a note.
 
         Headings, tables, code and front matter are skipped.
+
+        Args:
+            note: the note.
+            lines: the lines of the note that are not code.
         """
         self._subjects[note.path] = frozenset(split_words(note.title))
         for line in lines:
@@ -72,7 +77,12 @@ class ContradictionRule:
                         self._places.append(_Place(note, line.number, statement))
 
     def find(self, vocabulary: Vocabulary, check: Check) -> Iterator[Finding]:
-        """Yield a finding for each pair of notes with contradicting statements."""
+        """Yield a finding for each pair of notes with contradicting statements.
+
+        Args:
+            vocabulary: the words of all notes.
+            check: called between steps. It may raise an exception to stop.
+        """
         found: dict[frozenset[str], list[tuple[float, _Place, _Place]]] = defaultdict(list)
         for one, other in self._find_candidates(vocabulary, check):
             score = self._score(one, other, vocabulary)
@@ -108,9 +118,10 @@ class ContradictionRule:
                         yield one, other
 
     def _find_series(self) -> set[tuple[object, ...]]:
-        """Return the statements that recur in many notes or with many numbers.
+        """Return the statements that occur in many notes or with many different numbers.
 
-        They are a series rather than contradictions. Each is identified by its words and units.
+        Such statements are a series, such as a log, and do not contradict each other. Each is
+        identified by its words and units.
         """
         notes: dict[tuple[object, ...], set[str]] = defaultdict(set)
         quantities: dict[tuple[object, ...], set[object]] = defaultdict(set)
@@ -125,7 +136,7 @@ class ContradictionRule:
         }
 
     def _score(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> float:
-        """Return how certainly two statements contradict each other, or 0 if they do not."""
+        """Return a score for how clearly two statements contradict each other, or 0 if not."""
         if one.note.is_dated and other.note.is_dated:
             return 0.0
         overlap = _measure_overlap(one.statement, other.statement)
@@ -164,7 +175,10 @@ def _name_frame(statement: Statement) -> tuple[object, ...]:
 
 
 def _measure_overlap(one: Statement, other: Statement) -> float:
-    """Return the fraction of shared words, or 0 if the statements may be about different things."""
+    """Return the fraction of words that two statements share.
+
+    Return 0 if the statements may be about different things.
+    """
     added = one.words ^ other.words
     if one.words - other.words and other.words - one.words:
         return 0.0
@@ -174,7 +188,7 @@ def _measure_overlap(one: Statement, other: Statement) -> float:
 
 
 def _differ_in_one(one: Sequence[Quantity], other: Sequence[Quantity]) -> bool:
-    """Return whether two statements have the same units, and all numbers but one in common."""
+    """Return whether two statements have the same units, and differ in exactly one number."""
     if [quantity.unit for quantity in one] != [quantity.unit for quantity in other]:
         return False
     differing = [a.contradicts(b) for a, b in zip(one, other, strict=True)]

@@ -1,6 +1,6 @@
 """Find pairs of notes that have most of their text in common.
 
-The text is compared by sequences of words. A sequence that occurs in many notes does not count,
+The texts are compared by sequences of five words. A sequence that occurs in many notes is ignored,
 because it comes from a licence or a template, for example. Only notes that share other sequences
 are compared.
 """
@@ -41,14 +41,23 @@ class DuplicateRule:
         self._hashes: list[Numbers] = []
 
     def add(self, note: NoteInfo, words: Sequence[int]) -> None:
-        """Add a note, given with its words in order. Each word is represented by a number."""
+        """Add a note to the notes that are compared.
+
+        Args:
+            note: the note.
+            words: the words of the note, in order. Each word is represented by a number.
+        """
         import numpy as np
 
         self._notes.append(note)
         self._hashes.append(np.unique(self._hash_sequences(np.array(words, np.uint64))))
 
     def find(self, check: Check) -> Iterator[Finding]:
-        """Yield the pairs of notes that have most of their text in common."""
+        """Yield a finding for each pair of notes that have most of their text in common.
+
+        Args:
+            check: called between steps. It may raise an exception to stop.
+        """
         import numpy as np
 
         if not self._hashes:
@@ -71,7 +80,10 @@ class DuplicateRule:
                 yield finding
 
     def _find_many_copies(self) -> Iterator[Finding]:
-        """Yield findings for notes with so many copies that their text counts as a template."""
+        """Yield findings for notes with more than six identical copies.
+
+        Their text is not compared with other notes, because it counts as a template.
+        """
         copies: dict[str, list[int]] = defaultdict(list)
         for number, note in enumerate(self._notes):
             if len(self._hashes[number]) >= _LEAST_SHARED_WHOLE:
@@ -96,7 +108,13 @@ class DuplicateRule:
     def _count_pairs(
         self, owners: "NDArray[np.intp]", starts: "NDArray[np.intp]", sizes: "NDArray[np.intp]"
     ) -> Iterator[tuple[int, int, int]]:
-        """Yield the pairs of notes that share many word sequences, with the number of sequences."""
+        """Yield pairs of notes that share many sequences of words, with the number of sequences.
+
+        Args:
+            owners: the index of a note for each of its sequences, sorted by sequence.
+            starts: the first position of each distinct sequence in `owners`.
+            sizes: the number of notes that contain each distinct sequence.
+        """
         import numpy as np
 
         total, codes = len(self._notes), []
@@ -112,7 +130,14 @@ class DuplicateRule:
     def _compare(
         self, first: int, second: int, shared: int, distinct: "NDArray[np.intp]"
     ) -> Finding | None:
-        """Return a finding if the larger note contains most of the smaller one, otherwise None."""
+        """Return a finding if the larger note contains most of the smaller one, otherwise None.
+
+        Args:
+            first: the index of one note.
+            second: the index of the other note.
+            shared: the number of sequences of words that both contain.
+            distinct: the number of distinct sequences in each note.
+        """
         smaller, larger = sorted((first, second), key=lambda at: (int(distinct[at]), at))
         share = shared / int(distinct[smaller])
         share_of_larger = shared / int(distinct[larger])

@@ -1,4 +1,4 @@
-"""The findings of a review: two notes, with a reason for the user to look at them."""
+"""The findings of a review. A finding consists of two notes and a reason to look at them."""
 
 import hashlib
 from collections import Counter
@@ -63,7 +63,7 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """The identity of the finding. It stays the same between reviews."""
+        """A string that identifies the finding. It stays the same in later reviews."""
         paths = sorted(note.path for note in self.notes)
         whole = "\0".join((self.kind, *paths, self.detail))
         return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:24]

@@ -1,9 +1,9 @@
 """Find notes that have not changed since their sources changed.
 
 A link names a source if it is under a heading such as "Sources", in a line or property with such a
-name, or in a sentence such as "According to [[Prices]]". Other links may only point to related
-notes. Daily notes are skipped. A source that was written within the same minute as many other notes
-is skipped, because it was probably copied.
+name, or in a sentence such as "According to [[Prices]]". Other links are ignored, because they may
+only point to related notes. Daily notes are skipped. A source that was written within the same
+minute as many other notes is skipped too, because it was probably copied.
 """
 
 import re
@@ -41,7 +41,13 @@ _MOST_AT_ONCE: Final = 20  # notes written within a minute; if there are more, t
 
 @dataclass(frozen=True, slots=True)
 class NoteLink:
-    """A link from one note to another, by the paths of the notes."""
+    """A link from one note to another.
+
+    Attributes:
+        source: the path of the note that contains the link.
+        line: the number of the line that contains the link.
+        target: the path of the note that the link leads to.
+    """
 
     source: str
     line: int
@@ -49,7 +55,7 @@ class NoteLink:
 
 
 def read_links(catalog: Catalog, resolver: LinkResolver) -> list[NoteLink]:
-    """Read the links between different notes."""
+    """Read the links between the notes of a catalog. Links of a note to itself are skipped."""
     rows = catalog.rows(
         "SELECT path, line, target FROM links JOIN files ON files.id = file_id"
         " WHERE target != '' ORDER BY path, line"
@@ -72,7 +78,12 @@ class OutdatedRule:
         self._notes: dict[str, NoteInfo] = {}
 
     def add(self, note: NoteInfo, lines: Sequence[NoteLine]) -> None:
-        """Add a note, and find out which of its links name sources."""
+        """Add a note, and find the links that name its sources.
+
+        Args:
+            note: the note.
+            lines: the lines of the note that are not code.
+        """
         self._notes[note.path] = note
         links = self._links.get(note.path, [])
         if not links or note.is_dated:
@@ -86,7 +97,11 @@ class OutdatedRule:
                 self._quotes[note.path, link.line] = naming[link.line]
 
     def find(self, check: Check) -> Iterator[Finding]:
-        """Yield a finding for each note that is older than at least one of its sources."""
+        """Yield a finding for each note that is older than at least one of its sources.
+
+        Args:
+            check: called between steps. It may raise an exception to stop.
+        """
         copied = self._find_copied_minutes()
         for path in sorted(self._sources):
             check()
@@ -106,14 +121,14 @@ class OutdatedRule:
                 yield _build_finding(note, source, line, quote, len(changed) - 1)
 
     def _find_copied_minutes(self) -> set[int]:
-        """Return the minutes in which more notes changed than a person can write."""
+        """Return the minutes in which so many notes changed that they were probably copied."""
         minutes = Counter(note.changed_ns // _MINUTE_NS for note in self._notes.values())
         most = max(_MOST_AT_ONCE, len(self._notes) // 10)
         return {minute for minute, count in minutes.items() if count > most}
 
 
 def _find_naming_lines(lines: Sequence[NoteLine]) -> dict[int, str]:
-    """Map the number of each line in which a link names a source to the line's text."""
+    """Return the text of each line in which a link names a source, by line number."""
     found, is_under_sources, is_source_property = dict[int, str](), False, False
     for line in lines:
         if line.kind == "heading":

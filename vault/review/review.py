@@ -1,4 +1,4 @@
-"""Run all rules over the notes of an index."""
+"""Compare the notes of an index by all rules of the review."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ class ReviewReport:
     Attributes:
         findings: the findings, the most important first.
         notes: the number of notes that were compared.
-        fingerprint: identifies the state of the notes, as in `read_fingerprint`.
+        fingerprint: identifies the state of the notes, as returned by `read_fingerprint`.
     """
 
     findings: tuple[Finding, ...]
@@ -74,9 +74,10 @@ def read_fingerprint(index_dir: Path) -> str:
 def review_notes(
     root: Path, index_dir: Path, check: Check = lambda: None
 ) -> Iterator[ReviewProgress | ReviewReport]:
-    """Review the notes of an index, and yield the progress and finally the report.
+    """Compare the notes of an index, and yield the progress and finally the report.
 
-    The index is only read, through a separate connection, so it can be updated in the meantime.
+    The index can be updated in the meantime, because it is only read, through a separate
+    connection.
 
     Args:
         root: the folder of notes.
@@ -118,7 +119,7 @@ def _compute_fingerprint(notes: Sequence[NoteInfo]) -> str:
 
 
 class _Rules:
-    """All rules of the review, and the vocabulary that they share."""
+    """All rules of the review, and the words of all notes, which the rules share."""
 
     def __init__(self, outdated: OutdatedRule) -> None:
         self.vocabulary = Vocabulary()
@@ -134,7 +135,11 @@ class _Rules:
         self.outdated.add(note, lines)
 
     def find(self, check: Check) -> Iterator[Finding]:
-        """Yield the findings of all rules of the review."""
+        """Yield the findings of all rules of the review.
+
+        Args:
+            check: called between steps. It may raise an exception to stop.
+        """
         yield from self.contradictions.find(self.vocabulary, check)
         yield from self.duplicates.find(check)
         yield from self.outdated.find(check)

@@ -1,8 +1,8 @@
 """Find the sentences that contain numbers in a line of text.
 
 A quantity is a number or a time that states how much or how many. A number that names something is
-treated as a word of the sentence instead, for example a year, a date, a version, the number after
-"step" or "page", or a number joined with letters.
+treated as a word of the sentence instead. Examples are a year, a date, a version, the number after
+"step" or "page", and a number joined with letters.
 """
 
 import re
@@ -77,7 +77,7 @@ _HAS_NUMBER: Final = re.compile(rf"\d|\b(?:{_NUMBER_WORDS.replace(' ', '|')})\b"
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in a statement.
+    """A number that states how much or how many.
 
     Attributes:
         values: the possible values of the number, such as 1.5 and 1,500 for "1.500".
@@ -90,7 +90,7 @@ class Quantity:
     written: str
 
     def contradicts(self, other: "Quantity") -> bool:
-        """Return whether the two numbers cannot have the same value."""
+        """Return whether two numbers have no possible value in common."""
         return self.values.isdisjoint(other.values)
 
 
@@ -136,7 +136,7 @@ def find_statements(text: str) -> Iterator[Statement]:
 
 
 def _is_about_its_note(tokens: Sequence[_Token]) -> bool:
-    """Return whether a sentence is about its own note, as in "This adds two steps"."""
+    """Return whether a sentence is about the note that contains it, as in "This adds two steps"."""
     is_pointing = tokens[0].folded in _POINTING_WORDS
     return is_pointing or any(token.folded in _WE for token in tokens)
 
@@ -157,7 +157,12 @@ def _build_statement(sentence: str, tokens: Sequence[_Token]) -> Statement:
 
 
 def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
-    """Return the possible values of a token, or an empty set if the token states no quantity."""
+    """Return the possible values of a word or number, or an empty set if it is no quantity.
+
+    Args:
+        tokens: the words and numbers of the sentence.
+        at: the index of the word or number.
+    """
     token = tokens[at]
     before = tokens[at - 1].folded if at else ""
     after = tokens[at + 1].folded if at + 1 < len(tokens) else ""
@@ -176,7 +181,10 @@ def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
 
 
 def _parse_number(written: str) -> frozenset[float]:
-    """Return the possible values of a number, or an empty set for a date, range or version."""
+    """Return the possible values of a number, or an empty set for a date, range or version.
+
+    A time of day is converted to minutes.
+    """
     if clock := _CLOCK.fullmatch(written):
         return frozenset((float(60 * int(clock[1]) + int(clock[2])),))
     if written.isdecimal():
@@ -194,7 +202,14 @@ def _parse_number(written: str) -> frozenset[float]:
 def _build_quantity(
     sentence: str, tokens: Sequence[_Token], at: int, values: frozenset[float]
 ) -> Quantity:
-    """Build the quantity for the number at a token, with the unit next to it."""
+    """Build a quantity from a number and the unit next to it.
+
+    Args:
+        sentence: the sentence that contains the number.
+        tokens: the words and numbers of the sentence.
+        at: the index of the number.
+        values: the possible values of the number.
+    """
     token = tokens[at]
     if at and tokens[at - 1].written in _SYMBOLS:
         start = tokens[at - 1].start

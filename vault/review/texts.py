@@ -43,13 +43,14 @@ _MARKUP: Final = (
 
 @dataclass(frozen=True, slots=True)
 class NoteInfo:
-    """A note of the catalog.
+    """A note of the catalog, as the rules of the review need it.
 
     Attributes:
         number: the position of the note in the review, counted from 0.
+        file_id: the id of the file in the catalog.
         changed_ns: the time of the last change of the file, in nanoseconds since 1970.
         version: the hash of the file's content.
-        is_dated: whether the note's name is a date, as for a daily note.
+        is_dated: whether the file name contains a date, as for a daily note.
     """
 
     number: int
@@ -93,7 +94,13 @@ def read_notes(catalog: Catalog) -> list[NoteInfo]:
 def read_lines(
     catalog: Catalog, notes: Sequence[NoteInfo], check: Check
 ) -> Iterator[tuple[NoteInfo, list[NoteLine]]]:
-    """Yield each note with its lines, except blank lines and code."""
+    """Yield each note with its lines, except blank lines and code.
+
+    Args:
+        catalog: the catalog with the text of the notes.
+        notes: the notes to read.
+        check: called before each note. It may raise an exception to stop.
+    """
     for start in range(0, len(notes), _NOTES_AT_ONCE):
         batch = notes[start : start + _NOTES_AT_ONCE]
         passages: dict[int, list[tuple[int, str]]] = {note.file_id: [] for note in batch}
@@ -121,7 +128,7 @@ def make_singular(word: str) -> str:
 
 
 class Vocabulary:
-    """Assigns a number to each word, and counts the notes that contain the word."""
+    """Assigns a number to each word, and counts in how many notes the word occurs."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -129,7 +136,7 @@ class Vocabulary:
         self.notes = 0
 
     def add_note(self, words: Iterable[str]) -> list[int]:
-        """Count the note for each of its words, and return the numbers of the words in order."""
+        """Add the words of a note, in order, and return the number assigned to each of them."""
         numbers = self._numbers
         found = [numbers.setdefault(word, len(numbers)) for word in words]
         self._note_counts.update(set(found))
@@ -143,16 +150,16 @@ class Vocabulary:
 
     @property
     def rare_limit(self) -> int:
-        """The maximum number of notes in which a word may occur to be considered rare."""
+        """The maximum number of notes in which a rare word occurs."""
         return max(3, self.notes // 50)
 
     def is_rare(self, word: str) -> bool:
-        """Return whether a word occurs in few of the notes."""
+        """Return whether a word occurs in only a few notes."""
         return self.count_notes(word) <= self.rare_limit
 
 
 def clean_markup(line: str) -> str:
-    """Return a line without list markers, link targets and formatting."""
+    """Return a line of Markdown without list markers, link targets and formatting."""
     text = _MARKERS.sub("", _HEADING.sub("", line, count=1), count=1)
     if _HAS_MARKUP.search(text):
         for pattern, replacement in _MARKUP:

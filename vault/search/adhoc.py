@@ -1,7 +1,7 @@
-"""Search texts that are not indexed, such as a note that is too large to send.
+"""Search texts that are not indexed, such as a note that is too large to send to the model.
 
-The texts are stored in a temporary catalog. Meaning is compared only if the index already contains
-vectors of the same passages. Only the query is embedded.
+The texts are stored in a temporary catalog. Only the query is embedded. A passage is compared by
+meaning only if the vault's index already contains its vector.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -68,10 +68,10 @@ def search_texts(
     encode: Encode = _refuse_encoding,
     vectors: Vectors = lambda _hashes: {},
 ) -> tuple[Hit, ...]:
-    """Find the `k` best passages in the given texts.
+    """Find the `k` best passages in texts that are not indexed.
 
-    If fewer match, passages next to a match and then passages from the start of each text are
-    added. Each text contributes at least one passage.
+    If fewer than `k` passages match, passages next to a match are added, and then passages from the
+    start of each text. At least one passage of each text is returned.
 
     Args:
         texts: the texts to search.
@@ -90,9 +90,10 @@ def search_texts(
 
 
 def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
-    """Yield the hits, then other passages up to `k`. Each text yields at least one.
+    """Yield the hits, then other passages, until there are `k` results.
 
-    Passages next to a hit come first, then passages from the start of each text in turn.
+    Passages next to a hit come first, then passages from the start of each text in turn. At least
+    one passage of each text is yielded.
     """
     rows = catalog.rows(_IN_ORDER)
     ids = {compute_hit_id(row[1], row[2], bytes(row[3])): int(row[0]) for row in rows}
@@ -113,7 +114,12 @@ def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
 
 
 def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """Yield the passages before and after each found passage in the same text."""
+    """Yield the passages directly before and after each passage found.
+
+    Args:
+        found: the ids of the passages found.
+        by_text: the passage ids of each text, in order.
+    """
     place = {number: (text, at) for text, row in by_text.items() for at, number in enumerate(row)}
     for number in tuple(found):
         text, at = place[number]
@@ -123,7 +129,10 @@ def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]])
 
 @contextmanager
 def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Catalog]:
-    """Build a temporary catalog. Texts are numbered, since paths may repeat."""
+    """Build a temporary catalog of texts within the `with` block.
+
+    The texts are named by number, because their paths may not be unique.
+    """
     with TemporaryDirectory(prefix="strata-") as folder:
         catalog = Catalog(Path(folder) / "within.db", is_writable=True)
         try:

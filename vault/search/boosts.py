@@ -1,9 +1,9 @@
-"""Boost passages whose notes match names, tags, dates or links in the query.
+"""Raise the scores of passages whose notes match names, tags, dates or links in the query.
 
-If a query names a note, that note is boosted, rather than the notes that mention it most often. If
-it names a tag, folder or day, the notes with this tag, folder or day are boosted. Notes linked with
-a named note are boosted too. A matching name can move a note up by many ranks, other matches by
-only a few.
+If a query names a note, the passages of that note are boosted, rather than the notes that mention
+its name most often. If a query names a tag, folder or day, the notes with this tag, folder or day
+are boosted. Notes linked with a named note are boosted too. A matching name can move a note up by
+many ranks, other matches only by a few.
 """
 
 import json
@@ -37,13 +37,13 @@ _LINK_SHARE = 0.08
 
 
 class Boosts(NamedTuple):
-    """The boosts of a passage. Each is from 0 to 1, or None if it does not apply to the query.
+    """The boosts of a passage. Each is a number from 0 to 1, or None if the query does not use it.
 
     Attributes:
-        title: how similar the query is to a name of the note or passage.
-        tags: 1 if the note has a tag or folder named in the query, otherwise 0.
-        dates: 1 if the passage is from a day named in the query, otherwise 0.
-        links: 1 if the note is linked with a note named in the query or used in the session,
+        title: the similarity of the query with a name of the note or a heading of the passage.
+        tags: 1 if the note has a tag or folder that the query names, otherwise 0.
+        dates: 1 if the passage is from a day that the query names, otherwise 0.
+        links: 1 if the note is linked with a note that the query names or the session is about,
             otherwise 0.
     """
 
@@ -54,7 +54,12 @@ class Boosts(NamedTuple):
 
 
 def apply_boosts(score: float, boosts: Boosts | None) -> float:
-    """Apply boosts to a passage's score."""
+    """Return a passage's score after applying its boosts.
+
+    Args:
+        score: the score without boosts, from 0 to 1.
+        boosts: the boosts, or None if they were not computed for this passage.
+    """
     if boosts is None:
         return _HIGHEST * add_title(score, 0.0)
     score = _HIGHEST * add_title(score, boosts.title)
@@ -65,10 +70,11 @@ def apply_boosts(score: float, boosts: Boosts | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PassageDetails:
-    """The names, dates and headings of a passage or note, for boosting.
+    """The names, dates and headings of a passage or a whole note, from which boosts are computed.
 
     Attributes:
         file_id: the file id in the catalog.
+        mtime_ns: the time of the file's last change, in nanoseconds since 1970.
         headings: the headings above the passage, outermost first, or an empty tuple for a whole
             note.
         inner: the headings within the passage, for example those of several short sections.
@@ -94,7 +100,7 @@ class PassageDetails:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The note's names, the innermost heading and the headings within the passage."""
+        """The note's names, the innermost heading above the passage, and the headings within it."""
         return tuple(dict.fromkeys((*self.note_names, *self.headings[-1:], *self.inner)))
 
     @property
@@ -104,13 +110,13 @@ class PassageDetails:
 
     @property
     def named_spans(self) -> frozenset[Span]:
-        """The dates written in the note's names and headings."""
+        """The dates in the note's names and headings, each as a range of days."""
         names = dict.fromkeys((*self.note_names, *self.headings, *self.inner))
         return frozenset(span for name in names for span in find_written_spans(name))
 
     @property
     def day_of_change(self) -> Span:
-        """The day when the file was last changed, in local time."""
+        """The day when the file was last changed, in local time, as a range of days."""
         return _build_day(datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date())
 
 
@@ -159,7 +165,10 @@ class DetailsReader:
         return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
     def read_days(self, file_ids: Collection[int]) -> dict[int, set[Span]]:
-        """Return the dates in the properties of each note, by file id."""
+        """Return the dates in the properties of each note, by file id.
+
+        Each date is a range of days.
+        """
         found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
         return {
             file: {_build_day(date.fromisoformat(day)) for day in days}
@@ -198,7 +207,7 @@ class Booster:
 
         Args:
             catalog: the catalog of the index.
-            attachments: Obsidian's attachment folder.
+            attachments: the attachment folder that is set in Obsidian.
         """
         self._catalog = catalog
         self._attachments = attachments
@@ -207,7 +216,11 @@ class Booster:
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
-        """Load the details of passages early, while the query is being embedded."""
+        """Load the details of passages before they are needed, while the query is being embedded.
+
+        Args:
+            numbers: the passage ids.
+        """
         if missing := [number for number in numbers if number not in self._known]:
             found = self._reader.read_passages(missing)
             files = {context.file_id for context in found.values()} - self._tags.keys()
@@ -216,7 +229,12 @@ class Booster:
             self._known.update(found)
 
     def measure_titles(self, words: str, numbers: Collection[int]) -> dict[int, float]:
-        """Return the similarity of a query and the titles of each passage, by passage id."""
+        """Return the similarity of a query with the titles of each passage, by passage id.
+
+        Args:
+            words: the query without filters.
+            numbers: the passage ids.
+        """
         known = self._reader.read_passages(numbers)
         return {number: measure_likeness(words, each.names) for number, each in known.items()}
 
@@ -228,7 +246,7 @@ class Booster:
         Args:
             words: the query without filters.
             numbers: the passage ids.
-            in_play: the notes that the session is about.
+            in_play: the paths of the notes that the session is about.
             today: the date that words such as "yesterday" refer to.
         """
         self.load(numbers)
@@ -249,9 +267,13 @@ class Booster:
     def _find_tagged(
         self, wanted: frozenset[str], contexts: Collection[PassageDetails]
     ) -> set[int] | None:
-        """Return the notes with a tag or folder named in the query.
+        """Return the file ids of the notes with a tag or folder that the query names.
 
-        Return None if there is no such tag or folder.
+        Return None if there are no such notes.
+
+        Args:
+            wanted: the words of the query.
+            contexts: the details of the passages.
         """
         carried = (
             (context, (*context.folders, *self._tags[context.file_id])) for context in contexts
@@ -262,10 +284,10 @@ class Booster:
     def _find_dated(
         self, words: str, contexts: Mapping[int, PassageDetails], today: date
     ) -> set[int] | None:
-        """Return the passages from a day named in the query, or None if it names none.
+        """Return the ids of the passages from a day that the query names.
 
-        The date comes from the note's names, properties or headings, or else from the file's last
-        change.
+        A passage's date comes from the note's names, properties or headings. If they contain none,
+        it is the day of the file's last change. If the query names no day, return None.
         """
         spans = find_date_spans(words, today)
         if not spans:
@@ -282,9 +304,10 @@ class Booster:
     def _find_linked(
         self, wanted: frozenset[str], contexts: Iterable[PassageDetails], in_play: Collection[str]
     ) -> set[int] | None:
-        """Return the notes linked with a note named in the query or used in the session.
+        """Return the file ids of the notes that are linked with an important note.
 
-        Return None if there is no such note.
+        A note is important if the query names it or the session is about it. If there is none,
+        return None.
         """
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
@@ -340,6 +363,11 @@ def _score(key: int, found: Collection[int] | None) -> float | None:
 
 
 def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
-    """Return whether the query contains all words of at least one name."""
+    """Return whether the query contains all words of at least one of the names.
+
+    Args:
+        names: the names, for example tags.
+        wanted: the words of the query.
+    """
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})
     return any((words := list_telling_words(part)) and words <= wanted for part in parts)

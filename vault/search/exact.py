@@ -1,7 +1,7 @@
-"""Find the nearest passages with an exact scan of the catalog's vectors.
+"""Find the nearest passages by comparing a query with all vectors of the catalog.
 
-The scan is used when Chroma is not available: while the store is being filled, when it is broken,
-and in processes that only read the index.
+This exact scan is used when Chroma is not available: while the vector store is being filled, when
+it is broken, and in processes that only read the index.
 """
 
 import threading
@@ -19,7 +19,10 @@ _SPARE = 8  # one spare row per 8, so that saving a note does not copy the whole
 
 
 class ExactScan:
-    """An in-memory copy of the catalog's vectors, refreshed on each query."""
+    """A copy of the catalog's vectors in memory, which is updated before each query.
+
+    Thread-safe.
+    """
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
@@ -33,7 +36,7 @@ class ExactScan:
     def query(
         self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None = None
     ) -> list[tuple[bytes, float]]:
-        """Return the `k` nearest texts with their cosine similarities, nearest first.
+        """Return the hash and cosine similarity of the texts nearest to a vector, nearest first.
 
         Args:
             vector: the query's vector, of unit length.
@@ -82,7 +85,7 @@ class ExactScan:
     def _append(self, added: "NDArray[np.float32]") -> None:
         """Append vectors to the matrix.
 
-        A new matrix gets spare rows, so that the vectors are rarely copied.
+        A new matrix gets spare rows, so that adding vectors rarely copies the whole matrix.
         """
         import numpy as np
 

@@ -1,8 +1,8 @@
-"""Cut long passages to the sentences that match a query.
+"""Shorten long passages to the sentences that match a query.
 
-Passages are as long as the embedding model allows, because meaning depends on context, but often
-only two of their sentences answer a query. Therefore the best passages of long notes are cut to
-excerpts, which are ranked by their passage's rank and by matching words. Short notes and
+Passages are as long as the embedding model allows, because meaning depends on context. However,
+often only two of their sentences answer a query. Therefore the best passages of long notes are cut
+into excerpts. Excerpts are ranked by their passage's rank and by matching words. Short notes and
 lower-ranked hits are shown as whole passages. Code fences and tables are never cut.
 """
 
@@ -51,7 +51,13 @@ _SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
 class _Span(NamedTuple):
-    """A span of a passage, and the query's stems that it contains."""
+    """A span of a passage, and the stems of the query that it contains.
+
+    Attributes:
+        start: the character offset of the start.
+        end: the character offset after the end.
+        held: the stems of the query that occur in the span.
+    """
 
     start: int
     end: int
@@ -64,12 +70,12 @@ _Ranked = Sequence[tuple[float, _Span]]
 def search_excerpts(
     search: Callable[[str, int], SearchResult], passages: Passages | None, query: str, k: int
 ) -> SearchResult:
-    """Find the `k` best hits. Passages of long notes are cut to excerpts.
+    """Find the `k` best hits, and shorten the passages of long notes to excerpts.
 
     Args:
-        search: returns the best passages for a query.
+        search: returns the best passages for a query. The second argument is their maximum number.
         passages: reads passages from the catalog, or None without an index.
-        query: words and filters.
+        query: the words to search for, and filters.
         k: the maximum number of hits. Irrelevant hits are dropped.
     """
     began = time.perf_counter()
@@ -86,10 +92,10 @@ def search_excerpts(
 
 
 def drop_irrelevant(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Drop hits that contain no word of the query and are not close in meaning.
+    """Drop hits that contain no word of the query and are not similar to it in meaning.
 
-    If other hits contain such words, a hit must be almost as close as the closest one. Hits that
-    were not compared by meaning are kept.
+    If other hits contain words of the query, a hit without them must be almost as similar as the
+    closest hit. Hits that were not compared by meaning are kept.
     """
     nearest = max((hit.signals["dense"] or 0.0 for hit in hits), default=0.0)
     has_words = any(hit.signals["words"] for hit in hits)
@@ -109,7 +115,7 @@ def cut_excerpts(
     Args:
         hits: passages, best first, at least `FEWEST_PASSAGES` if available.
         query: the query. If no excerpt contains its phrases, the passage is shown whole.
-        long_notes: the notes whose passages are cut.
+        long_notes: the paths of the notes whose passages are cut.
         k: the maximum number of hits.
     """
     stems = _list_stems(query.words)
@@ -139,9 +145,14 @@ def cut_excerpts(
 def _keep_note_order(
     hits: Sequence[Hit], placed: Sequence[tuple[float, Hit]]
 ) -> list[tuple[float, Hit]]:
-    """Give each rank of a note's passages to the next best excerpt of that note.
+    """Order excerpts so that the order of notes stays the same.
 
-    Words then decide the order of excerpts within a note, but not the order of notes.
+    Each rank of a note's passages is given to the next best excerpt of that note. The words of the
+    query then decide only the order of excerpts within a note.
+
+    Args:
+        hits: the passages, best first.
+        placed: pairs of score and excerpt, best first.
     """
     waiting: dict[str, deque[tuple[float, Hit]]] = defaultdict(deque)
     for place in placed:
@@ -152,14 +163,22 @@ def _keep_note_order(
 
 
 def _list_stems(words: str) -> frozenset[str]:
-    """Return the stems of a query's content words, or of all its words if it has none."""
+    """Return the stems of a query's words, without function words such as "the".
+
+    If the query contains only function words, their stems are returned.
+    """
     every = _WORD.findall(index_text(words))[:_MOST_WORDS]
     telling = [word for word in every if word not in FUNCTION_WORDS] or every
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
 
 
 def _split_parts(text: str, stems: Collection[str]) -> list[_Span]:
-    """Split a passage into groups of whole sentences. Fences and tables are not cut."""
+    """Split a passage into groups of whole sentences. Code fences and tables are not cut.
+
+    Args:
+        text: the text of the passage.
+        stems: the stems of the query.
+    """
     if not stems:
         return []
     longest_first = "|".join(sorted(stems, key=len, reverse=True))
@@ -182,7 +201,10 @@ def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
 
 
 def _split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Yield indivisible spans: code fences, tables, and sentences of limited length."""
+    """Yield the spans of a text that are not cut: code fences, tables and sentences.
+
+    Sentences that are very long are cut all the same.
+    """
     at = 0
     for solid in _SOLID.finditer(text):
         yield from _split_sentences(text, at, solid.start())
@@ -205,7 +227,12 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
-    """Return the weight of each stem. Rare stems weigh more, and the weights add up to 1."""
+    """Return the weight of each stem. Rare stems weigh more, and the weights add up to 1.
+
+    Args:
+        parts: the groups of sentences in which the stems are counted.
+        stems: the stems of the query.
+    """
     having = {stem: sum(stem in part.held for part in parts) for stem in stems}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
@@ -216,7 +243,12 @@ def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, fl
 
 
 def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
-    """Return the parts of a passage that contain the query's stems, best first."""
+    """Return the best parts of a passage that contain stems of the query, best first.
+
+    Args:
+        parts: the groups of sentences of the passage.
+        worth: the weight of each stem.
+    """
     shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
     return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
@@ -225,10 +257,14 @@ def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
 def _score_places(
     hits: Sequence[Hit], ranked: Mapping[int, _Ranked]
 ) -> Iterator[tuple[float, Hit]]:
-    """Yield every hit with its score, as a whole passage or as excerpts.
+    """Yield each hit with its score, either as a whole passage or as excerpts.
 
-    Excerpts are scored by the fraction of the query's words that they contain. Passages of short
-    notes get an average score.
+    The fraction of the query's words in an excerpt is added to its score. Passages of short notes
+    get an average addition.
+
+    Args:
+        hits: the passages, best first.
+        ranked: the excerpts of passages, by the index of the passage.
     """
     best = [parts[0][0] for parts in ranked.values() if parts]
     usual = sum(best) / len(best)

@@ -1,7 +1,7 @@
 """Explain in one or two sentences why a note is or is not among the hits.
 
-The explanation is based on the note's state in the index, its rank, or a comparison with the last
-hit shown.
+The explanation gives the note's state in the index, its rank, or a comparison with the last of the
+hits that were shown.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _ALWAYS = ("words", "dense")
 
 
 def why_not(records: Records | None, path: str, many: Sequence[Hit], shown: Sequence[Hit]) -> str:
-    """Explain why a note is or is not among the hits.
+    """Explain to the user why a note is or is not among the hits of a query.
 
     Args:
         records: the file records, or None without an index.
@@ -58,7 +58,7 @@ def _describe_signals(hit: Hit) -> str:
 
 
 def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
-    """Describe a hit's rank, and compare it with the last hit shown."""
+    """Describe the rank of a hit, and compare its scores with those of the last hit shown."""
     place = f"{hit.path} ranks {_format_ordinal(rank)}."
     if not shown:
         return place
@@ -72,12 +72,12 @@ def _describe_rank(hit: Hit, rank: int, shown: Sequence[Hit]) -> str:
 
 
 def _format_ordinal(number: int) -> str:
-    """Format a rank, such as 1st, 12th or 23rd."""
+    """Format a rank as an ordinal number, such as 1st, 12th or 23rd."""
     is_teen = number % 100 in (11, 12, 13)
     return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def _format_signal(hit: Hit, signal: str) -> str:
-    """Format a hit's score for a signal, or return "nothing" if the signal was not used."""
+    """Format one of the scores of a hit, or return "nothing" if the score was not used."""
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"

@@ -1,6 +1,6 @@
 """Search lines and links in the notes on disk, without the index.
 
-Patterns come from a model, so slow ones are rejected or stopped.
+Patterns come from a model. Slow patterns are therefore rejected or stopped.
 """
 
 import time
@@ -78,12 +78,12 @@ def find_lines(
 def find_backlinks(
     root: Path, paths: Sequence[str], read: Read, path: str, resolver: LinkResolver
 ) -> Iterator[tuple[str, Link]]:
-    """Yield the links to a note, and the paths of the notes that contain them.
+    """Yield each link to a note, with the path of the note that contains it.
 
     Args:
         root: the folder of notes.
         paths: the notes to search.
-        read: reads a note, as in `find_lines`.
+        read: reads a note, and raises a `VaultError` if a model may not read it.
         path: the note that the links lead to.
         resolver: resolves links.
     """
@@ -98,7 +98,13 @@ def find_backlinks(
 
 
 def _compile_search(pattern: str) -> Callable[[str], bool]:
-    """Return a function that searches for a pattern, for at most five seconds in total."""
+    """Return a function that returns whether a text contains a pattern.
+
+    The function takes at most five seconds in total, and then raises `TimeoutError`.
+
+    Raises:
+        BadPattern: the pattern cannot be used.
+    """
     import regex
 
     if refusal := find_refusal(pattern):
@@ -120,7 +126,7 @@ def _compile_search(pattern: str) -> Callable[[str], bool]:
 
 
 def _read_text(root: Path, path: str) -> str:
-    """Read a plain text file, or return an empty string for other files."""
+    """Read a Markdown or plain text file. Return an empty string for other or unreadable files."""
     if find_kind(path).needs_worker:
         return ""
     try:

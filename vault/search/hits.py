@@ -1,4 +1,4 @@
-"""Search hits: passages with scores and signals."""
+"""Search hits: passages with their scores."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ class Hit:
     """A passage that matches a query.
 
     Attributes:
-        id: identifies the passage by path, first line and text.
+        id: identifies the passage by its path, first line and text.
         lines: the first and last line in the current file, counted from 1.
         signals: the score for each signal (dense, words, title, links, tags, dates, rerank), or
             None if the signal was not used. Boosts are from 0 to 1.
-        version: the SHA-256 of the file that the lines refer to.
+        version: the SHA-256 of the file's content that the lines refer to.
     """
 
     id: str
@@ -61,8 +61,8 @@ class SearchResult:
         is_whole: whether all notes are indexed by words, so that a listing can find them.
         is_partial: whether a listing contains the notes with the most words of the query, because
             no note contains all of them.
-        support: how well quoted hits support an answer, as in `vault.quotes.sections`, or None if
-            this was not measured.
+        support: how well the hits support an answer made of quotations, from `measure_support`, or
+            None if this was not measured.
     """
 
     query: str
@@ -78,7 +78,7 @@ class SearchResult:
     support: float | None = None
 
     def explain_no_hits(self) -> str:
-        """Explain in a sentence why nothing was found."""
+        """Return a sentence that explains why nothing was found."""
         filters = [
             f"{name}:{value}"
             for name, values in self.filters.items()
@@ -124,7 +124,13 @@ class SearchResult:
 
 
 def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:
-    """Build a hit from a passage. A missing signal counts as not used."""
+    """Build a hit from a passage.
+
+    Args:
+        passage: the passage.
+        score: the score of the hit, from 0 to 1.
+        signals: the single scores by name. A missing score counts as not used.
+    """
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(
         id=compute_hit_id(passage.path, passage.lines[0], passage.text_hash),
@@ -140,6 +146,12 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
 
 
 def compute_hit_id(path: str, first_line: int, text_hash: bytes) -> str:
-    """Compute a hit's id from its path, first line and text hash."""
+    """Compute the id of a hit.
+
+    Args:
+        path: the path of the note.
+        first_line: the first line of the passage, counted from 1.
+        text_hash: the hash of the passage's embedded text.
+    """
     name = f"{path}\0{first_line}\0".encode()
     return hashlib.sha256(name + text_hash).hexdigest()[:16]

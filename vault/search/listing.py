@@ -1,7 +1,8 @@
 """List every note that matches a query, page by page.
 
-A listing contains every note that matches the filters and contains all words of the query, with one
-line per note. If no note contains all words, it contains the notes with the most words.
+A listing contains every note that matches the filters and contains all words of the query. Each
+note is shown with one of its lines. If no note contains all words, the listing contains the notes
+with the most words.
 """
 
 import json
@@ -46,8 +47,8 @@ def list_notes(
 
     Args:
         catalog: the catalog of the index.
-        current: yields the passages that still exist, with current line numbers.
-        text: filters and words.
+        current: yields those of the given passages that still exist, with current line numbers.
+        text: the words to search for, and filters.
         limit: the maximum number of notes.
         offset: the number of notes on previous pages.
         covers: the part of the vault to search, or None for all of it.
@@ -87,7 +88,10 @@ def list_notes(
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
-    """Return search terms for the query's content words, or for all its words if it has none."""
+    """Return search terms for the words of a query, without function words such as "the".
+
+    If the query contains only function words, they are used.
+    """
     left_out = find_function_words(words)
     kept = " ".join(word for word in words.split() if fold(word).strip("?.,;:!") not in left_out)
     return build_query_terms(kept or words)[:_MOST_TERMS]
@@ -98,9 +102,15 @@ def _find_best_passages(
 ) -> tuple[Mapping[int, float], bool]:
     """Find the best passage of each matching note.
 
+    Args:
+        catalog: the catalog of the index.
+        terms: the search terms.
+        files: the file ids of the notes to search.
+        scope: the passages to search.
+
     Returns:
         The score of each passage by passage id, best first, and whether no note contains all of the
-        terms.
+            terms.
     """
     if not terms:
         return _find_first_passages(catalog, files, scope), False
@@ -118,7 +128,12 @@ def _find_best_passages(
 
 
 def _count_searched(catalog: Catalog, covers: Covers) -> int:
-    """Return the number of indexed notes in the part of the vault that is listed."""
+    """Return the number of indexed notes, or of those in a part of the vault.
+
+    Args:
+        catalog: the catalog of the index.
+        covers: returns whether a path is in that part, or None for the whole vault.
+    """
     rows = catalog.rows("SELECT path FROM notes JOIN files ON files.id = file_id")
     return len(rows) if covers is None else sum(covers(path) for (path,) in rows)
 
@@ -144,7 +159,7 @@ def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
 def _find_first_passages(
     catalog: Catalog, files: Collection[int], scope: Scope
 ) -> Mapping[int, float]:
-    """Return the first passage of each matching note, sorted by path."""
+    """Return the first passage of each matching note, sorted by path. All scores are 1."""
     rows = catalog.rows(
         "SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id"
         " ORDER BY path, chunks.id"
@@ -157,7 +172,7 @@ def _find_first_passages(
 
 
 def _build_line_hit(passage: Passage, score: float, stems: Sequence[str]) -> Hit:
-    """Build a hit with the line of a passage that contains the most stems."""
+    """Build a hit that shows only the line of a passage that contains the most stems."""
     lines = passage.text.split("\n")
     best = choose_best_line(lines, stems, is_first=passage.lines[0] == 1)
     place = min(passage.lines[0] + best, passage.lines[1])

@@ -1,4 +1,4 @@
-"""Read passages from the catalog in bulk."""
+"""Read many passages from the catalog at once."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,15 @@ _MAX_ALIKE = 20
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """An indexed passage, with the path, title and version of the note that contains it."""
+    """An indexed passage, with the path, title and version of the note that contains it.
+
+    Attributes:
+        text_hash: the hash of the embedded text.
+        heading: the headings above the passage, outermost first.
+        lines: the first and last line in the file, counted from 1.
+        stat: the attributes of the file when it was indexed.
+        version: the SHA-256 of the file's content when it was indexed.
+    """
 
     text_hash: bytes
     heading: tuple[str, ...]
@@ -32,7 +40,7 @@ class Passage:
 
 
 class Passages:
-    """Reads passages by keyword, text hash or id."""
+    """Reads passages from the catalog by keyword, text hash or id."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
@@ -44,7 +52,7 @@ class Passages:
         return int(found or 0)
 
     def find_matching(self, expression: str, limit: int) -> set[int]:
-        """Return the passages that match an FTS5 expression."""
+        """Return the ids of at most `limit` passages that match an FTS5 expression."""
         rows = self._catalog.rows(
             "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (expression, limit)
         )
@@ -60,7 +68,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_files(self, ids: Collection[int]) -> dict[int, int]:
-        """Return the file ids of passages, by passage id."""
+        """Return the file id of each passage, by passage id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT id, file_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -68,7 +76,7 @@ class Passages:
         return {int(row[0]): int(row[1]) for row in rows}
 
     def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
-        """Return the text hashes of passages, by passage id."""
+        """Return the text hash of each passage, by passage id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -76,7 +84,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
-        """Map the id of each passage that has one of the given text hashes to the hash.
+        """Return the passages with one of the given text hashes, as a mapping from id to hash.
 
         At most 20 passages are returned per hash.
         """
@@ -93,7 +101,7 @@ class Passages:
         return found
 
     def measure_cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
-        """Return the cosine similarity of each text to a vector, by text hash.
+        """Return the cosine similarity between a vector and each text, by text hash.
 
         Texts without a vector are skipped.
         """
@@ -119,7 +127,7 @@ class Passages:
         return {row[0]: int(row[1]) for row in rows}
 
     def details(self, ids: Iterable[int]) -> Mapping[int, Passage]:
-        """Return passages by id. Missing passages are skipped."""
+        """Return the passages with the given ids, by id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
             " mtime_ns, size, device, inode, title, version"
@@ -141,7 +149,11 @@ class Passages:
         }
 
     def find_ids(self, places: Sequence[tuple[str, str]]) -> list[int]:
-        """Return the passage ids for pairs of note path and text."""
+        """Return the ids of the passages that have the given paths and texts.
+
+        Args:
+            places: pairs of a note's path and the text of a passage.
+        """
         rows = self._catalog.rows(
             "SELECT chunks.id FROM json_each(?) AS place"
             " CROSS JOIN files ON files.path = json_extract(place.value, '$[0]')"

@@ -77,10 +77,10 @@ class Query:
 
     Attributes:
         words: the words to search for, including those in phrases, without filters.
-        phrases: texts that a passage must contain verbatim.
+        phrases: texts that a passage must contain exactly.
         paths, files, tags: texts that the path, file name or tags must match.
-        after, before: limits for the note's last change, or None. The time must be at or after
-            `after`, and before `before`.
+        after, before: limits for the time of the note's last change, or None. The time must not be
+            earlier than `after`, and must be earlier than `before`.
         problems: sentences about unknown filters and invalid values.
     """
 
@@ -95,7 +95,7 @@ class Query:
 
     @property
     def has_filter(self) -> bool:
-        """Whether the query filters notes. Phrases do not count."""
+        """Whether the query has a filter. Phrases do not count as filters."""
         return bool(self.paths or self.files or self.tags or self.after or self.before)
 
     def filters(self) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Parse a query. Every text is valid."""
+    """Parse the text of a query. Every text is a valid query."""
     named: dict[str, list[str]] = {"path": [], "file": [], "tag": [], "phrase": []}
     dates: dict[str, datetime] = {}
     words, problems, end = [], list[str](), 0
@@ -146,7 +146,7 @@ def parse_query(text: str) -> Query:
 
 
 def _find_spaced_filters(text: str) -> Iterator[str]:
-    """Yield a sentence for each filter whose value follows after a space."""
+    """Yield a sentence about each filter that has a space between its name and value."""
     for found in _SPACED.finditer(text):
         name = (found["first"] or found["last"]).lower()
         value = found["value"] or found["end"]
@@ -158,7 +158,7 @@ def _find_spaced_filters(text: str) -> Iterator[str]:
 
 
 def _find_unknown_filters(text: str) -> Iterator[str]:
-    """Yield a sentence for each word that was probably meant as a filter."""
+    """Yield a sentence about each word that was probably meant as a filter but is none."""
     names = dict.fromkeys(found["key"].lower() for found in _OTHER.finditer(text))
     for name in names:
         if name in _UNKNOWN:
@@ -178,7 +178,14 @@ def _describe_bad_date(written: str) -> str:
 def _add_filter(
     key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
 ) -> bool:
-    """Add a filter to `named` or `dates`. Return whether it is valid."""
+    """Add a filter to `named` or `dates`, and return whether the filter is valid.
+
+    Args:
+        key: the name of the filter.
+        value: the value as written in the query.
+        named: the texts of each filter so far.
+        dates: the dates of each filter so far.
+    """
     if key in _DATES:
         day = _parse_day(value)
         if day is not None:

@@ -1,4 +1,7 @@
-"""Find the notes related to a note, by their vectors and links, without loading a model."""
+"""Find the notes that are related to a note, by their vectors and links.
+
+No model is loaded, because only stored vectors are compared.
+"""
 
 import json
 from collections import defaultdict
@@ -27,13 +30,13 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A note related to another note.
+    """A note that is related to another note, which is called the given note below.
 
     Attributes:
         score: the similarity, from 0 to 1.
         is_linked: whether one of the two notes links to the other.
         tags: the tags that both notes have.
-        is_link_target: whether that other note links to this one.
+        is_link_target: whether the given note links to the related one.
     """
 
     path: str
@@ -61,10 +64,10 @@ def find_related_notes(
 
     Args:
         catalog: the catalog of the index.
-        nearest: returns the nearest texts with cosine similarities.
+        nearest: returns the hashes and cosine similarities of the texts nearest to a vector.
         path: the path of the note for which related notes are searched.
         k: the maximum number of notes.
-        attachments: Obsidian's attachment folder.
+        attachments: the attachment folder that is set in Obsidian.
     """
     vector = _compute_mean_vector(catalog, path)
     scores: dict[str, float] = {}
@@ -104,7 +107,12 @@ def _compute_mean_vector(catalog: Catalog, path: str) -> "Vector | None":
 
 
 def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
-    """Return the cosine similarity of each note's nearest passage, by path."""
+    """Return the cosine similarity of each note's nearest passage, by path.
+
+    Args:
+        catalog: the catalog of the index.
+        near: the cosine similarities of the nearest texts, by text hash.
+    """
     hashes = Passages(catalog).find_by_hash(near)
     rows = catalog.rows(
         "SELECT chunks.id, path FROM chunks JOIN files ON files.id = file_id"

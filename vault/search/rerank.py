@@ -1,8 +1,8 @@
-"""Rerank the best passages with a cross-encoder.
+"""Rerank the best passages with a cross-encoder, a model that compares a query with a text.
 
-Reranking is slow, so only the best passages are reranked, and only if a model is configured. If the
-model fails, the order is unchanged and a warning is added. The child process is started on demand,
-exits when idle, and is restarted if it dies.
+Reranking is slow. Therefore only the best passages are reranked, and only if a model is configured.
+If the model fails, the order is unchanged and a warning is added. The child process is started on
+demand, exits when idle, and is restarted if it dies.
 """
 
 import threading
@@ -25,7 +25,7 @@ _MOST_CHARS = 2_000
 
 
 class Reranker:
-    """Runs a vault's cross-encoder. Thread-safe."""
+    """Runs a cross-encoder in a child process to rerank passages. Thread-safe."""
 
     def __init__(self) -> None:
         """Create a reranker without starting a process."""
@@ -37,7 +37,7 @@ class Reranker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the child process, or None if it is not running."""
+        """The id of the child process that reranks, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -58,13 +58,14 @@ class Reranker:
         return replace(found, hits=found.hits[:k])
 
     def apply(self, result: SearchResult, words: str, folder: str) -> SearchResult:
-        """Reorder the best hits by the cross-encoder's scores.
+        """Reorder the best hits of a search by the cross-encoder's scores.
+
+        If the model fails, the order is unchanged and a warning is added.
 
         Args:
             result: the result of a search. Hits with equal scores keep their order.
             words: the query without filters.
-            folder: the cross-encoder's folder. If the model fails, the order is unchanged and a
-                warning is added.
+            folder: the cross-encoder's folder.
         """
         first, rest = result.hits[:RERANKED], result.hits[RERANKED:]
         if not first or not words.strip():
@@ -79,6 +80,11 @@ class Reranker:
 
     def scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
         """Return the cross-encoder's score for each text, from 0 to 1.
+
+        Args:
+            words: the query without filters.
+            texts: the texts to compare with the query.
+            folder: the cross-encoder's folder.
 
         Raises:
             RerankerFailed: the model cannot be used, or timed out.
@@ -95,7 +101,7 @@ class Reranker:
                 raise RerankerFailed(_explain_failure(str(error))) from error
 
     def close(self) -> None:
-        """Stop the child process."""
+        """Stop the child process that reranks."""
         self._is_closed = True
         child = self._child
         if child is not None:
@@ -136,7 +142,10 @@ def _build_text(hit: Hit) -> str:
 
 
 def _add_score(hit: Hit, score: float) -> Hit:
-    """Return a reranked hit with a score from 0.5 to 1. Hits that are not reranked score lower."""
+    """Return a hit with its score from the cross-encoder, mapped to the range from 0.5 to 1.
+
+    Hits that are not reranked get lower scores.
+    """
     signals = {**hit.signals, "rerank": round(score, 4)}
     return replace(hit, score=round((1 + score) / 2, 4), signals=signals)
 

@@ -22,7 +22,8 @@ class Scope:
     """The passages to search.
 
     Attributes:
-        passages: the text hashes by passage id, or None for all passages.
+        passages: the text hashes of the passages to search, by passage id, or None for all
+            passages.
         warnings: sentences about filters that were ignored.
     """
 
@@ -38,7 +39,7 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
     Args:
         query: the parsed query.
         catalog: the catalog of the index.
-        passages: reads passages from that catalog.
+        passages: reads passages from the catalog.
         covers: the part of the vault to search, or None for all of it.
     """
     chosen: Mapping[int, bytes] | None = None

@@ -1,4 +1,4 @@
-"""Search by keywords and by meaning, fused with weights that depend on the query."""
+"""Search by words and by meaning, and fuse both scores with weights that depend on the query."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -66,15 +66,15 @@ class Searcher:
 
         Args:
             catalog: the catalog with keywords, passages and vectors.
-            encode: starts embedding a query, and returns a function that waits for the vector,
-                which is None if there are no vectors to compare.
-            nearest: returns the nearest texts with cosine similarities, optionally among given
-                ones.
-            current: yields the passages that still exist, with current line numbers.
+            encode: starts embedding a query, and returns a function that waits for the vector. The
+                vector is None if there are no vectors to compare.
+            nearest: returns the hashes and cosine similarities of the texts nearest to a vector.
+                The last argument limits the texts.
+            current: yields those of the given passages that still exist, with current line numbers.
             today: returns the date that words such as "yesterday" refer to.
             catch_up: waits until the latest changes are indexed. Called while the query is being
                 embedded.
-            attachments: Obsidian's attachment folder.
+            attachments: the attachment folder that is set in Obsidian.
             weights: the ranking weights.
         """
         self._catalog = catalog
@@ -103,12 +103,12 @@ class Searcher:
         If embedding fails, only words are searched, with a warning.
 
         Args:
-            text: words and filters.
+            text: the words to search for, and filters.
             k: the maximum number of hits.
-            in_play: the notes that the session is about.
+            in_play: the paths of the notes that the session is about.
             covers: the part of the vault to search, or None for all of it.
             is_quoted: whether the passages are shown to the user directly, without a model's
-                answer. If so, the spelling of the query is corrected, and it is measured how well
+                answer. If so, the spelling of the query is corrected, and the result tells how well
                 the hits support an answer.
 
         Raises:
@@ -131,7 +131,9 @@ class Searcher:
         return replace(found, support=support)
 
     def collect_scores(self, words: str) -> Scores:
-        """Return the scores for ranking a question's passages, including those of their titles.
+        """Return the scores of the passages that a question finds, for fitting the ranking weights.
+
+        Unlike in a search, the similarity with titles is included.
 
         Raises:
             EmbedderFailed: the question cannot be embedded.
@@ -142,7 +144,7 @@ class Searcher:
         return replace(scores, titles=self._context.measure_titles(words, scores.files))
 
     def widen(self, result: SearchResult) -> SearchResult:
-        """Return the result with the passages around the best hits appended."""
+        """Append the passages around the best hits to a search result."""
         places = [PassagePlace(hit.path, hit.lines[0], hit.heading) for hit in result.hits]
         around = choose_passages_around(self._catalog, places)
         read = self._passages.details(around)
@@ -162,7 +164,10 @@ class Searcher:
         return measure_support(self._catalog, words, ids, max(cosines), self._passages.most)
 
     def _begin_encoding(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
-        """Start embedding the query in the child process."""
+        """Start embedding the query, and return a function that waits for its vector.
+
+        If embedding fails, a warning is added to `warnings`, and the function returns None.
+        """
         if not words.strip():
             return lambda: None
         try:
@@ -204,7 +209,7 @@ class Searcher:
         return list(islice(self._build_hits(ranked, found, k), k))
 
     def _find_titled(self, words: str, scope: Scope) -> Collection[int]:
-        """Return the ids of the passages in the scope whose titles contain the query."""
+        """Return the ids of passages in the scope whose titles contain all words of the query."""
         found = find_titled(self._catalog, words, _TITLED)
         return found if scope.passages is None else scope.passages.keys() & found
 
@@ -218,8 +223,15 @@ class Searcher:
     ) -> Scores:
         """Score the best passages by words and by meaning, and the best notes by words.
 
-        A passage in `titled` that is not among the best by words gets the score of the last of
-        them, because it contains all words of the query.
+        A passage in `titled` that is not among the best by words gets the lowest score of these,
+        because it contains all words of the query.
+
+        Args:
+            words: the query without filters.
+            vector: waits for the query's vector, and returns it, or None.
+            scope: the passages to search.
+            wanted: the number of passages to score by words, and by meaning.
+            titled: the ids of passages whose titles contain the query.
         """
         terms = choose_terms(words, self._today())
         by_words = self._by_words.find_best(terms, wanted, scope.passages)
@@ -237,7 +249,14 @@ class Searcher:
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Return the cosine similarities of the nearest passages and of the keyword matches."""
+        """Return the cosine similarities of the nearest passages and of those found by words.
+
+        Args:
+            by_words: the ids of the passages found by words.
+            vector: the query's vector, or None to compare nothing.
+            wanted: the number of nearest passages.
+            scope: the passages to search.
+        """
         if vector is None:
             return {}
         among = None if scope.passages is None else set(scope.passages.values())
@@ -255,7 +274,13 @@ class Searcher:
         found: "_Signals",
         k: int,
     ) -> Iterator[Hit]:
-        """Yield the hits, best first. Passages are read lazily."""
+        """Yield the hits, best first. Their texts are read when they are needed.
+
+        Args:
+            ranked: pairs of passage id and score, best first.
+            found: the single scores of the passages.
+            k: the number of hits that the caller needs.
+        """
         scores = dict(ranked)
         for start in range(0, len(ranked), 2 * k):
             ids = [number for number, _ in ranked[start : start + 2 * k]]
@@ -267,7 +292,7 @@ class Searcher:
 
 @dataclass(slots=True)
 class _Signals:
-    """The signals of the passages found, by passage id."""
+    """The single scores of the passages found, by passage id, as shown with each hit."""
 
     scores: Scores
     boosts: Mapping[int, Boosts] = field(default_factory=dict)

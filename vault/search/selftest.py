@@ -1,4 +1,4 @@
-"""Measure how well searches find a vault's own notes, and fit the ranking."""
+"""Measure how well searches find a vault's own notes, and fit the ranking weights to the vault."""
 
 import json
 import random
@@ -66,7 +66,8 @@ def run_self_test(
     Args:
         catalog: the catalog that the questions are built from.
         search: the search function to measure.
-        is_cancelled: checked between questions. If True, the result covers the questions so far.
+        is_cancelled: checked between questions. If it returns True, the result covers only the
+            questions so far.
     """
     ranks: list[int | None] = []
     times_ms: list[float] = []
@@ -106,8 +107,8 @@ def fit_ranking(
     Args:
         catalog: the catalog, opened for writing.
         encode: starts embedding a question, and returns a function that waits for the vector.
-        nearest: returns the nearest texts with cosine similarities.
-        attachments: Obsidian's attachment folder.
+        nearest: returns the hashes and cosine similarities of the texts nearest to a vector.
+        attachments: the attachment folder that is set in Obsidian.
         has_to_stop: checked before each small step. It may sleep to limit the load.
     """
     notes = Records(catalog).counts()[0]
@@ -143,7 +144,10 @@ def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _choose_words(text: str, chance: random.Random) -> str:
-    """Choose most words of a random sentence, because users rarely remember all of them."""
+    """Return most words of a random sentence, in their order.
+
+    Some short words are left out, because users rarely remember all of them.
+    """
     sentences = _SENTENCE.findall(text)
     if not sentences:
         return ""

@@ -1,4 +1,4 @@
-"""Check search results against the notes on disk.
+"""Check the passages of a search result against the notes on disk.
 
 A note may have been changed, excluded, marked as private or deleted since it was indexed. Outdated
 passages must not be shown.
@@ -33,13 +33,17 @@ class StalenessFilter:
 
     @property
     def attachment_folder(self) -> str:
-        """The attachment folder from Obsidian's settings."""
+        """The attachment folder that is set in Obsidian."""
         return self._rules.attachment_folder
 
     def keep_current(
         self, passages: Iterable[tuple[int, Passage]]
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield the passages that still exist and are not excluded, with current line numbers."""
+        """Yield the passages that still exist and are not excluded, with current line numbers.
+
+        Args:
+            passages: pairs of passage id and passage, as stored in the index.
+        """
         for chunk_id, passage in passages:
             if passage.path not in self._seen:
                 self._seen[passage.path] = self._check_file(passage)
@@ -64,8 +68,8 @@ class StalenessFilter:
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
         """Return a function that drops passages if the content of their file has changed.
 
-        This is used for files that are slow to parse. The next index update adds their passages
-        again.
+        This method is used for file types that are slow to parse. The next index update adds their
+        passages again.
         """
         try:
             data = read_bytes(self._root, passage.path)
@@ -104,9 +108,9 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
 
 
 def _find_most_alike(passage: Passage, chunks: Sequence[Chunk]) -> Chunk | None:
-    """Return the chunk with the most lines of a passage.
+    """Return the chunk that has the most lines in common with a passage.
 
-    Return None if no chunk contains at least half of the lines.
+    Return None if no chunk contains at least half of the passage's lines.
     """
     lines = set(passage.text.split("\n"))
     shared, best = max(
