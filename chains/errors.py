@@ -62,7 +62,7 @@ class FetchFailed(ChainError):
 
 
 class LedgerFailed(ChainError):
-    """An outgoing call could not be recorded, so it was not made."""
+    """An outgoing call could not be recorded in the ledger, so it was not made."""
 
     def __init__(self, host: str, reason: str) -> None:
         super().__init__(
@@ -102,7 +102,7 @@ class CannotSee(ChainError):
 
 
 class Cancelled(ChainError):
-    """The work was cancelled."""
+    """The user or the caller cancelled the work, so it has no result."""
 
     def __init__(self) -> None:
         super().__init__("Stopped. What had arrived is kept.")
@@ -187,7 +187,7 @@ class ModelUnavailable(ModelError):
 
 
 class BadRequest(ModelError):
-    """The service rejects the request."""
+    """The service rejects the request as invalid, for example because the model does not exist."""
 
     code = "bad_request"
 

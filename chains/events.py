@@ -111,7 +111,7 @@ class ContextPrepared:
 
 @dataclass(frozen=True)
 class TextDelta:
-    """A piece of the answer."""
+    """A piece of the answer's text, as it arrives."""
 
     text: str
 
@@ -236,7 +236,7 @@ class Usage:
     cost: float | None = None
 
     def plus(self, other: "Usage | None") -> "Usage":
-        """Add two usages."""
+        """Return the sum of these token counts and others, which may be None."""
         if other is None:
             return self
         return Usage(

@@ -54,9 +54,12 @@ BROKEN_OFF: Final = "the stream ended too early"
 class LiteLLMModel:
     """A language model behind an HTTP API.
 
-    Args of the constructor: `key_for` returns a provider's key, or None. `offline` refuses all
-    hosts except this computer. `pause` waits between two attempts. `recorder` records each call in
-    the ledger before it is made.
+    Args:
+        endpoint: the address of the model and the name of its service.
+        key_for: returns a provider's key, or None.
+        offline: whether to refuse all hosts except this computer.
+        pause: waits between two attempts.
+        recorder: records each call in the ledger before it is made.
     """
 
     def __init__(
@@ -222,6 +225,12 @@ def _read(
 ) -> int | None:
     """Read a streamed answer, and emit its text, reasoning, tool calls and status.
 
+    Args:
+        stream: the chunks of the answer.
+        emit: passes an event on. It returns False if no more events are wanted.
+        find_price: returns the price of the reported token counts, or None if it is unknown.
+        find_finish: returns the finish reason that the service sent, or an empty string.
+
     Returns:
         The reported token count, or None if the service reported none.
     """
@@ -299,7 +308,12 @@ def _read_usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usag
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:
-    """Return how many seconds to wait before retrying, or None to give up."""
+    """Return how many seconds to wait before retrying, or None to give up.
+
+    Args:
+        error: the error of the failed attempt.
+        back_off_s: the usual wait in seconds, or None after the last attempt.
+    """
     if not error.is_retryable or back_off_s is None:
         return None
     if isinstance(error, RateLimited) and error.retry_after_s is not None:

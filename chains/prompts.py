@@ -98,7 +98,10 @@ class Customization:
     folder_names: str = ""
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
-        """Build the parts of the system message for a prompt, starting with the most stable one."""
+        """Build the parts of the system message for a prompt, given the prompt's name.
+
+        The part that changes least often comes first.
+        """
         noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)
         return make_system_parts(prompt, sections, noted)

@@ -84,7 +84,14 @@ def _normalize(lines: Sequence[str]) -> str:
 def _find_place(
     sent: Sequence[str], lines: Sequence[str], place: tuple[int, int] | None
 ) -> Sequence[str]:
-    """Return the note's lines that correspond to a passage, found by comparing line by line."""
+    """Return the lines of a note that correspond to a passage, found by comparing line by line.
+
+    Args:
+        sent: the lines of the passage as it was sent.
+        lines: the current lines of the note.
+        place: the first and last line number of the passage when it was sent, or None for a whole
+            note. They are used if no line is the same.
+    """
     matcher = SequenceMatcher(None, sent, lines, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     if not blocks:

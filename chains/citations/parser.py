@@ -138,7 +138,10 @@ def _expand_numbers(inner: str) -> tuple[int, ...]:
 
 
 def _expand_range(first: int, last: int) -> tuple[int, ...]:
-    """Return the numbers between two citation numbers, or none if they are too far apart."""
+    """Return the numbers strictly between two citation numbers.
+
+    If there are too many, for example in `[1]–[900]`, the result is an empty tuple.
+    """
     return tuple(range(first + 1, last)) if last - first <= LONGEST_RANGE else ()
 
 
@@ -277,9 +280,15 @@ def _list_sentence_claims(
 def _find_sentence_ends(
     text: str, block: _Block, quotes: Sequence[tuple[int, int]], groups: _Groups
 ) -> list[int]:
-    """Return the offsets at which sentences end.
+    """Return the offsets at which the sentences of a block end.
 
-    A citation right after a sentence belongs to it.
+    A citation number right after a sentence belongs to the sentence.
+
+    Args:
+        text: the text of the answer.
+        block: the block of adjacent lines.
+        quotes: the offsets at which each quotation in the block starts and ends.
+        groups: the citations of the answer.
     """
     pieces, place = [], block.start
     for start, end in quotes:

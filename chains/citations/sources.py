@@ -69,7 +69,7 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
 
 
 def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
-    """Insert the numbers of the sources that Strata found after the sentences of an answer."""
+    """Insert the citation numbers that Strata found into an answer, each after its sentence."""
     pieces, at = [], 0
     for citation in citations:
         start = answer.find(citation.sentence, at) if citation.sentence else -1
@@ -81,7 +81,12 @@ def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
 
 
 def name_share(citations: Sequence[Citation], sentences: int) -> str:
-    """Describe for how many sentences of an answer Strata found a source."""
+    """Describe for how many sentences of an answer Strata found a source.
+
+    Args:
+        citations: the citations that Strata added.
+        sentences: the number of sentences for which Strata searched for a source.
+    """
     noun = "sentence" if sentences == 1 else "sentences"
     return (
         f"The model cited no note. Strata found sources for {len(citations):,} of "
@@ -195,7 +200,10 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
 
 
 def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[float, str]]:
-    """Yield the sentences of a passage that nearly match a sentence, each with a score."""
+    """Yield the sentences of a passage that nearly match a sentence of the answer.
+
+    Pairs of adjacent sentences are compared too. Each result begins with a score.
+    """
     sentence, words, telling = found.sentence, found.words, found.telling
     numbers = {word for word in words if any(map(str.isdigit, word))}
     negations = len(_NEGATION.findall(fold(sentence)))

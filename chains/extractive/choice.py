@@ -231,7 +231,12 @@ def _write_compared(part: Part) -> str:
 
 
 def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
-    """Score a part by the words of the question that it contains and by the rank of its source."""
+    """Score a part by the words of the question that it contains and by the rank of its source.
+
+    Args:
+        part: the part of a source.
+        weights: the weight of each word of the question.
+    """
     total = sum(weights.values()) or 1.0
     around = FIRST_AROUND_WORTH if part.is_first else AROUND_WORTH
     matched = sum(
@@ -243,7 +248,14 @@ def _measure_match(part: Part, weights: Mapping[str, float]) -> float:
 
 
 def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
-    """Return a factor for a part's score, by how well its kind and position suit the question."""
+    """Return a factor for a part's score, by how well its kind and position suit the question.
+
+    Args:
+        question: the question.
+        part: the part of a source.
+        names: the words of the question. A part of a note whose title consists of these words
+            scores higher.
+    """
     worth = _WORTH[question.kind][part.kind]
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and _DATE.search(part.text):

@@ -195,7 +195,12 @@ def _list_facets(text: str) -> Iterator[Facet]:
 
 
 def _list_telling(text: str, left_out: AbstractSet[str]) -> Sequence[str]:
-    """Return the words of a text in order, without function words."""
+    """Return the words of a text in order, without function words.
+
+    Args:
+        text: the text.
+        left_out: more words to leave out.
+    """
     known = split_words(text) - left_out
     folded = (next(iter(split_words(word)), "") for word in _WORD.findall(text))
     return [word for word in folded if word in known]

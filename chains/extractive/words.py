@@ -86,7 +86,12 @@ def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[s
 
 
 def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
-    """Return the share of the total weight that belongs to the given words, from 0 to 1."""
+    """Return the share of the total weight that belongs to the given words, from 0 to 1.
+
+    Args:
+        weights: the weight of each word of the question.
+        words: the words of a text.
+    """
     total = sum(weights.values()) or 1.0
     return sum(weight * measure_match(word, words) for word, weight in weights.items()) / total
 

@@ -118,7 +118,14 @@ def _list_parts(path: Path) -> list[Path]:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, first_bytes: int, size: int, changed_ns: int) -> ModelFile | str:
-    """Read the description of a file, or explain why it cannot be used."""
+    """Read the description of a file, or explain why it cannot be used.
+
+    Args:
+        path: the first file of the model.
+        first_bytes: the size of this file.
+        size: the size of all files of the model.
+        changed_ns: the modification time of the file. If it changes, the file is read again.
+    """
     try:
         with path.open("rb") as file:
             header = read_header(file, first_bytes)

@@ -42,8 +42,12 @@ def make_file_endpoint(file: ModelFile) -> Endpoint:
 class GgufModel:
     """A language model that runs from a file.
 
-    Args of the constructor: `models` runs the model. `context` is the context length in tokens.
-    `make_port` builds the port to its server. `pause` waits between two attempts.
+    Args:
+        models: runs the model.
+        file: the model file.
+        context: the context length in tokens.
+        make_port: builds the port to the server of the running model.
+        pause: waits between two attempts.
     """
 
     def __init__(
@@ -111,7 +115,7 @@ class GgufModel:
 
 
 def _add_end_reason(event: ModelEvent, running: RunningModel) -> ModelEvent:
-    """Add the reason why the child process ended, if it ended in the middle of an answer."""
+    """Add the reason why the child process ended to the end event of an incomplete answer."""
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event
     end = running.find_end()

@@ -332,7 +332,12 @@ def _keep_keys_back(request: "httpx.Request", key: str | None) -> None:
 
 
 def _insert_text(request: "httpx.Request", fill: Mapping[str, str]) -> str:
-    """Replace the placeholders in a request body."""
+    """Replace the placeholders in a request body, and return the new body.
+
+    Args:
+        request: the request to change.
+        fill: the JSON text that replaces each placeholder.
+    """
     import httpx
 
     body = request.read().decode()

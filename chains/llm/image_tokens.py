@@ -126,7 +126,14 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    """Count the tokens of 512-pixel tiles, after scaling the edges to 2,048 and 768 pixels."""
+    """Count the tokens of 512-pixel tiles, after scaling the edges to 2,048 and 768 pixels.
+
+    Args:
+        width: the width in pixels.
+        height: the height in pixels.
+        base: the tokens of any image.
+        tile: the tokens of each tile.
+    """
     width, height = _scale_down(width, height, 2_048)
     shorter = min(width, height)
     if shorter > 768:

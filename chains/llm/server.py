@@ -96,14 +96,24 @@ def list_served_models(
 def ask_context_length(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> int | None:
-    """Return the context length of an Ollama model, or None if it is unknown."""
+    """Return the context length of an Ollama model, or None if it is unknown.
+
+    Args:
+        root: the base address of the Ollama server.
+        model: the name of the model on the server.
+        key: the API key of the server, or None.
+        ledger: records the request, or None to record nothing.
+    """
     return _servers.context_length(root, model, key, ledger or NoLedger())
 
 
 def ask_abilities(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> tuple[bool | None, bool | None]:
-    """Return whether an Ollama model supports tools and images. Unknown values are None."""
+    """Return whether an Ollama model supports tools and images. Unknown values are None.
+
+    The arguments are those of `ask_context_length`.
+    """
     return _read_abilities(_servers.show(root, model, key, ledger or NoLedger()))
 
 
@@ -179,14 +189,20 @@ class _Servers:
     def context_length(
         self, root: str, model: str, key: str | None, ledger: LedgerPort
     ) -> int | None:
-        """Return the context length of an Ollama model, or None if it is unknown."""
+        """Return the context length of an Ollama model, or None if it is unknown.
+
+        The arguments are those of `ask_context_length`.
+        """
         info = self.show(root, model, key, ledger).get("model_info")
         found = info.items() if isinstance(info, dict) else ()
         lengths = (value for name, value in found if name.endswith(".context_length"))
         return next((n for n in lengths if isinstance(n, int) and n > 0), None)
 
     def show(self, root: str, model: str, key: str | None, ledger: LedgerPort) -> Mapping[str, Any]:
-        """Return the description of an Ollama model, or an empty mapping if there is none."""
+        """Return the description of an Ollama model, or an empty mapping if there is none.
+
+        The arguments are those of `ask_context_length`.
+        """
         answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
         return answer if isinstance(answer, dict) else {}
 

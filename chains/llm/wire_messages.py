@@ -261,7 +261,12 @@ def _encode_work(message: Message) -> str:
 
 
 def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
-    """Return the JSON of messages that are not merged with any message before or after them."""
+    """Yield the JSON of messages that are not merged with any message before or after them.
+
+    Args:
+        messages: the messages.
+        work_from: the index of the turn's user message. Only reasoning after it is kept.
+    """
     bodies = [make_message_body(message) for message in messages]
     return map(compact_json, _join_messages(bodies, work_from))
 

@@ -229,7 +229,10 @@ def build_inputs(
 
 
 def _has_answered(path: Sequence[Entry], model: str) -> bool:
-    """Return whether the model gave the last answer. Its prefix may then be cached."""
+    """Return whether the provider may have cached the prefix of the next request.
+
+    This is the case if the model gave the last answer, or if there is no answer yet.
+    """
     answers = (e for e in reversed(path) if isinstance(e, MessageEntry) and e.status)
     last = next(answers, None)
     is_same = last is None or (last.model == model and last.status != "error")

@@ -49,7 +49,15 @@ class LoggedBreaker(CircuitBreaker):
                 super().record(str(model), budget, has_shrunk=False)
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Record an attempt to compact the session. A failed attempt is stored in the log."""
+        """Remember the result of an attempt to compact the session.
+
+        Failed attempts are also stored in the log.
+
+        Args:
+            model: the name of the model.
+            budget: the token budget of its requests.
+            has_shrunk: whether the compaction made the history shorter.
+        """
         super().record(model, budget, has_shrunk)
         if has_shrunk:
             return

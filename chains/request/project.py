@@ -196,7 +196,14 @@ def build_project_context(
 def _include_texts(
     notes: ProjectPort, files: Sequence[ProjectFile], counter: TokenCounter, most_tokens: int
 ) -> Iterator[Segment]:
-    """Yield the notes whose text fits as a whole, the newest first."""
+    """Yield the notes whose text fits as a whole, the newest first.
+
+    Args:
+        notes: the notes of the project.
+        files: the paths of the notes, the newest first.
+        counter: the token counter.
+        most_tokens: the maximum number of tokens of all texts together.
+    """
     number, reads = 0, 0
     for file in files:
         if reads == MOST_READ or not most_tokens:

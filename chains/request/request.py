@@ -203,7 +203,11 @@ class TurnContext:
         return find_factor(self.session, self.request.model)
 
     def compute_request_budget(self, factor: float | None = None) -> RequestBudget:
-        """Compute the token budget of one of the turn's requests."""
+        """Compute the token budget of one of the turn's requests.
+
+        Args:
+            factor: the safety factor that was learned from the provider's counts, or None.
+        """
         request = self.request
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
         return compute_budget(self.counter, *limits, factor)

@@ -51,6 +51,13 @@ class SessionPort(Protocol):
         """Store a sent request, which `strata context --last` shows.
 
         Only a turn's last request is kept.
+
+        Args:
+            turn: the id of the turn.
+            request: the number of the request within the turn, counted from 1.
+            report: the context report of the request.
+            body: the request in a form that is independent of the provider.
+            wire: the data as it was sent to the provider, or None.
         """
 
     def keep_result(self, tool: str, content: str) -> str | None:

@@ -122,7 +122,10 @@ def estimate_attachments(context: TurnContext) -> FittedAttachments:
 
 
 def find_unseen_images(context: TurnContext, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Return the attached images, unless the model is known to accept images."""
+    """Return the attached images that the model may not accept.
+
+    This is an empty tuple if the model is known to accept images.
+    """
     if context.model.sees:
         return ()
     return tuple(part for part in segments if part.kind == "image" and part.layer is Layer.L3)
@@ -178,7 +181,7 @@ def _search_within(
 
 
 def _plan(context: TurnContext) -> MapReducePlan | None:
-    """Plan how to read attachments that are too large in full, or return None if all fit.
+    """Plan how a model reads large attachments part by part, or return None if all attachments fit.
 
     Raises:
         CannotRead: no model is set, the budget is too small, or there would be too many calls.

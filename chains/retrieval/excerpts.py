@@ -49,7 +49,7 @@ class AttachmentBudget:
     most: int
 
     def beside(self, selected: int) -> int:
-        """Return the tokens that remain for notes and files once `selected` tokens are used."""
+        """Return the tokens for notes and files if selections and images use `selected` tokens."""
         return max(self.share - selected, min(self.share, (self.most - selected) // 2))
 
 
@@ -308,7 +308,16 @@ def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
 def _choose_first_hits(
     found: Sequence[Hit], sizes: Mapping[int, int], budget: int
 ) -> Iterator[Hit]:
-    """Yield the best hit of each attachment, as long as the hits fit into the budget."""
+    """Yield one hit of each attachment, as long as the hits fit into the token budget.
+
+    From each attachment, this is the best hit that fits into an equal share of the remaining
+    tokens, or else the shortest hit.
+
+    Args:
+        found: the hits, best first.
+        sizes: the token count of each hit, by `id(hit)`.
+        budget: the token budget of all hits.
+    """
     by_path: dict[str, list[Hit]] = {}
     for hit in found:
         by_path.setdefault(hit.path, []).append(hit)

@@ -205,7 +205,12 @@ def _is_follow_up(question: str) -> bool:
 
 
 def _points_back(words: Sequence[str], own: Sequence[int]) -> bool:
-    """Return whether a pronoun in a question refers to something outside of the question."""
+    """Return whether a pronoun in a question refers to something outside of the question.
+
+    Args:
+        words: the words of the question.
+        own: the indexes of its content words.
+    """
     return any(
         (word in _PRONOUNS and sum(place < at for place in own) <= 1)
         or (word in _DEMONSTRATIVES and at < own[0])

@@ -180,7 +180,12 @@ class MapReducer:
             yield f"There was no room for {self._left_out} of the notes."
 
     def _map(self, reading: AttachmentPlan, done: int) -> Generator[Event, None, list[Notes]]:
-        """Let the model read each part of an attachment, and return its reading notes by part."""
+        """Let the model read each part of an attachment, and return its reading notes by part.
+
+        Args:
+            reading: the plan for the attachment.
+            done: the number of parts of other attachments that were read before.
+        """
         path = reading.segment.source
         calls = [self._prepare_part(path, part) for part in reading.parts]
         found: list[Notes] = [()] * len(calls)

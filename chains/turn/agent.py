@@ -196,6 +196,12 @@ class AgentLoop:
         """Ask about calls one by one, then run the approved calls to other computers in parallel.
 
         The time that the user takes does not count towards the turn's time limit.
+
+        Args:
+            calls: the tool calls that need approval.
+            turn: the id of the turn.
+            tries: how often a call may be proposed, because its content can change before it is
+                applied.
         """
         approved: list[tuple[ToolCallPart, Proposal]] = []
         for call in calls:

@@ -136,9 +136,12 @@ ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
 class AnswerStream:
     """Streams the answer to one request. An agent makes several requests per turn.
 
-    Args of the constructor: `read_calls` converts tool calls to message parts. Without it, they are
-    ignored. `full_status` is the status of a complete answer. `read` contains the sources that
-    tools have already read.
+    Args:
+        context: the values shared by the steps of the turn.
+        turn: the turn with the request to send.
+        read_calls: converts tool calls to message parts. Without it, they are ignored.
+        full_status: the status of a complete answer.
+        read: the sources that tools have already read.
     """
 
     def __init__(

@@ -134,7 +134,8 @@ def _run_announced(
 ) -> Generator[Event, None, tuple[T, bool]]:
     """Run a function in the pool, and yield an event before a model writes a summary.
 
-    Return the function's result, and whether any event was yielded.
+    Return the function's result, and whether any event was yielded. `reason` is the reason for the
+    compaction, as in `CompactionStarted`.
     """
     results: list[T] = []
     has_begun = False
@@ -311,7 +312,7 @@ class Summariser:
         return pieces
 
     def _halve(self, text: str, most: int) -> Iterator[str]:
-        """Halve a text repeatedly until each piece fits."""
+        """Halve a text repeatedly until each piece has at most `most` tokens."""
         if most < 1:
             raise SummaryFailed("The budget has no room for making a summary.")
         if len(text) < 2 or self.counter.count(html.escape(text, quote=False)) + 2 <= most:

@@ -82,7 +82,10 @@ def build_result(
 def _warn_of_citations(
     context: TurnContext, answer: TurnAnswer, checked: CitationReport
 ) -> Iterator[str]:
-    """Warn if the model cites nothing, and tell for how many sentences Strata found a source."""
+    """Yield a warning if the model cited nothing.
+
+    If Strata found sources, the warning says for how many sentences of the answer.
+    """
     request = context.request
     if checked.citations and checked.sentences:
         yield name_share(checked.citations, checked.sentences)

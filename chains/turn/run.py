@@ -145,7 +145,14 @@ def _draft(
     found: RetrievalResult,
     fitted: FittedAttachments,
 ) -> Generator[Event, None, tuple[DraftedTurn, tuple[str, ...]]]:
-    """Build the log entries of a turn, and collect all warnings so far."""
+    """Build the log entries of a turn, and collect all warnings so far.
+
+    Args:
+        context: the values shared by the steps of the turn.
+        hooks: the result of the hooks at the start of the turn.
+        found: the passages that retrieval found.
+        fitted: the attachments that are sent.
+    """
     chain, session = context.chain, context.session
     warnings = (*hooks.problems, *found.warnings, *fitted.warnings)
     if context.request.is_regenerated:
