@@ -225,11 +225,8 @@ def _read(
 ) -> int | None:
     """Read a streamed answer, and emit its text, reasoning, tool calls and status.
 
-    Args:
-        stream: the chunks of the answer.
-        emit: passes an event on. It returns False if no more events are wanted.
-        find_price: returns the price of the reported token counts, or None if it is unknown.
-        find_finish: returns the finish reason that the service sent, or an empty string.
+    `find_price` returns the price of the reported token counts. `find_finish` returns the finish
+    reason that the service sent.
 
     Returns:
         The reported token count, or None if the service reported none.
