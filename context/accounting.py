@@ -52,7 +52,16 @@ def make_report(
     when: When,
     actions: Actions,
 ) -> ContextReport:
-    """Return the report of a request that went through the budget guard."""
+    """Build the context report of a request after the budget guard has checked the request.
+
+    Args:
+        request: the setup of the request.
+        hooked_path: the replayed path with the changes of hooks.
+        plan: the request before the budget guard.
+        guarded: the request after the budget guard, with its steps.
+        when: whether the request is the next one or was sent last.
+        actions: what was done to make the request fit.
+    """
     draft = guarded.draft
     history_policy = request.inputs.history_policy or HistoryPolicy()
     segments = (*_list_segments(plan, guarded), *_list_unsent(request.inputs, plan))
@@ -127,7 +136,7 @@ def _list_pins(reading: ReplayedPath, plan: RequestPlan) -> Iterator[PinUse]:
 
 
 def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
-    """Count the shortened messages and their tokens, or return None if none is shortened."""
+    """Count the shortened messages and their tokens. Return None if no message is shortened."""
     offsets = max(plan.offsets.cleaned, plan.offsets.trimmed)
     if not offsets:
         return None
@@ -180,7 +189,12 @@ def _describe_transform(transform: TransformEntry) -> dict[str, object]:
 
 
 def measure_layers(draft: RequestDraft, continued: Continuation) -> dict[Layer, LayerUse]:
-    """Return each layer's tokens and number of items, and whether the prompt cache covers it."""
+    """Return the size of each layer, and whether the prompt cache covers it.
+
+    Args:
+        draft: the content of the request.
+        continued: the comparison with the previous request.
+    """
     items = {
         Layer.T: len(draft.preamble.tools),
         Layer.L1: len(draft.preamble.system.parts),
@@ -222,7 +236,10 @@ def _list_left_out(
 
 
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
-    """List the sources of earlier turns that are now missing, excluded or not readable."""
+    """Yield a record for each source of an earlier turn that cannot be sent again.
+
+    The source is missing, excluded or not readable by now.
+    """
     for use in segments:
         if use.reason in LOSSES and use.segment.layer is Layer.L2:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
@@ -262,7 +279,10 @@ def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
 
 
 def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUse]:
-    """List the attachments that do not fit at all, and the images that the model cannot see."""
+    """Yield a record for each attachment that is not sent.
+
+    These are the attachments that do not fit, and the images that the model cannot read.
+    """
     for segment in inputs.unsent:
         size = _count_whole(segment, plan.draft.tail.counter)
         yield SegmentUse(segment, 0, size, "dropped", _find_unsent_reason(inputs, segment))

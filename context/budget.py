@@ -1,4 +1,4 @@
-"""Token budgets, and the thresholds for trimming, compaction and blocking."""
+"""Compute token budgets, and define when a request is trimmed, compacted or blocked."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,7 @@ FACTOR_SCALE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ContextBudget:
-    """The token count of each component of a request.
+    """The context window of a model, and the token count of each component of a request.
 
     Source: the design document "Context Management Enhancements", section 1.
     """
@@ -42,7 +42,10 @@ class ContextBudget:
 
     @property
     def used_percentage(self) -> float:
-        """The used fraction of the effective window, or 1.0 if the window is empty."""
+        """The used fraction of the effective window from 0 to 1, or more if the window is exceeded.
+
+        If the effective window is empty, this is 1.0.
+        """
         if self.effective_window <= 0:
             return 1.0
         return self.used_tokens / self.effective_window
@@ -50,7 +53,12 @@ class ContextBudget:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    """The fractions of the token budget above which to trim, to compact, or to block new messages.
+    """The fractions of the token budget at which old content is shortened.
+
+    Attributes:
+        trim_at: above this fraction, old tool results and answers are shortened.
+        compact_at: above this fraction, old turns are replaced with a summary.
+        block_at: above this fraction, tokens must be freed before the next user message.
 
     Raises:
         BadPolicy: unless 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
@@ -68,40 +76,76 @@ class BudgetPolicy:
             raise BadPolicy("A budget policy needs 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.")
 
     def should_trim(self, used: int, budget: int) -> bool:
-        """Return whether old tool results and answers must be shortened."""
+        """Return whether old tool results and answers must be shortened.
+
+        Args:
+            used: the token count of the request.
+            budget: the token budget of the request.
+        """
         return used > int(budget * self.trim_at)
 
     def should_compact(self, used: int, budget: int) -> bool:
-        """Return whether old turns must be compacted."""
+        """Return whether old turns must be replaced with a summary.
+
+        Args:
+            used: the token count of the request.
+            budget: the token budget of the request.
+        """
         return used > int(budget * self.compact_at)
 
     def is_blocked(self, used: int, budget: int) -> bool:
-        """Return whether tokens must be freed before the next user message."""
+        """Return whether tokens must be freed before the next user message.
+
+        Args:
+            used: the token count of the request.
+            budget: the token budget of the request.
+        """
         return used > int(budget * self.block_at)
 
 
 def output_reserve(max_output_tokens: int, window: int) -> int:
     """Return the number of tokens reserved for the answer.
 
-    This is the user's setting, capped at a quarter of the window.
+    This is the user's setting, but at most a quarter of the context window.
     """
     return min(max_output_tokens, window // OUTPUT_SHARE)
 
 
 def compute_window(threshold: int, model_limit: int | None) -> int:
-    """Return the user's token threshold, or the model's own limit if that is smaller."""
+    """Return the size of the context window to use, in tokens.
+
+    Args:
+        threshold: the user's setting.
+        model_limit: the model's own limit, which is used if it is smaller, or None if unknown.
+    """
     return threshold if model_limit is None else min(threshold, model_limit)
 
 
 def compute_budget_tokens(window: int, reserve: int, factor: float) -> int:
-    """Compute a token budget: the window minus the reserve, divided by the safety factor."""
+    """Compute the token budget of a request.
+
+    Args:
+        window: the size of the context window in tokens.
+        reserve: the number of tokens reserved for the answer.
+        factor: the safety factor by which the remaining tokens are divided.
+    """
     # In whole hundredths, since 110 / 1.1 is 99.99… in floating point.
     return max(0, (window - reserve) * FACTOR_SCALE // round(factor * FACTOR_SCALE))
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBudget:
-    """A request's token budget, and the values it was computed from."""
+    """The token budget of a request, and the values from which it was computed.
+
+    Attributes:
+        counter: the name of the token counter.
+        factor: the safety factor by which the tokens were divided.
+        threshold: the user's setting for the size of the context window.
+        model_limit: the model's own limit in tokens, or None if unknown.
+        window: the size of the context window in tokens.
+        reserve: the number of tokens reserved for the answer.
+        budget: the maximum number of tokens of the request.
+    """
 
     counter: str
     factor: float
@@ -122,8 +166,12 @@ def compute_budget(
     """Compute the token budget of a request.
 
     Args:
-        factor: the safety factor learned from the usage that the provider reported, or None. It is
-            used only if it is larger than the token counter's initial factor.
+        counter: counts the tokens. Its initial safety factor depends on whether it is exact.
+        threshold: the user's setting for the size of the context window.
+        model_limit: the model's own limit in tokens, or None if unknown.
+        max_output_tokens: the user's setting for the maximum length of an answer.
+        factor: the safety factor learned from the token counts that the provider reported, or None.
+            It is used only if it is larger than the initial factor of the counter.
     """
     divisor = max(choose_factor(counter), factor or 0.0)
     size = compute_window(threshold, model_limit)

@@ -1,7 +1,7 @@
-"""Shorten the attachments of earlier turns that later requests repeat (carry-forward, L2).
+"""Shorten the attachments of earlier turns, which are repeated in later requests.
 
-No model is called: the result depends only on the text. `context.fit` uses the same functions to
-shorten other long texts.
+No model is called, so that the result depends only on the text. `context.fit` uses the same
+functions to shorten other long texts.
 
 Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
 """
@@ -29,11 +29,11 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
-    """Shorten a text to about `max_chars` characters and append an ellipsis.
+    """Shorten a text to about `max_chars` characters, and append an ellipsis.
 
     The text is cut at the end of a sentence if possible, otherwise at the end of a paragraph, at
-    the end of a word, or exactly at the limit. The ellipsis is not counted. A text that fits is
-    returned unchanged.
+    the end of a word, or exactly at the limit. The ellipsis is not counted. A text that is not
+    longer than the limit is returned unchanged.
     """
     if len(text) <= max_chars:
         return text
@@ -55,8 +55,13 @@ def compact_by_section(
 ) -> str:
     """Shorten a Markdown text to its headings and the start of each section.
 
-    Only the first `max_sections` sections are kept. Text before the first heading counts as a
-    section. A text with a single section is truncated as a whole.
+    Text before the first heading counts as a section. A text with a single section is truncated as
+    a whole.
+
+    Args:
+        text: the text in Markdown.
+        preview_chars: the maximum number of characters kept of each section.
+        max_sections: the number of sections to keep. The following sections are omitted.
     """
     sections = _split_sections(text)
     if len(sections) < 2:
@@ -69,12 +74,15 @@ def compact_by_section(
 
 
 def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Format an attachment from an earlier turn, and escape its text.
+    """Format an attachment of an earlier turn for a later request.
 
-    Texts of up to 5,000 characters are kept verbatim. Longer texts are reduced to headings and
-    previews, and end with a line that explains how to read the full text.
+    Texts of up to 5,000 characters are kept completely. Longer texts are reduced to headings and
+    previews, and end with a line that explains how to read the full text. The result is escaped.
 
     Args:
+        source: the path or URL of the attachment.
+        kind: the kind of source, such as `note` or `url`.
+        text: the text of the attachment, not escaped.
         tools: the names of the available tools, or None if unknown.
     """
     content = html.escape(shorten_carried_text(source, kind, text, tools), quote=False)
@@ -82,9 +90,15 @@ def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str
 
 
 def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
-    """Shorten a text that is carried forward to later turns, if it is long.
+    """Shorten the text of an attachment that is repeated in later requests, if it is long.
 
-    The text is neither escaped nor wrapped. `prior_context` does both.
+    Unlike in `prior_context`, the text is not escaped and not put into an XML element.
+
+    Args:
+        source: the path or URL of the attachment.
+        kind: the kind of source, such as `note` or `url`.
+        text: the text of the attachment.
+        tools: the names of the available tools, or None if unknown.
     """
     is_short = len(text) <= VERBATIM_CHARS
     return text if is_short else shorten_text(source, kind, text, tools=tools)
@@ -100,8 +114,16 @@ def shorten_text(
 ) -> str:
     """Reduce a text to headings and previews, and explain how to read the full text.
 
-    The last line names the tool to use. If that tool is not available, it tells the model to ask
-    the user. The line is not repeated when a text is shortened again.
+    The last line names the tool to use. If the tool is not available, the line tells the model to
+    ask the user. The line is not repeated when a text is shortened again.
+
+    Args:
+        source: the path or URL of the text.
+        kind: the kind of source, such as `note` or `url`.
+        text: the text in Markdown.
+        preview_chars: the maximum number of characters kept of each section.
+        max_sections: the number of sections to keep.
+        tools: the names of the available tools, or None if unknown.
     """
     name, argument = ("fetch_url", "url") if kind in ("url", "youtube") else ("read_note", "path")
     by_tool = f'[Shortened. For the full text use the "{name}" tool with {argument}="{source}".]'
@@ -112,14 +134,23 @@ def shorten_text(
 
 
 def wrap_prior(source: str, kind: str, content: str) -> str:
-    """Wrap escaped content in an XML element that names its source."""
+    """Put the escaped text of an earlier attachment into an XML element that names its source.
+
+    Args:
+        source: the path or URL of the attachment.
+        kind: the kind of source, such as `note` or `url`.
+        content: the escaped text.
+    """
     attributes = f'source="{html.escape(source)}" type="{html.escape(kind)}"'
     return f"<prior_context {attributes}>\n{content}\n</prior_context>"
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading line and the text below it. Text before the first heading has an empty heading."""
+    """A section of a Markdown text: a heading line and the text below the heading.
+
+    The text before the first heading is a section with an empty heading.
+    """
 
     heading: str
     body: str
@@ -132,7 +163,7 @@ class _Section:
 
 
 def _split_sections(text: str) -> list[_Section]:
-    """Split a text at its headings.
+    """Split a Markdown text into sections at its headings.
 
     The text before the first heading is a section too, unless it is blank.
     """
@@ -149,9 +180,13 @@ def _split_sections(text: str) -> list[_Section]:
 
 
 def _update_fence(line: str, fence: str) -> str:
-    """Return the code fence that is open after a line, or an empty string.
+    """Return the code fence that is open after a line, or an empty string if none is open.
 
-    A fence is closed by a run of the same character that is at least as long.
+    A code fence is closed by at least as many of the same characters.
+
+    Args:
+        line: the next line of the text.
+        fence: the code fence that is open before the line, or an empty string.
     """
     match = _FENCE.match(line)
     if match is None:

@@ -1,4 +1,4 @@
-"""Replace old tool output with its line count. Tool calls stay visible.
+"""Replace old tool results in messages with their line counts. Tool calls are kept.
 
 Source: the design document "Context Engineering Optimization", section 3.5.
 """
@@ -16,8 +16,8 @@ _CLEANED: Final = re.compile(r"\[Content truncated: \d+ lines\]")
 def clean_tool_output(message: Message) -> Message:
     """Replace each tool result of a message with `[Content truncated: N lines]`.
 
-    Results that were already replaced, and stubs (references to results that are stored elsewhere),
-    stay unchanged.
+    Results that were already replaced stay unchanged, and so do stubs, which refer to stored
+    results.
     """
     if isinstance(message.content, str):
         if message.role != "tool":

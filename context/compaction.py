@@ -1,4 +1,6 @@
-"""Building blocks for compacting long conversations.
+"""Pure functions and values for compacting long conversations.
+
+Compaction replaces old messages with a summary, or clears old tool results.
 
 Source: the design documents "Context Management Enhancements", sections 3 and 7; "Context
 Engineering Optimization", section 3.2.
@@ -23,9 +25,14 @@ HEAD: Final = "[Summary of the earlier conversation]"
 
 @dataclass
 class CircuitBreaker:
-    """A circuit breaker that disables compaction after three attempts in a row freed no tokens.
+    """Disables compaction after three attempts in a row that freed no tokens.
 
-    It resets when an attempt succeeds, or when the model or the token budget changes.
+    Compaction is enabled again when an attempt succeeds, or when the model or the token budget
+    changes.
+
+    Attributes:
+        attempts: the number of failed attempts in a row.
+        circumstances: the model and the token budget of the last attempt, or None.
     """
 
     attempts: int = 0
@@ -36,7 +43,13 @@ class CircuitBreaker:
         return self.circumstances == (model, budget) and self.attempts >= MOST_ATTEMPTS
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
-        """Record whether a compaction attempt freed tokens."""
+        """Record an attempt to compact the conversation.
+
+        Args:
+            model: the name of the model.
+            budget: the token budget.
+            has_shrunk: whether the attempt freed tokens.
+        """
         if has_shrunk or self.circumstances != (model, budget):
             self.attempts = 0
         self.circumstances = (model, budget)
@@ -45,7 +58,15 @@ class CircuitBreaker:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """The size of a conversation before and after compaction, in tokens and messages."""
+    """The result of a compaction.
+
+    Attributes:
+        before_tokens: the token count before.
+        after_tokens: the token count after.
+        before_messages: the number of messages before.
+        after_messages: the number of messages after.
+        strategies_run: the names of the steps that were run.
+    """
 
     before_tokens: int
     after_tokens: int
@@ -55,7 +76,13 @@ class CompactResult:
 
 
 class ConversationSignals(NamedTuple):
-    """Statistics about a conversation: its length, and how many messages use tools or fail."""
+    """Statistics about the messages of a conversation.
+
+    Attributes:
+        error_density: the fraction of messages with a failed tool result.
+        tool_call_density: the fraction of messages with a tool call or a tool result.
+        message_count: the number of messages.
+    """
 
     error_density: float
     tool_call_density: float
@@ -73,10 +100,10 @@ class ConversationSignals(NamedTuple):
 
     @property
     def clearing(self) -> tuple[float, int]:
-        """How much of the old tool output to clear, as a fraction and a size in bytes.
+        """Which old tool results to clear, as a pair of a fraction and a size in bytes.
 
-        Among the oldest messages, up to this fraction of all messages, each tool result of at least
-        this size is cleared.
+        The fraction says how many of the messages, starting with the oldest, are considered. Their
+        tool results are cleared if they have at least the given size.
         """
         if self.error_density > HIGH_ERROR_DENSITY:
             return 0.35, LARGE_RESULT_BYTES
@@ -87,6 +114,10 @@ class ConversationSignals(NamedTuple):
 
 def find_safe_split(messages: Sequence[Message], target: int) -> int:
     """Find an index at which messages can be split without separating a tool call from its result.
+
+    Args:
+        messages: the messages, oldest first.
+        target: the preferred index.
 
     Returns:
         The last such index at or before `target`, but at least 2.

@@ -1,4 +1,4 @@
-"""The envelope: a complete request before it is rendered."""
+"""The envelope: a complete request before it is rendered. Hooks read and change envelopes."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,14 +14,18 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class SystemPart:
-    """A named part of the system message."""
+    """A part of the system message, with a name."""
 
     name: str
     text: str
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build a system part from its JSON object."""
+        """Build a system part from its JSON object.
+
+        Raises:
+            MalformedEnvelope: when the name or the text is missing or is not text.
+        """
         name, text = data.get("name"), data.get("text")
         if not isinstance(name, str) or not isinstance(text, str):
             raise MalformedEnvelope("A system part has a name and a text.")
@@ -34,7 +38,7 @@ class SystemPart:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The parts of the system message, and their joined text."""
+    """The system message, as a sequence of parts."""
 
     parts: tuple[SystemPart, ...] = ()
 
@@ -49,9 +53,9 @@ class Messages:
     """The messages of a request.
 
     Attributes:
-        cached: all messages of the active path, including the current user message but not the
+        cached: all messages of the active path. The current user message is included, but not the
             context sent with it.
-        uncached: messages that are sent last and never stored.
+        uncached: messages that are sent last and are not stored.
     """
 
     cached: tuple[Message, ...] = ()
@@ -59,7 +63,7 @@ class Messages:
 
 
 class CancelPort(Protocol):
-    """The interface of a cancel token."""
+    """The interface of an object that tells whether the user has cancelled an operation."""
 
     @property
     def is_cancelled(self) -> bool:
@@ -74,6 +78,10 @@ class RequestMeta:
     """Read-only information about a request for hooks. It is not part of the envelope's JSON.
 
     Attributes:
+        model: the name of the model.
+        budget: the token budget of the request.
+        turn: the id of the turn.
+        request: the number of the request within the turn, counted from 1.
         cancel: the cancel token for long hooks, or None if the request cannot be cancelled.
     """
 
@@ -86,7 +94,7 @@ class RequestMeta:
 
 @dataclass(frozen=True, slots=True)
 class ContextEnvelope:
-    """A complete request: system parts, tools, messages and options."""
+    """A complete request before it is rendered: system parts, tools, messages and options."""
 
     system: System = System()
     tools: tuple[ToolDefinition, ...] = ()
@@ -100,7 +108,9 @@ class ContextEnvelope:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build an envelope from its JSON object. `compiled` is recomputed from the parts.
+        """Build an envelope from its JSON object.
+
+        The joined text of the system parts (`compiled`) is computed again and not read.
 
         Raises:
             MalformedEnvelope: when a field has the wrong type or a required one is missing.
@@ -132,7 +142,7 @@ class ContextEnvelope:
 
 
 class EncodedJson(Mapping[str, Any]):
-    """JSON text that is decoded on first access."""
+    """A JSON object that is stored as text, and decoded when it is first read."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -84,7 +84,10 @@ class HookPatchError(ContextHookError, ContextPatchError):
 
 
 class SummaryFailed(ContextError):
-    """Raised when a summary cannot be used. A model's summary is then replaced with an outline."""
+    """Raised when a summary of old messages cannot be used.
+
+    If a model wrote the summary, an outline made without a model is used instead.
+    """
 
 
 class BadPin(ContextError, ValueError):
@@ -104,16 +107,16 @@ class BadInputs(ContextError, ValueError):
 
 
 class UnguardedRequest(ContextError, TypeError):
-    """Raised when code other than the budget guard builds a request to be sent."""
+    """Raised when a request is built by other code than the budget guard, which checks its size."""
 
 
 class ContextOverflow(ContextError):
-    """Raised when the content that must be sent exceeds the budget. Nothing is sent.
+    """Raised when the content that must be sent exceeds the token budget. Nothing is sent.
 
     Attributes:
         report: the context report, or None if the provider reported the overflow.
-        ways_out: what the user can do about it, most useful first.
-        limit: the context length from the provider's error message, or None.
+        ways_out: sentences that tell the user what to do, most useful first.
+        limit: the context length in tokens from the provider's error message, or None.
     """
 
     def __init__(

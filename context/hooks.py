@@ -1,9 +1,9 @@
-"""Hooks: user code and plugins that change requests and messages.
+"""Hooks: functions of the user or of plugins that change requests and messages.
 
-A context hook reads an envelope and returns a patch. Patches are stored and replayed, so the hook
-does not run again. A message hook reads a finished message before it is stored, and may return a
-changed one. Hooks receive immutable values, so they can affect each other only through their
-results.
+A context hook reads an envelope (a complete request) and returns a patch. Patches are stored and
+replayed, so that the hook does not run again. A message hook reads a finished message before it is
+stored, and may return a changed one. Hooks receive immutable values, so that they can affect each
+other only through their results.
 
 If a context hook fails, the request is aborted and nothing is stored. If a message hook fails, the
 error is reported and the message stays unchanged.
@@ -29,7 +29,11 @@ HOOK_KINDS: Final[tuple[str, ...]] = get_args(HookKind)
 
 @dataclass(frozen=True, slots=True)
 class ContextEvent:
-    """The argument of a context hook: the envelope of a request or of a finished turn."""
+    """The argument of a context hook: the envelope of a request or of a finished turn.
+
+    Attributes:
+        reason: the phase in which the hook runs: `before_request`, `ephemeral` or `turn_end`.
+    """
 
     reason: ContextReason
     envelope: ContextEnvelope
@@ -69,7 +73,13 @@ class AgentStartEvent:
 
 @dataclass(frozen=True, slots=True)
 class CustomMessage:
-    """A message added by an extension. The model sees it as a user message."""
+    """A message that a hook adds to a turn. The model sees it as a user message.
+
+    Attributes:
+        custom_type: a name for the kind of message, chosen by the hook.
+        content: the text or the parts of the message.
+        display: how the transcript shows the message, as JSON.
+    """
 
     custom_type: str
     content: str | tuple[Part, ...]
@@ -83,10 +93,13 @@ AgentStartHandler = Callable[[AgentStartEvent], CustomMessage | None]
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A patch from a hook, after it was checked and applied.
+    """A patch of a context hook that was checked and applied to an envelope.
 
     Attributes:
         entry_id: the id of the log entry that stores the patch.
+        name: the name under which the change is stored.
+        patch: the operations of the patch.
+        display: how the transcript shows the change, or None.
         reasons: why the patch invalidates the prompt cache.
     """
 
@@ -102,6 +115,8 @@ class ContextRun:
     """The result of running all context hooks on an envelope.
 
     Attributes:
+        envelope: the envelope after the last hook.
+        transforms: the patches of the hooks, in order.
         label: the label for the answer, set by the last hook that provides one, or None.
     """
 
@@ -111,7 +126,7 @@ class ContextRun:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the hooks invalidate the prompt cache, without duplicates."""
+        """The reasons why the hooks invalidate the prompt cache, without duplicates."""
         reasons = (reason for transform in self.transforms for reason in transform.reasons)
         return tuple(dict.fromkeys(reasons))
 
@@ -121,6 +136,7 @@ class MessageRun:
     """The result of running all message hooks on a message.
 
     Attributes:
+        message: the message after the last hook.
         problems: one sentence for each hook that failed.
     """
 
@@ -164,10 +180,12 @@ class HookRegistry:
         """Register a hook.
 
         Args:
+            kind: `context`, `message` or `before_agent_start`.
+            handler: the function to call.
             name: the hook's name in reports and errors. Defaults to the function's name.
 
         Raises:
-            ValueError: when the kind is not `context`, `message` or `before_agent_start`.
+            ValueError: when the kind is unknown.
         """
         if kind not in self._hooks:
             raise ValueError(f"There is no hook {kind!r}; there are {', '.join(HOOK_KINDS)}.")
@@ -176,7 +194,7 @@ class HookRegistry:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Remove the hooks registered in the `with` block if it raises an exception."""
+        """Remove the hooks that were registered in the `with` block if it raises an exception."""
         before = {kind: list(hooks) for kind, hooks in self._hooks.items()}
         try:
             yield
@@ -185,7 +203,7 @@ class HookRegistry:
             raise
 
     def has(self, kind: HookKind) -> bool:
-        """Return whether a hook of a kind is registered."""
+        """Return whether at least one hook of a kind is registered."""
         return bool(self._hooks[kind])
 
     def run_context(
@@ -193,11 +211,16 @@ class HookRegistry:
     ) -> ContextRun:
         """Run every context hook, each on the result of the previous one.
 
-        Nothing is stored here. The caller stores the patches of all hooks of a phase together.
+        Nothing is stored here. The caller stores the patches of all hooks together.
+
+        Args:
+            reason: the phase: `before_request`, `ephemeral` or `turn_end`.
+            envelope: the request to change.
+            new_id: returns a new id for a log entry.
 
         Raises:
             ContextHookError: when a hook fails or its patch cannot be applied. If the request was
-                cancelled in the meantime, the cancel token's exception is raised instead.
+                cancelled in the meantime, the exception of the cancel token is raised instead.
         """
         transforms: list[Transform] = []
         label: str | None = None
@@ -215,7 +238,10 @@ class HookRegistry:
         return ContextRun(envelope, tuple(transforms), label)
 
     def run_message(self, message: Message) -> MessageRun:
-        """Run every message hook, each on the result of the previous one."""
+        """Run every message hook, each on the result of the previous one.
+
+        The errors of hooks are part of the result.
+        """
         problems: list[str] = []
         for hook in self._hooks["message"]:
             try:
@@ -225,7 +251,11 @@ class HookRegistry:
         return MessageRun(message, tuple(problems))
 
     def run_agent_start(self, prompt: str) -> AgentStartRun:
-        """Run every `before_agent_start` hook, and return the messages that they add."""
+        """Run every `before_agent_start` hook, and return the messages that the hooks add.
+
+        Args:
+            prompt: the user's text.
+        """
         messages: list[CustomMessage] = []
         problems: list[str] = []
         for hook in self._hooks["before_agent_start"]:
@@ -277,7 +307,11 @@ def _apply_result(
 def _check_label(
     hook: _Hook, result: ContextResult, reason: ContextReason, earlier: str | None
 ) -> str | None:
-    """Return the label that a hook sets, on a single line, or the earlier label."""
+    """Return the label that a hook sets, as a single line, or else the earlier label.
+
+    Raises:
+        HookPatchError: when the hook must not set a label, or the label is not text.
+    """
     if result.label is None:
         return earlier
     if reason != "turn_end":

@@ -1,6 +1,7 @@
-"""The layers of a request, and the segments (pieces of context) that layers consist of.
+"""The layers of a request, and the segments of which layers consist.
 
-A segment's text is escaped when it is created, so notes may contain any tag or fence. Rendered text
+A layer is a kind of content, and a segment is a single source, such as a note. The text of a
+segment is escaped when the segment is created, so that notes may contain any XML tag. Rendered text
 is never parsed back into segments.
 """
 
@@ -31,7 +32,7 @@ _MARK: Final = re.compile(
 
 
 class Layer(StrEnum):
-    """A layer of a request: a kind of content with its own place and lifetime.
+    """A layer of a request: a kind of content with its own position and lifetime.
 
     `T` contains the tool definitions, `L1` the instructions, `L2` the context carried forward from
     earlier turns, `L3` the context of this turn, `L4` the history, and `L5` the user message. `E`
@@ -66,7 +67,12 @@ WIRE_ORDER: Final[tuple[Layer, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ImageData:
-    """An image as sent: its media type, such as `image/png`, and its base64 data."""
+    """An image in the form in which it is sent to a model.
+
+    Attributes:
+        media_type: the media type, such as `image/png`.
+        data: the image, encoded as base64.
+    """
 
     media_type: str
     data: str
@@ -91,8 +97,8 @@ _ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
 def name_source(source: str) -> str:
     """Return the name of a source for use in a sentence: a vault path, a URL or a file name.
 
-    For a file outside the vault, such as a pasted image, the folder is left out, because it would
-    mean nothing to the user.
+    The folder of a file outside the vault is left out, because the user does not know where pasted
+    images are stored, for example.
     """
     if not _ABSOLUTE.match(source):
         return source
@@ -109,11 +115,10 @@ class Segment:
         version: a hash of the source's content when it was read, or None.
         content: the escaped text.
         number: the number that answers use to cite the source, or None.
-        derived: how the text was produced, such as `map_reduce` for reading notes that a model
-            wrote. An empty string for the original text.
-        whole_tokens: for an excerpt, the token count of the whole attachment, otherwise None. An
-            excerpt is a passage found in an attachment. In a preview, the excerpt is a text of
-            about the size that will be sent.
+        derived: how the text was produced, such as `map_reduce` for notes that a model wrote while
+            reading. An empty string for the original text.
+        whole_tokens: the token count of the whole attachment if this segment is an excerpt of it,
+            otherwise None. In a preview, an excerpt is a text of about the size that will be sent.
         image: the image sent with the text, or None. The log stores it only for the turn in which
             it was attached (L3), because later turns (L2) repeat the same image.
     """
@@ -157,7 +162,12 @@ class Segment:
         derived: str = "",
         image: ImageData | None = None,
     ) -> Self:
-        """Build a segment from raw text, which is escaped here."""
+        """Build a segment from text that is not escaped yet.
+
+        Args:
+            text: the text, which this method escapes. The other arguments are the attributes of the
+                segment.
+        """
         content = html.escape(text, quote=False)
         place = (id, layer, kind, source, lines, version)
         made = cls(*place, content, pinned, title, tuple(heading), number, derived)
@@ -165,7 +175,7 @@ class Segment:
 
     @property
     def is_excerpt(self) -> bool:
-        """Whether the segment is a passage from an attachment that was too large to send whole."""
+        """Whether the segment is a passage from an attachment that was too large to be sent."""
         return self.kind == "passage" and self.whole_tokens is not None
 
     @property
@@ -175,17 +185,17 @@ class Segment:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the segment must not be shortened, because it is a selection or an image."""
+        """Whether the segment is always sent completely, because it is a selection or an image."""
         return self.kind in ("selection", "image")
 
     @property
     def shown_source(self) -> str:
-        """The name of the source for use in a sentence. See `name_source`."""
+        """The name of the source for use in a sentence, from `name_source`."""
         return name_source(self.source)
 
     @property
     def raw_content(self) -> str:
-        """The segment's original text, not escaped."""
+        """The original text of the segment, without escapes."""
         text = self.content.replace("&lt;", "<").replace("&gt;", ">")
         return text.replace("&amp;", "&")
 
@@ -247,7 +257,7 @@ class Segment:
     def render(self) -> str:
         """Render the segment for the model, as an XML element that names its source.
 
-        Block ids and embedded image names are removed, since models cannot use them.
+        Block ids and embedded image names are removed, because models cannot use them.
         """
         source, content = replace_surrogates(self.source), _remove_marks(self.content)
         if self.layer is Layer.L2:
@@ -274,7 +284,7 @@ def _remove_marks(text: str) -> str:
 
 
 def sort_by_wire(pieces: Mapping[Layer, Piece]) -> Iterator[tuple[Layer, Piece]]:
-    """Yield the items of a mapping in the order in which their layers are sent."""
+    """Yield the items of a mapping in the order in which their layers are sent to the model."""
     return ((layer, pieces[layer]) for layer in WIRE_ORDER if layer in pieces)
 
 
@@ -285,7 +295,7 @@ def name_lines(lines: tuple[int, int]) -> str:
 
 
 def render_segments(segments: Iterable[Segment]) -> str:
-    """Render segments for the model, one per line."""
+    """Render segments for the model, and join them with newlines."""
     return "\n".join(segment.render() for segment in segments)
 
 

@@ -27,7 +27,7 @@ class FrozenMapping(Mapping[str, object]):
 
     @cached_property
     def json(self) -> str:
-        """The object as compact JSON: with sorted keys, without extra spaces or ASCII escapes."""
+        """The object as compact JSON, with sorted keys and without spaces or ASCII escapes."""
         return compact_json(thaw(self))
 
     def __getitem__(self, key: str) -> object:
@@ -126,8 +126,8 @@ class ReasoningPart:
 
     Attributes:
         signature: the provider's signature of the text, or an empty string for most providers. Text
-            and signature must be sent back unchanged. If the text is empty, the signature is the
-            encrypted reasoning.
+            and signature must be sent back to the provider unchanged. If the text is empty, the
+            signature is the encrypted reasoning.
     """
 
     text: str
@@ -264,9 +264,13 @@ class Message:
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:
-        """Encode the message with `encode`, and cache the result under the key `form`.
+        """Encode the message as text, and cache the result.
 
         The text of a message with images is not cached, because it is large.
+
+        Args:
+            form: a name for the encoding, used as the key of the cache.
+            encode: returns the text of a message.
         """
         text = self._encoded.get(form)
         if text is None:
@@ -289,7 +293,7 @@ class Message:
 
     @cached_property
     def text(self) -> str:
-        """The message's text parts, joined."""
+        """The text of the message, joined from its text parts."""
         if isinstance(self.content, str):
             return self.content
         return "".join(part.text for part in self.content if isinstance(part, TextPart))
@@ -297,7 +301,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool definition for a model. `parameters` is a JSON schema."""
+    """The definition of a tool that a model can call. `parameters` is a JSON schema."""
 
     name: str
     description: str
@@ -310,7 +314,11 @@ class ToolDefinition:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build a tool definition from its JSON object. Unknown keys are ignored."""
+        """Build a tool definition from its JSON object. Unknown keys are ignored.
+
+        Raises:
+            MalformedMessage: when a field is missing or has the wrong type.
+        """
         parameters = data.get("parameters", {})
         if not isinstance(parameters, Mapping):
             raise MalformedMessage("A tool's parameters are a JSON object.")

@@ -1,4 +1,7 @@
-"""Build and parse stubs: short texts that replace large tool results in a request."""
+"""Build and parse stubs. A stub is a short text that replaces a large tool result in a request.
+
+It refers to the complete result, which is stored outside of the request.
+"""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +18,13 @@ _STUB: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Offloaded:
-    """A reference to a tool result that is stored outside of the request."""
+    """A reference to a large tool result that is stored outside of the request.
+
+    Attributes:
+        ref_id: the id under which the result is stored.
+        tool: the name of the tool.
+        bytes: the size of the result.
+    """
 
     ref_id: str
     tool: str
@@ -27,7 +36,14 @@ class Offloaded:
 
 
 def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
-    """Build the stub of a tool result: its size, its beginning, and how to read the rest.
+    """Build a stub, the short text that replaces a large tool result in a request.
+
+    The stub gives the size and the beginning of the result, and says how to read the rest.
+
+    Args:
+        tool_name: the name of the tool.
+        content: the complete result.
+        ref_id: the id under which the result is stored.
 
     Source: the design document "Context Management Enhancements", section 2.
     """
@@ -41,12 +57,12 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
 
 
 def is_offload_stub(content: str) -> bool:
-    """Return whether a text is a stub, which is the only reference to a stored tool result."""
+    """Return whether a text is a stub, which replaces a large tool result in a request."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
 
 
 def read_stub(content: str) -> Offloaded | None:
-    """Parse a stub, which replaces a stored tool result. Return None for any other text."""
+    """Parse a stub, which replaces a large tool result. Return None for any other text."""
     found = _STUB.fullmatch(content) if is_offload_stub(content) else None
     if found is None:
         return None

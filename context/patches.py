@@ -1,6 +1,7 @@
 """Patches: changes to an envelope, described as data so that they can be stored and replayed.
 
-Every operation on the cached messages must give a reason for invalidating the prompt cache.
+An envelope is a complete request before it is rendered. A patch consists of operations. Every
+operation on the cached messages must give a reason why it invalidates the provider's prompt cache.
 
 Source: the design document "Context Engineering", sections "Patch operations" and "Boundary
 enforcement rules".
@@ -29,7 +30,7 @@ OPTION_NAMES: Final = ("reasoning", "temperature", "maxTokens")
 
 @dataclass(frozen=True, slots=True)
 class PatchResult:
-    """An envelope after a patch, with the patch's effect on the prompt cache.
+    """An envelope after a patch, with the patch's effect on the provider's prompt cache.
 
     Attributes:
         cache_invalidated: whether any operation has the scope `cached`, even if it changed nothing.
@@ -114,9 +115,9 @@ def _apply(envelope: ContextEnvelope, op: Op, newcomers: "_MessageReader") -> Co
 
 
 class _MessageReader:
-    """Reads the messages that a patch adds.
+    """Reads the messages that a patch adds to a request.
 
-    Their new ids are derived from the id of the patch's log entry.
+    The ids of the new messages are derived from the id of the log entry that stores the patch.
     """
 
     def __init__(self, entry_id: str) -> None:
@@ -124,7 +125,7 @@ class _MessageReader:
         self._number = 0
 
     def read(self, op: Op) -> tuple[Message, ...]:
-        """Read the messages of a patch operation. Existing message ids are kept."""
+        """Read the messages of a patch operation. Messages without an id get a new one."""
         return tuple(self._name(message) for message in _each(op, "messages", Message.from_dict))
 
     def _name(self, message: Message) -> Message:
@@ -188,9 +189,10 @@ def _options_set(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> Contex
 
 
 def _is_option_value(name: str, value: object) -> bool:
-    """Return whether an option's value is valid: unset or a finite number.
+    """Return whether the value of a request option is valid.
 
-    `maxTokens` must be a positive integer.
+    None means that the option is not set. Other values must be finite numbers, and `maxTokens` must
+    be a positive integer.
     """
     if value is None:
         return True

@@ -1,10 +1,10 @@
-"""Build a request from a session's log entries.
+"""Build a request from the log entries of a session.
 
-The steps: replay the log → run hooks → apply stored trims and drops → add the turn's context,
+The steps are: replay the log → run hooks → apply stored trims and drops → add the turn's context,
 carry-forward and memory → count tokens → trim → compact → run ephemeral hooks → add a note on usage
-→ guard → compare with the previous request → report → place cache marks → `PreparedRequest`. Only
-compaction calls a model. A preview writes nothing, runs no hook, and uses an outline in place of a
-model's summary.
+→ check the budget → compare with the previous request → report → place cache marks →
+`PreparedRequest`. Only compaction calls a model. A preview writes nothing, runs no hook, and uses
+an outline in place of a model's summary.
 """
 
 from collections.abc import Sequence
@@ -48,10 +48,14 @@ Mode = Literal["send", "preview"]
 
 
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
-    """Build a request that fits its budget, and a report of its content.
+    """Build a request that is not larger than its token budget, with a report of its content.
 
-    New log entries (patches of hooks, a trim, a compaction or a drop) are stored in one write. A
-    preview stores none.
+    New log entries (patches of hooks, a trim, a compaction or a drop) are stored in one write.
+
+    Args:
+        inputs: the session's log, the context of the turn and the settings.
+        ports: the functions that this package calls, such as the one that stores log entries.
+        mode: "send", or "preview" to store nothing and run no hook.
 
     Raises:
         ContextOverflow: when instructions, tools and the user message alone exceed the budget.
@@ -80,7 +84,15 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
 
 @dataclass(frozen=True)
 class _FittedPlan:
-    """A request plan after the decisions to shorten messages and to compact the history."""
+    """A plan of a request, after it was decided which messages are shortened or compacted.
+
+    Attributes:
+        hooked_path: the replayed log with the changes of hooks.
+        plan: the plan of the request.
+        has_trimmed: whether old messages were shortened.
+        compacted: the compaction of old turns, or None.
+        why: why the history was compacted, or None.
+    """
 
     hooked_path: HookedPath
     plan: RequestPlan
@@ -97,16 +109,19 @@ class _FittedPlan:
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
     def with_entries(self, request: RequestSetup, entries: tuple[Entry, ...]) -> "_FittedPlan":
-        """Return the plan with new log entries added."""
+        """Return a copy of the plan with new log entries added."""
         return self._with_path(request, add_entries(self.hooked_path, entries, request))
 
     def with_ephemerals(self, request: RequestSetup) -> "_FittedPlan":
-        """Return the plan with the changes of `ephemeral` hooks."""
+        """Return a copy of the plan with the changes of `ephemeral` hooks."""
         hooked_path = apply_ephemeral_hooks(self.hooked_path, request)
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
     def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
-        """Return the plan, with a message about the used budget if most of it is used."""
+        """Return the request plan.
+
+        If most of the token budget is used, it contains a note about this.
+        """
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
@@ -121,8 +136,13 @@ def _trim_and_compact(request: RequestSetup, hooked_path: HookedPath, is_sent: b
     """Shorten old messages and compact the history, as the history policy decides.
 
     A request stays unchanged if its required content alone exceeds the budget. If shortening
-    messages does not free enough tokens, this is undone, and the compaction decides which messages
-    of the remaining turns are shortened.
+    messages does not free enough tokens, the shortening is undone. The compaction then decides
+    which of the remaining messages are shortened.
+
+    Args:
+        request: the setup of the request.
+        hooked_path: the replayed log with the changes of hooks.
+        is_sent: whether the request is sent, and not only previewed.
     """
     fitted = _FittedPlan(hooked_path, build_plan(request, hooked_path))
     if not can_fit(fitted.plan.draft, request.budget_tokens):
@@ -196,6 +216,16 @@ def prepare_call(
     """Build a request for a single model call outside of any turn, such as a summary.
 
     Nothing is left out of the request.
+
+    Args:
+        preamble: the tools and instructions.
+        history: the turns to send.
+        question: the text of the user message.
+        request_budget: the token budget of the request.
+        model: the name of the model.
+        session: the id of the session, or None.
+        temperature: the temperature of the model.
+        takes_marks: whether the provider accepts cache marks.
 
     Raises:
         ContextOverflow: when the request exceeds its budget.

@@ -1,4 +1,4 @@
-"""Build system prompts from named sections, with the static ones first."""
+"""Build system prompts from named sections. Sections that never change come first."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,11 @@ from context.envelope import SystemPart
 
 @dataclass(frozen=True, slots=True)
 class PromptSection:
-    """A named section of a prompt. `cacheable` sections do not change between requests."""
+    """A named section of a prompt.
+
+    Attributes:
+        cacheable: whether the section is static: the same in every request.
+    """
 
     name: str
     content: str
@@ -21,7 +25,9 @@ class PromptSection:
 
 
 class PromptBuilder:
-    """Joins prompt sections: static ones first, otherwise in the order in which they were added.
+    """Joins the sections of a prompt. Static sections come first, then dynamic ones.
+
+    Otherwise the sections keep the order in which they were added.
 
     Source: the design documents "Context Management Enhancements", section 4; "Context Engineering
     Optimization", section 3.1.
@@ -31,7 +37,7 @@ class PromptBuilder:
         self.sections = tuple(sections)
 
     def add(self, section: PromptSection) -> "PromptBuilder":
-        """Return a new builder with the section added."""
+        """Return a new builder with another section at the end."""
         return PromptBuilder((*self.sections, section))
 
     def build(self) -> tuple[str, list[int]]:
@@ -65,10 +71,11 @@ class InstructionsText:
 def make_system_parts(
     name: str, base: Sequence[PromptSection], instructions: Sequence[InstructionsText] = ()
 ) -> tuple[SystemPart, ...]:
-    """Build the system message (L1): the app's own prompt, then the user's instructions.
+    """Build the system message: the app's own prompt, then the user's instructions.
 
-    Each instructions text becomes a separate part, placed after those that change less often, so
-    that a change leaves the cached prefix before it intact. Empty instructions are skipped.
+    Each text of instructions becomes a separate part. Parts that change less often come first, so
+    that a change does not affect the cached part of the request before it. Empty instructions are
+    skipped.
 
     Args:
         name: the name of the part with the app's own prompt.

@@ -1,8 +1,8 @@
 """Count the tokens of messages, segments and tools.
 
-Counts are estimates without a safety margin. Instead, the budget is divided by a factor (see the
-design document "Strata: the design", section 4.5): 1.0 for the model's own tokenizer, 1.1 for any
-other, and more if a provider reports more tokens than estimated.
+Counts are estimates without a safety margin. Instead, the token budget is divided by a safety
+factor. The factor is 1.0 for the model's own tokenizer and 1.1 for any other. It is raised if a
+provider reports more tokens than estimated.
 """
 
 import math
@@ -49,11 +49,11 @@ class TokenCounter(Protocol):
 
     @property
     def message_overhead(self) -> int:
-        """The number of extra tokens per message."""
+        """The number of tokens that each message needs in addition to its text."""
 
     @property
     def part_overhead(self) -> int:
-        """The number of extra tokens per message part."""
+        """The number of tokens that each message part needs in addition to its text."""
 
     def count(self, text: str) -> int:
         """Count the tokens of a text.
@@ -62,15 +62,18 @@ class TokenCounter(Protocol):
         """
 
     def __hash__(self) -> int:
-        """Hash by value, since token counts are cached by counter."""
+        """Return a hash of the counter's settings, because token counts are cached by counter."""
 
 
 @runtime_checkable
 class ImageCounter(Protocol):
-    """The interface of a token counter that also counts images, by the provider's rules."""
+    """The interface of a token counter that also counts images, by the rules of the provider."""
 
     def count_image(self, data: str) -> int:
-        """Count the tokens of a base64 image, or return `IMAGE_TOKENS` if its size is unknown."""
+        """Count the tokens of a base64-encoded image.
+
+        If the size of the image is unknown, return `IMAGE_TOKENS`.
+        """
 
 
 @dataclass(frozen=True)
@@ -102,23 +105,23 @@ def count_message(message: Message, counter: TokenCounter) -> int:
 
 
 def is_merged(before: Message, after: Message) -> bool:
-    """Return whether two consecutive messages are sent as one.
-
-    See `chains.llm.wire_messages`.
-    """
+    """Return whether two consecutive messages are sent to the provider as one message."""
     return before.role == after.role != "tool"
 
 
 def count_merged(
     before: Message, after: Message, counter: TokenCounter, *, joined: Collection[Message] = ()
 ) -> int:
-    """Return the tokens saved by sending two consecutive messages as one.
+    """Return how many tokens are saved by sending two consecutive messages as one.
 
-    The message overhead then applies only once, but plain text becomes a message part with its own
-    overhead.
+    The overhead of a message then applies only once, but plain text becomes a message part with an
+    overhead of its own.
 
     Args:
-        joined: which of the two messages are already part of a merged message.
+        before: the first message.
+        after: the second message.
+        counter: counts the tokens.
+        joined: those of the two messages that are already part of a merged message.
     """
     if not is_merged(before, after):
         return 0
@@ -128,7 +131,7 @@ def count_merged(
 
 
 def count_segment(segment: Segment, counter: TokenCounter) -> int:
-    """Count the tokens of a rendered segment with its newline and image.
+    """Count the tokens of a rendered segment, including its newline and its image.
 
     The count is cached per token counter.
     """
@@ -158,19 +161,24 @@ def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
 
 
 def choose_factor(counter: TokenCounter) -> float:
-    """Return the initial safety factor by which token budgets are divided.
+    """Return the safety factor by which the token budget of a model is divided at first.
 
-    It is used until a provider has reported its actual token count.
+    The factor can be raised when a provider has reported its actual token count.
     """
     return OWN_FACTOR if counter.is_exact else GUESSED_FACTOR
 
 
 def raise_factor(factor: float, estimated: int, reported: int) -> float:
-    """Return the new safety factor after a provider has reported its token count.
+    """Return the safety factor after a provider has reported its token count.
 
-    Token budgets are divided by this factor. If the request was larger than `estimated × factor`,
-    the factor rises by one step. The factor never falls. Steps are small and limited, because a
-    provider may report wrong usage.
+    Token budgets are divided by the safety factor. If the request was larger than `estimated ×
+    factor`, the factor rises by one step. It never falls. Steps are small and limited, because a
+    provider may report wrong counts.
+
+    Args:
+        factor: the current safety factor.
+        estimated: the estimated token count of the request.
+        reported: the token count reported by the provider.
     """
     if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
         return factor

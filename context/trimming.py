@@ -1,8 +1,8 @@
 """Replace old assistant and tool content with `[trimmed]` when a conversation gets too long.
 
-User and system messages never change, and tool calls stay complete. The trim boundary only moves
-forward, so that the trimmed prefix stays the same from request to request. Lengths are in UTF-8
-bytes.
+User and system messages never change, and tool calls stay complete. The position up to which
+messages are trimmed only moves forward, so that the trimmed prefix stays the same from request to
+request. Lengths are in UTF-8 bytes.
 
 Source: the design document "Budget-Aware Trimming".
 """
@@ -39,25 +39,28 @@ TOOL_TOKENS: Final = 8
 
 
 def bytes_to_tokens(n_bytes: int) -> int:
-    """Convert a number of bytes to tokens: the number divided by 3.5, rounded up."""
+    """Estimate the token count of a text from its number of bytes.
+
+    The estimate is the number divided by 3.5, rounded up.
+    """
     return math.ceil(n_bytes / BYTES_PER_TOKEN)
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Estimate the tokens of messages: the sum of their estimates, plus five percent to be safe."""
+    """Estimate the token count of messages, with five percent added to be safe."""
     return _with_safety(sum(_message_tokens(message) for message in messages))
 
 
 def estimate_tool_overhead(tools: Sequence[ToolDefinition] | None) -> int:
-    """Estimate the tokens of tool definitions."""
+    """Estimate the token count of tool definitions."""
     return sum(_tool_tokens(tool) for tool in tools or ())
 
 
 def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
-    """Merge consecutive messages of the same role. The result has the id of the first message.
+    """Merge consecutive messages of the same role. A merged message has the id of the first one.
 
-    In a merged message, a string becomes a text part and empty strings are removed. Other messages
-    stay unchanged.
+    In a merged message, a string becomes a text part, and empty strings are removed. Messages that
+    are not merged stay unchanged.
     """
     merged: list[Message] = []
     for _, neighbours in groupby(messages, key=lambda message: message.role):
@@ -70,14 +73,14 @@ def merge_consecutive_same_role(messages: Iterable[Message]) -> list[Message]:
 
 
 def dedup_tool_results(messages: Iterable[Message]) -> list[Message]:
-    """Keep only the last result for each tool call in every tool message."""
+    """Remove all but the last result of each tool call within each tool message."""
     return [_without_earlier_results(message) for message in messages]
 
 
 def remove_xml_tag(tag_name: str, content: str) -> str:
     """Remove all XML elements with a given tag name, including their content.
 
-    The time is proportional to the length of the text, even if many elements are never closed.
+    The running time is proportional to the length of the text, even if elements are not closed.
     """
     opening, closing = f"<{tag_name}>", f"</{tag_name}>"
     kept, at = [], 0
@@ -94,12 +97,13 @@ def remove_xml_tag(tag_name: str, content: str) -> str:
 class ContextTrimmer:
     """Trims messages, oldest first and no more than necessary.
 
-    The position up to which messages are trimmed is stored in the metadata.
+    The position up to which messages are trimmed is stored in a dictionary of metadata.
 
     Attributes:
         keep_last_n_assistant_messages: how many of the newest assistant messages to keep unchanged
-            if the budget allows it.
-        context_budget_threshold: the fraction of the window available for messages and tools.
+            if the token budget allows it.
+        context_budget_threshold: the fraction of the context window available for messages and
+            tools.
     """
 
     keep_last_n_assistant_messages: int = 50
@@ -117,9 +121,17 @@ class ContextTrimmer:
         metadata: dict[str, object] | None = None,
         tools: Sequence[ToolDefinition] | None = None,
     ) -> tuple[list[Message], dict[str, object] | None]:
-        """Reduce the messages, trim them if they exceed the threshold, and update the metadata.
+        """Reduce the messages with `reduce_context`, and trim them if they exceed the threshold.
 
-        The index in the metadata refers to the reduced list and never decreases.
+        Args:
+            messages: the messages, oldest first.
+            context_window: the size of the context window in tokens.
+            metadata: the metadata returned by the previous call, or None.
+            tools: the tools that are sent with the messages.
+
+        Returns:
+            The messages, and the metadata with the index up to which the reduced messages are
+                trimmed. The index never decreases.
         """
         reduced = self.reduce_context(messages)
         overhead = estimate_tool_overhead(tools)
@@ -138,10 +150,10 @@ class ContextTrimmer:
 
 
 def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
-    """Return the index of the oldest of the `keep_last` newest assistant messages.
+    """Return the index from which messages are trimmed last.
 
-    Messages from that index on are trimmed last. The index is 0 if there are fewer assistant
-    messages, and the number of messages if none is to be kept.
+    This is the index of the oldest of the `keep_last` newest assistant messages. It is 0 if there
+    are fewer assistant messages. If none is to be kept, it is the number of messages.
     """
     if keep_last <= 0:
         return len(messages)
@@ -151,9 +163,10 @@ def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
 
 
 class TrimPass:
-    """A trimming pass over a list of messages, which keeps track of their total size.
+    """Shortens the messages of a list until they fit, and keeps track of their total size.
 
     Args:
+        messages: the messages, oldest first. The list is copied.
         limit: the maximum total size of the messages.
         measure: returns the size of a message, by default its estimated tokens.
         safety: a factor applied to the total size.
@@ -178,7 +191,7 @@ class TrimPass:
 
     @property
     def is_over(self) -> bool:
-        """Whether the messages exceed their limit."""
+        """Whether the messages exceed the maximum size."""
         return self.tokens > self._limit
 
     @property
@@ -197,13 +210,15 @@ class TrimPass:
         end: int | None = None,
         shorten: Callable[[Message], Message] | None = None,
     ) -> int:
-        """Shorten messages one by one until they fit.
-
-        Return the index after the last shortened message, or `first` if none was shortened.
+        """Shorten messages one by one until the total size is within the limit.
 
         Args:
+            first: the index of the first message to shorten.
             end: the index to stop at, or None for the end of the list.
             shorten: a function to use instead of that of the trimming pass.
+
+        Returns:
+            The index after the last shortened message, or `first` if none was shortened.
         """
         last = first
         for at in range(first, len(self.messages) if end is None else end):

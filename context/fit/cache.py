@@ -1,4 +1,4 @@
-"""Compare a request with the previous one, and explain why the prompt cache can't be reused.
+"""Compare a request with the previous one, and explain why the prompt cache cannot be reused.
 
 Providers cache the common prefix of two requests: tools, then instructions, then messages. This
 prefix should only grow from turn to turn. If it does not, the context report gives a reason.
@@ -112,9 +112,9 @@ def compare_requests(
 def _collect_reasons(
     same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
 ) -> tuple[str, ...]:
-    """Return the reasons for all changes, in wire order.
+    """Return the reasons for all changes of the prefix, in the order of the request.
 
-    If a hook changed a layer, the hook's reasons are used for that layer.
+    If a hook changed a layer, the reasons given by the hook are used for that layer.
 
     Args:
         found: the reasons found by comparing the messages.
@@ -142,12 +142,12 @@ def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes)
 
 
 def hash_prefix(draft: RequestDraft) -> str:
-    """Hash a request's tools, instructions and history."""
+    """Return a hash of a request's tools, instructions and history."""
     return hashlib.sha256(draft.preamble.digest + draft.history.digest).hexdigest()
 
 
 def _continues(previous: RequestDraft, draft: RequestDraft) -> bool:
-    """Return whether the draft's history starts with the whole previous history."""
+    """Return whether the history of a draft starts with the whole history of the previous one."""
     return previous.history.common(draft.history) == len(previous.history)
 
 
@@ -158,7 +158,10 @@ def _compare_continued(
     asked: PreviousQuestion,
     changes: Changes,
 ) -> Continuation:
-    """Compare a request with the previous one, by the messages after their common history."""
+    """Compare a request with a previous one whose history it continues.
+
+    Only the messages after the common history are compared.
+    """
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
@@ -199,16 +202,13 @@ def _make_body(draft: RequestDraft) -> dict[str, object]:
 
 
 def make_message_body(message: Message) -> dict[str, object]:
-    """Return a message as a JSON object that does not contain the entry id."""
+    """Return a message as a JSON object without the id of its log entry."""
     data = message.to_dict()
     return {"role": data["role"], "content": data["content"]}
 
 
 def encode_message(message: Message) -> str:
-    """Return a message as compact JSON text that does not contain the entry id.
-
-    The text is cached.
-    """
+    """Return a message as compact JSON without the id of its log entry. The text is cached."""
     return message.encode_once(_BODY, lambda one: compact_json(make_message_body(one)))
 
 
@@ -225,10 +225,10 @@ class _PreviousRequest:
         self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
-        """Count the previous request's leading messages that this request should repeat unchanged.
+        """Return how many leading messages of the previous request should be repeated unchanged.
 
-        In a new turn, this is the history. Within the same turn, it is everything but the uncached
-        message.
+        In a new turn, these are the messages of the history. Within the same turn, they are all
+        messages except the last one if it is sent only once.
         """
         if not self.is_same_turn:
             return self.question
@@ -292,7 +292,7 @@ def _find_reused(
 def _explain_messages(
     before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
 ) -> list[str]:
-    """Return the reasons for all changed messages, starting at the first difference."""
+    """Return the reasons for all changed messages, in order."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
     reasons = []
@@ -307,7 +307,7 @@ def _explain_messages(
 
 
 def _explain_tail(earlier: object, question: Message) -> list[str]:
-    """Explain why the user message of a turn or its context changed.
+    """Return the reasons why the user message of a turn or its context changed.
 
     A user message without context is a plain string if the request has no tools, and a text part
     otherwise. This difference alone is not reported, because the changed tools already explain it.
@@ -321,7 +321,7 @@ def _explain_tail(earlier: object, question: Message) -> list[str]:
 
 
 def _list_parts(message: object) -> list[object]:
-    """Return a message's parts. A plain string becomes one text part."""
+    """Return the parts of a message. A plain string counts as one text part."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]

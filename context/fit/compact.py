@@ -1,4 +1,7 @@
-"""Compact the history of a session, and build the log entries that store the compaction."""
+"""Compact the history of a session, and build the log entries that store the compaction.
+
+Compaction clears old tool results, and replaces old turns with a summary.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -34,7 +37,7 @@ CLEARED: Final = "old results were cleared"
 
 @dataclass(frozen=True)
 class History:
-    """The history to compact.
+    """The history of a session before it is compacted.
 
     Attributes:
         shown: the turns as they are sent, oldest first.
@@ -42,6 +45,7 @@ class History:
             progress.
         offsets: the indexes up to which messages of the turns are shortened or have to be.
         dropped_turns: older turns that requests no longer contain, as stored in the log.
+        preamble: the tools and instructions of the session's requests.
     """
 
     shown: TurnList
@@ -61,7 +65,11 @@ class PlannedCompaction:
     """A compaction that frees tokens. Its log entries are not stored yet.
 
     Attributes:
+        entries: the log entries that store the compaction.
+        result: the size of the history before and after.
         summary: the summary, or an empty string if no summary was needed.
+        by: the author of the summary: `model`, or `outline` if no model wrote it, or `none`.
+        warnings: one sentence for each failed summary.
     """
 
     entries: tuple[Entry, ...]
@@ -89,7 +97,14 @@ class PlannedCompaction:
 def write_compaction(
     result: CompactResult, entry: str | None, summary: str, by: Maker
 ) -> dict[str, object]:
-    """Return the result of a compaction as JSON. `entry` is None if nothing was compacted."""
+    """Return the result of a compaction as JSON.
+
+    Args:
+        result: the size of the history before and after.
+        entry: the id of the log entry that stores the compaction, or None if nothing was compacted.
+        summary: the summary, or an empty string.
+        by: the author of the summary.
+    """
     return {
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
@@ -105,9 +120,16 @@ def write_compaction(
 def preview_compaction(
     history: History, usage: HistoryUsage, request: RequestSetup, why: Why
 ) -> PlannedCompaction | None:
-    """Estimate a compaction without calling a model, or return None if it would free nothing.
+    """Estimate the result of a compaction without calling a model.
 
-    The circuit breaker does not count it as an attempt.
+    Return None if the compaction would free nothing. The circuit breaker does not count the preview
+    as an attempt.
+
+    Args:
+        history: the history to compact.
+        usage: how much of the token budget is used.
+        request: the setup of the request.
+        why: the reason for the compaction.
     """
     history_policy = request.inputs.history_policy
     has_model = history_policy is not None and history_policy.can_summarise
@@ -119,11 +141,17 @@ def preview_compaction(
 def compact_history(
     history: History, usage: HistoryUsage, request: RequestSetup, why: Why
 ) -> PlannedCompaction | None:
-    """Compact the history, or return `None` if that would free nothing.
+    """Compact the history, or return None if the compaction would free nothing.
+
+    Args:
+        history: the history to compact.
+        usage: how much of the token budget is used.
+        request: the setup of the request.
+        why: the reason for the compaction.
 
     Raises:
         SummaryFailed: when a given summary cannot be used.
-        Exception: any other error of the summary port, such as that of a cancelled call.
+        Exception: any other error of the summarising function, such as that of a cancelled call.
     """
     order = _plan_compaction(history, usage, request, why)
     return _run_compaction(order, history, usage, request)
@@ -156,6 +184,12 @@ def _trim_again(
 
     Return the plan, and the resulting token count of the history. The plan is None if no messages
     were shortened before the compaction.
+
+    Args:
+        order: the inputs of the compaction.
+        state: the state after the steps of the compaction.
+        history: the history before the compaction.
+        usage: how much of the token budget is used.
     """
     if history.offsets == TrimOffsets():
         return None, state.tokens(order.counter)

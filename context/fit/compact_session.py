@@ -28,7 +28,11 @@ class CompactionReport:
     """The result of a compaction outside of a request.
 
     Attributes:
+        result: the size of the history before and after.
         entry: the id of the log entry that stores the compaction, or None if nothing was compacted.
+        summary: the summary, or an empty string.
+        by: the author of the summary.
+        warnings: one sentence for each failed summary.
     """
 
     result: CompactResult
@@ -51,8 +55,9 @@ def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> 
     Args:
         inputs: the inputs of a request. Unlike for a request, the path may also end with an answer.
             A turn in progress stays unchanged.
-        why: the reason for the compaction. `asked` summarises everything before the last complete
-            turn. With any other reason, the history is compacted to the usual fraction of its
+        ports: the functions that this package calls, such as the one that stores log entries.
+        why: the reason for the compaction. `asked` summarises all turns before the last complete
+            one. With any other reason, the history is compacted to the usual fraction of its
             budget.
 
     Source: the design document "Context Management Enhancements", section 7.
@@ -69,11 +74,13 @@ def _report_nothing(history: History) -> CompactionReport:
 
 @dataclass(frozen=True)
 class CompactionPreview:
-    """A preview of a compaction. An outline takes the place of the model's summary.
+    """A preview of a compaction, with an outline in place of the model's summary.
 
     Attributes:
+        report: the expected result of the compaction.
         questions: the user messages that would be summarised, oldest first.
-        maker: the model that would write the summary, or an empty string for an outline.
+        maker: the name of the model that would write the summary, or an empty string if an outline
+            would be used.
     """
 
     report: CompactionReport
@@ -82,7 +89,7 @@ class CompactionPreview:
 
 
 def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
-    """Preview the result of `compact_session`. Nothing is stored, and no model is called."""
+    """Preview the result of `compact_session`, without storing anything or calling a model."""
     history, usage = read_history(request := RequestSetup.build(inputs, ports))
     found = preview_compaction(history, usage, request, "asked")
     if found is None:
@@ -95,7 +102,7 @@ def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
 
 
 def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
-    """Compact a session after a turn if its history is too large.
+    """Compact a session after a turn if its history is too large for the token budget.
 
     Return None if nothing was compacted.
     """
@@ -123,7 +130,7 @@ def _try_compaction(
 
 
 def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
-    """Read the history of a session, and measure how much of its budget it uses."""
+    """Read the history of a session, and measure how much of the token budget it uses."""
     reading, counter = replay_path(request.inputs.path, request.counter), request.counter
     envelope = make_hook_envelope(request, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)

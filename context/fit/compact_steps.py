@@ -1,8 +1,8 @@
-"""The steps of a compaction: clear old results, summarise old turns, drop turns.
+"""The steps of a compaction: clear old tool results, summarise old turns, drop turns.
 
-Each step runs only if the history is still too large. The steps update a `CompactionState`, not
-the log. `context.fit.compact` turns the final state into log entries, or discards it if it frees
-nothing.
+Each step runs only if the history is still too large. The steps update a `CompactionState`, not the
+log. `context.fit.compact` turns the final state into log entries, or discards it if no tokens are
+freed.
 
 Source: the design documents "Context Management Enhancements", sections 3 and 7; "Context
 Engineering Optimization", section 3.2.
@@ -39,11 +39,11 @@ class CompactionInput:
         shown: the turns as they are sent now, oldest first.
         kept_as: these turns in the form in which the compaction keeps them, with answers in full.
         said: these turns before any text was shortened.
-        dropped_turns: older turns that are no longer sent. The summary covers them too.
+        dropped_turns: older turns that requests no longer contain. The summary covers them too.
         continues: whether the session's requests start with `shown`, so that a call for the summary
             can reuse the provider's prompt cache.
         target: the token limit for the turns after the compaction.
-        is_whole: whether to summarise everything before the last complete turn, even if it fits.
+        is_whole: whether to summarise all turns before the last complete one, even if they fit.
         is_foretold: whether this is a preview, which uses an outline in place of a model's summary.
         pinned: the ids of messages that must not change.
         task: the instructions for the summarising model, without the turns to summarise.
@@ -77,8 +77,10 @@ class CompactionState:
         turns: the turns that are not summarised.
         cleared: the messages whose tool results were replaced with line counts, by id.
         summary: the summary of the turns before `turns`, or an empty string if there is none.
-        summarised: how many turns the summary replaces.
-        drop_to: how many of the oldest `turns` are dropped.
+        by: the author of the summary: `model`, or `outline` if no model wrote it, or `none`.
+        summarised: the number of turns that the summary replaces.
+        drop_to: the number of the oldest `turns` that are dropped.
+        strategies: the names of the steps that changed something.
         warnings: one sentence for each failed summary.
     """
 
@@ -112,7 +114,11 @@ class CompactionState:
 
 
 def run_steps(order: CompactionInput, summarise: Summarise | None) -> CompactionState:
-    """Run the steps of a compaction.
+    """Run the steps of a compaction, and return the resulting state.
+
+    Args:
+        order: the inputs of the compaction.
+        summarise: asks a model for a summary, or None to build an outline without a model.
 
     Raises:
         SummaryFailed: when a given summary cannot be used.
@@ -129,7 +135,13 @@ def run_steps(order: CompactionInput, summarise: Summarise | None) -> Compaction
 
 
 def make_result(order: CompactionInput, state: CompactionState, after_tokens: int) -> CompactResult:
-    """Build the result of a compaction. `after_tokens` is the final token count."""
+    """Build the result of a compaction.
+
+    Args:
+        order: the inputs of the compaction.
+        state: the state after all steps.
+        after_tokens: the final token count of the history.
+    """
     kept = state.turns[state.drop_to :]
     return CompactResult(
         order.shown_tokens,
@@ -145,7 +157,7 @@ def _count_messages(turns: Sequence[MeasuredTurn]) -> int:
 
 
 def _clear(order: CompactionInput, state: CompactionState) -> None:
-    """Replace large tool results with line counts, oldest first, until the turns fit."""
+    """Replace large tool results with their line counts, oldest first, until the turns fit."""
     messages = [message for turn in state.turns for message in turn.messages]
     share, least_bytes = ConversationSignals.measure(messages).clearing
     split = find_safe_split(messages, int(len(messages) * share))
@@ -176,7 +188,13 @@ def _is_large(message: Message, least_bytes: int) -> bool:
 def replace_messages(
     turn: MeasuredTurn, changed: dict[str, Message], counter: TokenCounter
 ) -> MeasuredTurn:
-    """Return the turn with some messages replaced. Messages are matched by id."""
+    """Return a copy of the turn with some messages replaced.
+
+    Args:
+        turn: the turn.
+        changed: the new messages, by id.
+        counter: counts the tokens of the new messages.
+    """
     if not any(message.id in changed for message in turn.messages):
         return turn
     messages = [changed.get(message.id or "", message) for message in turn.messages]
@@ -184,7 +202,7 @@ def replace_messages(
 
 
 def _summarise(order: CompactionInput, state: CompactionState, summarise: Summarise | None) -> None:
-    """Replace the oldest turns with a model's summary, or with an outline."""
+    """Replace the oldest turns with a model's summary, or with an outline made without a model."""
     cut = _count_summarised(order, state)
     old = state.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
@@ -207,7 +225,7 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
 
 
 def _count_summarised(order: CompactionInput, state: CompactionState) -> int:
-    """Compute how many old turns to summarise so that their summary and the other turns fit."""
+    """Return how many old turns to summarise so that their summary and the other turns fit."""
     last = find_guaranteed_turn(state.turns)
     if order.is_whole:
         return last

@@ -1,7 +1,8 @@
 """Choose which earlier turns a request keeps. Whole turns are dropped, oldest first.
 
-A stored drop cuts the history to three quarters of its budget, so that the next drop is not needed
-soon. Dropping one turn per request would invalidate the provider's prompt cache every time.
+A drop that is stored in the log cuts the history to three quarters of its token budget, so that the
+next drop is not needed soon. Dropping one turn per request would invalidate the provider's prompt
+cache every time.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ class FittedTurns:
 
 
 def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit.
+    """Keep the newest whole turns that fit a token limit.
 
     The last answered turn and all turns after it are always kept, even if they do not fit.
 
@@ -46,10 +47,14 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit. Unanswered user messages may be dropped too.
+    """Keep the newest whole turns that fit a token limit, for a single request.
 
-    By contrast, `fit_turns` keeps every user message after the last answered turn. Such messages
-    remain when the calls to answer them failed.
+    Unlike in `fit_turns`, user messages after the last answered turn may be dropped. Such messages
+    remain in the history when the calls to answer them failed.
+
+    Args:
+        turns: the turns to choose from, oldest first.
+        room_tokens: the token limit for all kept turns.
     """
     fitted = fit_turns(turns, room_tokens)
     if not fitted.kept:
@@ -63,7 +68,12 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit. If even the newest does not fit, no turn is kept."""
+    """Keep the newest whole turns that fit a token limit. If no turn fits, none is kept.
+
+    Args:
+        turns: the turns to choose from, oldest first.
+        room_tokens: the token limit for all kept turns.
+    """
     cut = _cut(turns, room_tokens, len(turns))
     known = TurnList.of(turns)
     return FittedTurns(known[cut:], known[:cut])
@@ -87,7 +97,9 @@ def make_drop_entry(
 
     Args:
         place: the entry's id, parent id and timestamp.
+        first_kept: the oldest turn that later requests contain.
         sizes: the token count of the history before and after the drop.
+        epoch: the model and token budget for which the drop is valid.
     """
     up_to, extra = first_kept.turn.entry_ids[0], FrozenMapping({MODEL: epoch.model})
     return DropEntry(*place, up_to, *sizes, ROOM, epoch.budget, extra=extra)

@@ -21,12 +21,13 @@ _EDITED: Final = "the summary was edited"
 
 
 def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str) -> None:
-    """Append an entry that replaces the text of a summary in all later requests.
+    """Append a log entry that replaces the text of a summary in all later requests.
 
-    The compaction's own entry stays unchanged. Nothing is appended if the text is the same.
+    The log entry of the compaction stays unchanged. Nothing is appended if the text is the same.
 
     Args:
         inputs: the inputs of a request, except that the path may also end with an answer.
+        ports: the functions that this package calls, such as the one that stores log entries.
         compaction: the id of the compaction's log entry.
         text: the new text.
 
@@ -53,10 +54,10 @@ def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str
 
 
 def find_edited_summaries(path: Sequence[Entry]) -> dict[str, Mapping[str, object]]:
-    """Return the last edit of each edited summary, by the id of the compaction's entry.
+    """Return the last edit of each edited summary, by the id of the compaction's log entry.
 
-    Each edit is a patch operation that holds the summary in `parts`, and the history's token count
-    in `tokensAfter`.
+    An edit is a patch operation. `parts` contains the summary, and `tokensAfter` the token count of
+    the history after the edit.
     """
     return {str(op.get("entryId")): op for op in _list_edits(path)}
 
@@ -70,7 +71,8 @@ def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
 def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
     """Return the patch operation that stores a compaction, or None if the path has none.
 
-    Its `tokensAfter` is the history's token count after the last edit of the summary.
+    Its `tokensAfter` is replaced with the token count of the history after the last edit of the
+    summary.
     """
     edited = find_edited_summaries(path).get(compaction, {})
     for entry in path:

@@ -1,9 +1,9 @@
-"""The budget guard, the last step before a request is sent.
+"""The budget guard: the last check of a request's size before the request is sent.
 
-If a request exceeds its budget, the guard leaves out content, the least valuable first. It never
-calls a model, and the report lists everything that is left out. If the required content alone is
-too large, the pipeline raises `ContextOverflow`. Models are called only with a `PreparedRequest`,
-which only the guard can create.
+If a request exceeds its token budget, the guard leaves out content, the least valuable first. It
+never calls a model, and the report lists everything that is left out. If the required content alone
+is too large, the pipeline raises `ContextOverflow`. Models are called only with a
+`PreparedRequest`, which only the guard can create.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class PreparedRequest:
     """A request that passed the budget guard and can be sent.
 
     Attributes:
-        base: the request's envelope, without messages.
+        base: the request's envelope (system message, tools and options), without messages.
         draft: the content of the request.
         marks: the positions up to which the provider may cache the request. Empty for providers
             without cache marks.
@@ -74,12 +74,12 @@ class PreparedRequest:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The segments of this turn that were sent, for the log."""
+        """The segments of this turn's context that are sent. They are stored in the log."""
         return self.draft.tail.segments
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The messages as sent, with this turn's context before its user message."""
+        """The messages as sent. The context of this turn precedes its user message."""
         return self.draft.messages
 
     @cached_property
@@ -92,12 +92,15 @@ class PreparedRequest:
         return replace(self.base, tools=draft.preamble.tools, messages=messages)
 
     def request_body(self) -> dict[str, object]:
-        """Return the request in a provider-neutral form, as a new JSON object."""
+        """Return the request as a new JSON object that does not depend on the provider."""
         messages = [make_message_body(message) for message in self.messages]
         return {**self._head, "messages": messages, **self._end}
 
     def encode_body(self) -> EncodedJson:
-        """Return `request_body` as JSON text. The text of earlier messages comes from a cache."""
+        """Return the result of `request_body` as JSON text.
+
+        The text of the history is taken from a cache.
+        """
         head, end = compact_json(self._head), compact_json(self._end)
         history = self.draft.history.accumulate(_BODY, _encode_turns)
         now = map(encode_message, self.draft.present)
@@ -125,10 +128,11 @@ class GuardReport:
     """The result of applying the budget guard to a draft.
 
     Attributes:
-        draft: the resulting draft. If `fits` is false, it contains only the required content.
+        draft: the content of the request after the guard. If `fits` is false, this is only the
+            required content.
         steps: the names of the steps that changed the draft, in order.
         left_out: everything that was left out.
-        cut: how many old turns to drop from later requests too, or 0.
+        cut: the number of old turns that later requests leave out too, or 0.
         ends_loop: whether the tools were removed, so that the model has to answer.
     """
 
@@ -141,10 +145,10 @@ class GuardReport:
 
 
 def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -> GuardReport:
-    """Make a draft fit its budget, leaving out the least valuable content first.
+    """Make a request fit its token budget by leaving out the least valuable content first.
 
     Args:
-        draft: the request before the guard.
+        draft: the content of the request before the guard.
         budget: the token limit of the request.
         lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
             and its context (the tail). Only the decision to drop turns for good uses this value.
@@ -164,7 +168,7 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
 
 
 def can_fit(draft: RequestDraft, budget: int) -> bool:
-    """Return whether a draft fits the budget once all optional content is left out."""
+    """Return whether a draft fits the token budget once all optional content is left out."""
     return draft.used <= budget or _strip(draft).used <= budget
 
 
@@ -178,10 +182,16 @@ def seal(
     report: ContextReport,
     marks: tuple[CacheMark, ...] = (),
 ) -> PreparedRequest:
-    """Turn a draft that passed the guard into a request that can be sent.
+    """Turn the content of a request that passed the guard into a request that can be sent.
+
+    Args:
+        guarded: the result of the guard.
+        envelope: the envelope with the system message, tools and options.
+        report: the context report of the request.
+        marks: the positions up to which the provider may cache the request.
 
     Raises:
-        UnguardedRequest: when the draft did not pass the guard.
+        UnguardedRequest: when the content did not pass the guard.
     """
     if not guarded.fits or report.used > report.budget:
         raise UnguardedRequest("This request is over its budget and cannot be sent.")
@@ -190,7 +200,15 @@ def seal(
 
 @dataclass(frozen=True)
 class _GuardState:
-    """The draft between two steps of the guard, and everything left out so far."""
+    """The content of a request between two steps of the budget guard.
+
+    Attributes:
+        budget: the token limit of the request.
+        lasting_tail_tokens: as in `enforce_budget`.
+        steps: the names of the steps that changed the content, in order.
+        left_out: everything left out so far.
+        cut: the number of old turns that later requests leave out too.
+    """
 
     draft: RequestDraft
     budget: int
@@ -200,34 +218,51 @@ class _GuardState:
     cut: int = 0
 
     def budget_beside(self, tail_tokens: int) -> int:
-        """Return how many tokens the history (L4) and the tool calls (W) may use.
+        """Return how many tokens the history and the tool calls may use together.
 
         Args:
-            tail_tokens: the size of the user message with its context.
+            tail_tokens: the token count of the user message with its context.
         """
         layers = self.draft.layers
         return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
 
     @property
     def history_budget_now(self) -> int:
-        """The tokens available for the history (L4) in this request."""
+        """The tokens available for the history in this request."""
         tail = self.draft.tail.total + self.draft.uncached_tokens
         return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step of the guard, or this state if nothing was left out."""
+        """Return the state after a step of the guard, or this state if the step left out nothing.
+
+        Args:
+            step: the name of the step.
+            draft: the content of the request after the step.
+            left_out: what the step has left out.
+        """
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step of the guard, even if the step left out nothing."""
+        """Return the state after a step of the guard, even if the step left out nothing.
+
+        Args:
+            step: the name of the step.
+            draft: the content of the request after the step.
+            left_out: what the step has left out.
+        """
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)
         return replace(self, draft=draft, steps=steps, left_out=all_left_out)
 
     def with_turns(self, fitted: FittedTurns, step: str, reason: str) -> "_GuardState":
-        """Return the state with only the given turns kept in the history.
+        """Return the state after a step that dropped turns from the history.
 
-        Pinned items of dropped turns move to the start of the context from earlier turns (L2).
+        Pinned items of dropped turns move to the start of the context that is carried forward.
+
+        Args:
+            fitted: the turns to keep and the turns to drop.
+            step: the name of the step.
+            reason: the reason given in the report.
         """
         if not fitted.dropped:
             return self
@@ -240,18 +275,18 @@ class _GuardState:
 
 
 def record_dropped_turns(dropped: Sequence[MeasuredTurn], reason: str) -> LeftOut:
-    """Build the report's record of dropped turns."""
+    """Build the record of dropped turns for the context report."""
     turns = TurnList.of(dropped)
     return LeftOut(Layer.L4, turns.entries, len(turns), turns.tokens, reason)
 
 
 def record_dropped_segment(segment: Segment, reason: str, counter: TokenCounter) -> LeftOut:
-    """Build the report's record of a dropped segment."""
+    """Build the record of a dropped segment for the context report."""
     return LeftOut(segment.layer, (segment.id,), 0, count_segment(segment, counter), reason)
 
 
 def _cut_history(passing: _GuardState) -> _GuardState:
-    """Drop old turns from this and later requests if the history itself exceeds its budget.
+    """Drop old turns from this and later requests if the history itself exceeds its token budget.
 
     The history is cut well below its budget, so that the next drop is not needed soon.
     """
@@ -264,9 +299,9 @@ def _cut_history(passing: _GuardState) -> _GuardState:
 
 
 def _make_room(passing: _GuardState) -> _GuardState:
-    """Leave out turns for this request only, if the user message with its context is large.
+    """Leave out old turns of this request only, if the user message with its context is large.
 
-    Several passes may be needed, because pinned items of these turns move to that context.
+    Several passes may be needed, because pinned items of the dropped turns move to the context.
     """
     while passing.draft.used > passing.budget:
         fitted = fit_for_now(passing.draft.history, passing.history_budget_now)
@@ -321,7 +356,10 @@ def _shorten_work(passing: _GuardState) -> _GuardState:
 
 
 def _end_loop(passing: _GuardState) -> _GuardState:
-    """Remove the tools from the request, and keep as many tool results as fit."""
+    """Remove the tools from the request, so that the model has to answer.
+
+    Keep as many results of tool calls as fit.
+    """
     before = passing.draft
     if not before.work:
         return passing

@@ -1,7 +1,7 @@
 """Place cache marks, which tell a provider up to where it may cache a request.
 
-At most four positions are marked, and only where the prefix is large enough to be cached. Content
-that is sent only once is never marked.
+At most four positions are marked, and only where the part of the request before the mark is large
+enough to be cached. Content that is sent only once is never marked.
 """
 
 import re
@@ -65,7 +65,10 @@ def place_marks(
     """Choose the cache marks for a request, in the order of their positions.
 
     Args:
-        boundary: the id of a message in the first turn to mark as well, such as a summary, or None.
+        draft: the content of the request.
+        model: the name of the model.
+        boundary: the id of a message in the first turn that should be marked too, such as a
+            summary, or None.
     """
     least = find_least_prefix(model)
     if least is None:

@@ -1,8 +1,8 @@
 """Decide whether to trim or compact the history before a request is sent.
 
-Both decisions consider only content that later requests will also contain: tools, instructions,
-history, tool calls, and a share of the user message. Each decision is stored in the log, and the
-request is then built from the updated log.
+Both decisions consider only content that later requests also contain: tools, instructions, history,
+tool calls, and a share of the user message. Each decision is stored in the log, and the request is
+then built from the updated log.
 """
 
 from dataclasses import dataclass, replace
@@ -28,14 +28,14 @@ Why = Literal["auto", "block", "asked", "overflow"]
 
 @dataclass(frozen=True)
 class HistoryUsage:
-    """How much of the token budget is used by content that later requests will also contain.
+    """How much of the token budget is used by content that later requests also contain.
 
     Attributes:
         budget: the token limit of the request.
         fixed_tokens: the tokens of tools and instructions, and those reserved for the user message
             with its context.
-        history: the token count of the history (L4).
-        work: the token count of the tool calls in progress (W).
+        history: the token count of the history.
+        work: the token count of the current turn's tool calls.
         question: the token count of the user message, which is part of `fixed_tokens`.
     """
 
@@ -47,7 +47,7 @@ class HistoryUsage:
 
     @property
     def used(self) -> int:
-        """The token count of all content that later requests will also contain."""
+        """The token count of all content that later requests also contain."""
         return self.fixed_tokens + self.history + self.work
 
     @property
@@ -57,11 +57,11 @@ class HistoryUsage:
 
     @property
     def fixed_without_question(self) -> int:
-        """The value of `fixed_tokens`, not counting the tokens of the user message."""
+        """The value of `fixed_tokens` without the tokens of the user message."""
         return self.fixed_tokens - self.question
 
     def should_compact(self, history_policy: HistoryPolicy) -> bool:
-        """Return whether the history or the whole request is large enough to compact."""
+        """Return whether the history or the whole request is so large that compaction is due."""
         is_full = history_policy.policy.should_compact(
             self.history + self.work, self.history_budget
         )
@@ -69,7 +69,12 @@ class HistoryUsage:
 
 
 def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
-    """Measure how much of the budget is used by content that later requests will also contain."""
+    """Measure how much of the token budget is used by content that later requests also contain.
+
+    Args:
+        plan: the plan of the request.
+        budget: the token limit of the request.
+    """
     layers = plan.draft.layers
     fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
@@ -79,8 +84,10 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
     """Return the log entry that shortens old messages, or an empty tuple if none is needed.
 
     Args:
+        plan: the plan of the request.
+        request: the setup of the request.
         why: the reason why the history would be compacted if no more messages were shortened, or
-            None if it would not be.
+            None if it would not be compacted.
     """
     history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -97,9 +104,9 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
 
 
 def decide_compaction(plan: RequestPlan, request: RequestSetup) -> Why | None:
-    """Return the reason why the history must be compacted now, or None.
+    """Return the reason why the history must be compacted before the request, or None.
 
-    If the budget is exhausted, the session is compacted before the next user message, even if
+    If the token budget is exhausted, the session is compacted before the next user message, even if
     automatic compaction is disabled.
     """
     history_policy = request.inputs.history_policy
@@ -128,10 +135,15 @@ _NOTE: Final = (
 
 
 def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
-    """Tell the model how much of the budget is used, if the request is close to its limit.
+    """Add a message that tells the model how much of the token budget is used.
 
-    The message is sent only with this request, and only if the tool that it recommends
-    (`compact_context`) is available.
+    The message is added only if the request is close to its limit and the tool `compact_context`,
+    which the message recommends, is available. It is sent only with this request.
+
+    Args:
+        draft: the content of the request.
+        budget: the token limit of the request.
+        policy: the fraction of the limit from which the message is added.
     """
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):

@@ -1,10 +1,10 @@
-"""Shorten the last user message, and answers and tool results, for a single request.
+"""Shorten the last user message, answers and tool results, for a single request only.
 
-In the last user message, retrieved passages are dropped first, lowest rank first. The other sources
-are then shortened section by section, in this order: notes from folders and tags, sources from
-earlier turns, attached notes. They are dropped only if even their shortest form does not fit.
-Selections and pinned items are never shortened: each is either sent whole or dropped. The latest
-attachment is shortened last.
+Retrieved passages are sent with the last user message. They are dropped first, lowest rank first.
+The other sources are then shortened section by section, in this order: notes from folders and tags,
+sources from earlier turns, attached notes. They are dropped only if even their shortest form does
+not fit. Selections and pinned items are never shortened. Each of them is either sent completely or
+dropped. The latest attachment is shortened last.
 
 Source: the design document "Token Budget Enforcement", phase 2, and section "L2 Carry-Forward
 Compaction".
@@ -38,9 +38,10 @@ _SHORTENED_KINDS: Final = ("note", "folder", "tag", "url", "file")
 
 @dataclass(frozen=True, slots=True)
 class ShortenedTail:
-    """A shortened tail (the last user message with its context), and the segments dropped from it.
+    """The shortened tail of a request: the last user message with its context.
 
     Attributes:
+        tail: the shortened tail.
         left_out: the dropped segments, in the order in which they were dropped.
     """
 
@@ -51,7 +52,7 @@ class ShortenedTail:
 def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
     """Shorten the last user message with its context to a token limit.
 
-    All segments may be dropped, but the typed text stays complete.
+    All segments of the context may be dropped, but the text that the user typed stays complete.
     """
     gone: list[Segment] = []
     for group in _group_by_worth(tail.segments):
@@ -74,6 +75,13 @@ def shorten_segment(
     """Shorten a segment to a token limit, or return None if even its shortest form does not fit.
 
     A shortened segment has no line numbers, because its lines differ from those of the source.
+
+    Args:
+        segment: the segment.
+        most_tokens: the token limit.
+        counter: counts the tokens.
+        tools: the names of the available tools, or None if unknown. The shortened text names the
+            tool that reads the full text.
     """
     for sections in (len(segment.content), MOST_SECTIONS):
         found = _find_longest(
@@ -85,7 +93,13 @@ def shorten_segment(
 
 
 def _select_affordable(tail: Tail, group: Sequence[Segment], most_tokens: int) -> Sequence[Segment]:
-    """Select the segments of a group that fit together if each is shortened as far as possible."""
+    """Return the segments of a group that fit together if each is shortened as far as possible.
+
+    Args:
+        tail: the last user message with its context.
+        group: the segments, least valuable first.
+        most_tokens: the token limit of the tail.
+    """
     least: dict[str, Segment | None] = {part.id: _shorten_most(part, tail) for part in group}
     for at, segment in enumerate(group):
         if _replace_segments(tail, least).total <= most_tokens:
@@ -108,7 +122,12 @@ def _shorten_in_tail(tail: Tail, segment: Segment, most_tokens: int) -> Tail:
 
 
 def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
-    """Return the last user message with segments replaced by id. None removes a segment."""
+    """Return a copy of the tail with some segments replaced or removed.
+
+    Args:
+        tail: the last user message with its context.
+        others: the new segments by id. None removes a segment.
+    """
     found = (others.get(segment.id, segment) for segment in tail.segments)
     return replace(tail, segments=tuple(segment for segment in found if segment is not None))
 
@@ -116,9 +135,14 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Shorten a segment to the longest section previews that fit a token limit.
+    """Return the longest form of a segment that fits a token limit, or None if no form fits.
 
-    Return None if even the shortest previews do not fit.
+    Args:
+        cut: builds the segment from a number of characters kept of each section, and a number of
+            sections.
+        most_tokens: the token limit.
+        sections: the number of sections to keep.
+        counter: counts the tokens.
     """
     best = cut(LEAST_PREVIEW_CHARS, sections)
     if count_segment(best, counter) > most_tokens:
@@ -135,7 +159,7 @@ def _find_longest(
 
 
 def _shorten_most(segment: Segment, tail: Tail) -> Segment:
-    """Return a segment's shortest form, or the segment itself if it cannot be shortened."""
+    """Return the shortest form of a segment, or the segment itself if it cannot be shortened."""
     if not _can_be_shortened(segment):
         return segment
     least = _shorten_sections(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)
@@ -153,7 +177,7 @@ def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sectio
 
 
 def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
-    """Group segments by value, least valuable first.
+    """Group segments by how important they are, least important first.
 
     Retrieved passages come first, and the latest attachment comes last.
     """
@@ -182,10 +206,10 @@ def _rate(segment: Segment, is_newest: bool) -> int:
 
 
 def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield shorter and shorter versions of a turn's tool calls. The latest results stay complete.
+    """Yield shorter and shorter versions of a turn's tool calls and results.
 
-    With each version, older results are halved. In the last version, they are replaced with line
-    counts.
+    The latest results stay complete. With each version, the maximum length of older results is
+    halved. In the last version, they are replaced with their line counts.
     """
     split = _find_last_batch(work)
     older, latest = work[:split], work[split:]
@@ -195,7 +219,7 @@ def shrink_older_results(work: Sequence[Message]) -> Iterator[tuple[Message, ...
 
 
 def clean_results(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Replace each tool result with its line count, if that is shorter."""
+    """Replace each tool result with its line count, unless the result is shorter."""
     return tuple(_clean_result(message) for message in work)
 
 
@@ -205,10 +229,11 @@ def shorten_results(work: Sequence[Message], most_chars: int) -> tuple[Message, 
 
 
 def shrink_work(work: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """Yield shorter and shorter versions of a turn's tool calls. The last version is empty.
+    """Yield shorter and shorter versions of a turn's tool calls and results. The last one is empty.
 
-    Results are halved each time, so that the first version that fits keeps at least half of what
-    would fit. Then they are replaced with line counts, and finally the oldest calls are dropped.
+    The maximum length of results is halved each time, so that the first version that fits keeps at
+    least half of what would fit. Then the results are replaced with their line counts, and finally
+    the oldest calls are dropped.
     """
     for most_chars in _list_result_bounds(work):
         yield shorten_results(work, most_chars)
@@ -230,7 +255,10 @@ def _list_result_bounds(work: Sequence[Message]) -> Iterator[int]:
 
 
 def drop_oldest_batch(work: Sequence[Message]) -> tuple[Message, ...]:
-    """Drop the oldest group of tool calls, with their results and the text around them."""
+    """Return the messages of a turn without the oldest group of tool calls.
+
+    The results of these calls and the text around them are removed too.
+    """
     batches = [at for at, message in enumerate(work) if message.role == "assistant"]
     return tuple(work[batches[1] :]) if len(batches) > 1 else ()
 

@@ -1,4 +1,4 @@
-"""Validate summaries written by a model, and build outlines to use in their place."""
+"""Check summaries of old turns, and build outlines where no model can write a summary."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
@@ -20,22 +20,32 @@ Maker = Literal["model", "outline", "none"]
 
 
 def compute_summary_size(room_tokens: int) -> int:
-    """Return the token limit of a summary, given the tokens available for the history."""
+    """Return the token limit of a summary.
+
+    Args:
+        room_tokens: the tokens available for the history.
+    """
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
 def format_summary(text: str) -> str:
-    """Format a summary for a request, with a line above it that introduces it."""
+    """Return a summary as it is sent to the model, below a line that introduces it."""
     return f"{HEAD}\n{text.strip()}"
 
 
 def check_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
-    """Check a summary, and truncate it to its maximum length.
+    """Check a model's summary, truncate it to its maximum length, and return it as it is sent.
+
+    Args:
+        text: the summary.
+        turns: the turns that the summary replaces.
+        most_tokens: the token limit of the summary.
+        counter: counts the tokens.
 
     Raises:
-        SummaryFailed: when the summary is empty, or not smaller than the turns that it replaces.
+        SummaryFailed: when the summary is empty, or not smaller than the turns.
     """
     if not text.strip():
         raise SummaryFailed("The summary is empty.")
@@ -54,11 +64,18 @@ def check_summary(
 def check_given_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
-    """Check a summary that the user has reviewed, and format it. It is never truncated.
+    """Check a summary that the user has reviewed, and return it as it is sent.
+
+    The summary is never truncated.
+
+    Args:
+        text: the summary.
+        turns: the turns that the summary replaces.
+        most_tokens: the token limit of the summary.
+        counter: counts the tokens.
 
     Raises:
-        SummaryFailed: when the summary is empty, too long, or not smaller than the turns that it
-            replaces.
+        SummaryFailed: when the summary is empty, too long, or not smaller than the turns.
     """
     stored = format_summary(text)
     size = count_message(Message("user", stored), counter)
@@ -67,7 +84,12 @@ def check_given_summary(
 
 
 def check_length(text: str, tokens: int, most_tokens: int) -> None:
-    """Check a summary that the user has written.
+    """Raise an error if a summary that the user has written is empty or too long.
+
+    Args:
+        text: the summary.
+        tokens: the token count of the summary.
+        most_tokens: the token limit of the summary.
 
     Raises:
         SummaryFailed: when the summary is empty, or has too many tokens.
@@ -83,7 +105,10 @@ def check_length(text: str, tokens: int, most_tokens: int) -> None:
 def restore_results(
     turns: Sequence[MeasuredTurn], counter: TokenCounter
 ) -> tuple[MeasuredTurn, ...]:
-    """Restore the full tool results that an earlier compaction replaced with line counts."""
+    """Return turns in which cleared tool results are restored.
+
+    An earlier compaction replaced the text of these results with line counts.
+    """
     return tuple(_restore_turn(turn, counter) for turn in turns)
 
 
@@ -112,9 +137,9 @@ QUOTING_MODEL: Final = "extractive"
 
 
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
-    """Build an outline of turns that fits a token limit.
+    """Build an outline of old turns that is not longer than a token limit.
 
-    Long lines are shortened first. If that is not enough, the oldest turns are replaced with their
+    Long lines are shortened first. If this is not enough, the oldest turns are replaced with their
     number. The same turns always give the same outline.
     """
     # A line takes at least one token, so older turns cannot fit.
@@ -132,7 +157,13 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """Select the newest lines of an outline that fit below a count of the omitted lines."""
+    """Return the newest lines of an outline that fit below a line that counts the omitted ones.
+
+    Args:
+        turns: the turns to describe, oldest first.
+        most_tokens: the token limit of the outline.
+        counter: counts the tokens.
+    """
     free_tokens = most_tokens - count_message(
         Message("user", format_summary("- 0000 more before that")), counter
     )

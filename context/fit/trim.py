@@ -1,10 +1,11 @@
-"""Plan how far to trim the history and the current tool calls.
+"""Plan which messages of the history and of the current tool calls to shorten.
 
-When 80 percent of the budget is used, tool results and the text around tool calls are replaced with
-`[trimmed]`, oldest first, down to 60 percent. The trim boundary then stays in place for many turns.
-Final answers are needed for summaries, so they are trimmed only if no compaction can run, and the
-newest ones are never trimmed. The newest assistant messages are trimmed last, and the latest tool
-results are never trimmed. After a compaction, a new trim is planned for the remaining turns.
+When 80 percent of the token budget is used, tool results and the text around tool calls are
+replaced with `[trimmed]`, oldest first, until 60 percent is used. No more messages are then
+shortened for many turns. Final answers are needed for summaries. They are shortened only if no
+compaction can run, and the newest ones are never shortened. The newest assistant messages are
+shortened last, and the latest tool results are never shortened. After a compaction, a new plan is
+made for the remaining turns.
 
 Source: the design documents "Budget-Aware Trimming"; "Context Engineering Optimization", section
 3.5.
@@ -67,7 +68,12 @@ class PlannedTrim:
     reason: str
 
     def make_entry(self, place: tuple[str, str | None, str], epoch: Epoch) -> TrimEntry:
-        """Build the log entry that stores which messages are shortened."""
+        """Build the log entry that stores which messages are shortened.
+
+        Args:
+            place: the entry's id, parent id and timestamp.
+            epoch: the model and token budget for which the plan is valid.
+        """
         extra: dict[str, object] = {MODEL: epoch.model, TRIMMED_TO: self.trimmed_to}
         if self.answers_to:
             extra[ANSWERS_TO] = self.answers_to
@@ -90,7 +96,10 @@ def plan_trim(
     """Plan which further messages to shorten, or return None if none should be shortened.
 
     Args:
+        trim_input: the messages before any text was shortened.
         fixed_tokens: the token count of everything else in the request, such as tools.
+        budget: the token limit of the request.
+        history_policy: the fractions of the budget, and how many new messages to protect.
         start: the indexes up to which the messages are already shortened.
         has_answers: whether final answers may be shortened too.
         least_share: the fraction of the excess tokens that must be freed if the target cannot be
@@ -116,8 +125,8 @@ def plan_trim_after_compaction(
 ) -> tuple[TrimOffsets, PlannedTrim]:
     """Plan which messages to shorten in the turns that remain after a compaction.
 
-    If the turns fit in full, no message is shortened. Otherwise the same messages stay shortened as
-    before, because restoring some of them would only invalidate the prompt cache and soon be
+    If the turns fit completely, no message is shortened. Otherwise the same messages stay shortened
+    as before, because restoring some of them would only invalidate the prompt cache and soon be
     undone.
 
     Args:
