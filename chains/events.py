@@ -276,8 +276,8 @@ class AskResult:
         seconds: the duration of the turn, or None for a dry run.
         reason: why the answer is incomplete, or an empty string if it is complete or the user
             stopped it.
-        sentences: for an answer without citations, how many of its sentences Strata searched for in
-            the sources, otherwise 0.
+        sentences: for an answer without citations, the number of sentences for which Strata
+            searched for a source, otherwise 0.
     """
 
     session: str | None

@@ -272,7 +272,7 @@ def list_services() -> tuple[Service, ...]:
 
 
 def _order(name: str) -> list[tuple[int, int, str]]:
-    """Return a sort key in which the numbers of a name are compared numerically."""
+    """Return a key for natural sorting, so that `model-9` comes before `model-10`."""
     parts = re.findall(r"\d+|\D+", name)
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
 

@@ -112,7 +112,7 @@ class TurnPrinter:
                 self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
-        """End the paragraph that the model wrote before a tool call."""
+        """Print the end of the paragraph that the model wrote before a tool call."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False

@@ -217,6 +217,12 @@ class NoteSearch:
     ) -> SearchResult:
         """Return one page of the notes in the vault or a project that match a query.
 
+        Args:
+            query: the words and filters to search for.
+            limit: the maximum number of notes per page, or None for the usual number.
+            offset: the index of the first note on the page.
+            project: the project to search, or None for the whole vault.
+
         Raises:
             VaultNotChosen: no vault is open.
             VaultError: the index cannot be searched.

@@ -138,7 +138,12 @@ class NoteReview:
         self._change(lambda keys: [key for key in keys if key not in restored])
 
     def _review(self, library: Library, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
-        """Yield the stored report if the notes are unchanged. Otherwise, review the notes."""
+        """Yield the stored report if the notes are unchanged. Otherwise, review the notes.
+
+        Args:
+            library: the open vault.
+            rest: called between two notes, to pause or cancel the review.
+        """
         folder = library.index_dir
         stored = _read_report(folder, read_fingerprint(folder))
         if stored is not None:

@@ -293,7 +293,7 @@ class Session:
         return self._use_state(lambda: self._state.result(ref_id), None, problem)
 
     def _use_state(self, use: Callable[[], _T], fallback: _T, problem: str) -> _T:
-        """Call a function that uses `state.db`. If it fails, log it and return the fallback.
+        """Call a function that uses `state.db`. On failure, log the error and return the fallback.
 
         The chat continues without the database.
         """

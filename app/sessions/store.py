@@ -226,7 +226,12 @@ class SessionStore:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 
     def _forget(self, session: str, results: set[bytes]) -> None:
-        """Remove a deleted chat's data from `state.db`. Failures are only logged."""
+        """Remove a deleted chat's data from `state.db`. Failures are only logged.
+
+        Args:
+            session: the id of the chat.
+            results: the references of its tool results. Those that other chats use are kept.
+        """
         try:
             for file in self._folder.glob("*.jsonl") if results else ():
                 results -= _find_results(file)

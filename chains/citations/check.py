@@ -86,8 +86,8 @@ class CitationReport:
     """The checked citations of an answer, and its claims that could not be verified.
 
     Attributes:
-        sentences: for an answer without citations, how many of its sentences Strata searched for in
-            the sources, otherwise 0.
+        sentences: for an answer without citations, the number of sentences for which Strata
+            searched for a source, otherwise 0.
     """
 
     citations: tuple[Citation, ...] = ()

@@ -291,7 +291,7 @@ def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
 
 
 def _shorten_item(block: PassageBlock) -> str:
-    """Return the first sentence of an item or paragraph for quoting, after the list marker."""
+    """Return the first sentence of a list item or paragraph, with the list marker."""
     mark = _MARK.match(block.lines[0].lstrip())
     sentences = split_paragraph([_MARK.sub("", block.lines[0].lstrip()), *block.lines[1:]])
     return (f"{mark[0].strip()} " if mark else "") + _shorten(sentences[0] if sentences else "")
@@ -331,7 +331,7 @@ def _find_list_end(blocks: Sequence[PassageBlock], at: int) -> int:
 
 
 def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
-    """Return the text that introduces a list item, and its parent items."""
+    """Return the sentence that introduces a list, followed by the parents of a list item."""
     found: list[str] = []
     indent = blocks[at].indent
     for block in reversed(blocks[:at]):

@@ -104,7 +104,7 @@ class McpClient:
         )
 
     def forget_failures(self, server: McpServer) -> None:
-        """Let a server be started again that has failed too often."""
+        """Allow a server that has failed too often to be started again."""
         self._failures.pop(server.fingerprint, None)
 
     def count_unusable(self, server: McpServer) -> int:

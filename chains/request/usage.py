@@ -77,7 +77,12 @@ def log_usage(session: SessionPort, turn: str, calls: Sequence[CallUsage], purpo
 
 
 def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | None:
-    """Sum the usage of calls, or return None if no usage was reported."""
+    """Sum the usage of calls, or return None if no usage was reported.
+
+    Args:
+        calls: the calls.
+        more: a usage to add to the sum, or None.
+    """
     total = more
     for call in calls:
         total = call.usage.plus(total)

@@ -335,7 +335,7 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return the maximum number of calls that merge reading notes, and the tokens they read."""
+        """Return the maximum number of calls that merge reading notes, and of tokens for them."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_tokens_left:

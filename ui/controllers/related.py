@@ -84,7 +84,7 @@ class RelatedController(QObject):
 
 
 class ReasonController(QObject):
-    """Shows above the sources why a note was or was not sent to the model for the last answer."""
+    """Shows the reason why a note was or was not sent to the model for the last answer."""
 
     def __init__(
         self,

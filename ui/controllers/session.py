@@ -264,7 +264,7 @@ class SessionController(QObject):
             self._show_step(step)
 
     def _resume(self, turn: ChatTurn) -> None:
-        """Show a running turn in its chat, which was opened again, with all that has arrived."""
+        """Show a running turn in its reopened chat, with everything that has arrived so far."""
         request, entry = turn.request, turn.entry
         if entry:
             self._transcript.begin_turn("", instead=entry, is_again=True)

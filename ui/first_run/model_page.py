@@ -227,7 +227,7 @@ class _ServerModels(QWidget):
 
     @property
     def connection(self) -> Connection:
-        """The chosen model at the server's address."""
+        """The chosen model and the address of its server."""
         return Connection(self._menu.value, self._server.api_base)
 
     @property

@@ -172,7 +172,7 @@ class NotesPage(StepPage):
         self.changed.emit()
 
     def go_on(self) -> None:
-        """Keep the open vault, or request another folder or the sample notes."""
+        """Perform the chosen action: keep the vault, or request another folder or the samples."""
         if self._folder.isChecked():
             self.folder_requested.emit()
         elif self._samples.isChecked():
@@ -214,7 +214,12 @@ class AskPage(StepPage):
         self.sentence.setText(_INDEXING if state.is_going_on else _CITED)
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:
-        """Show up to three suggested questions. A click asks a question."""
+        """Show up to three suggested questions. A click asks a question.
+
+        Args:
+            has_notes: whether there are notes, without which no question can be asked.
+            questions: the suggested questions.
+        """
         self._has_notes = has_notes
         self.field.setEnabled(has_notes)
         self._missing.setVisible(not has_notes)

@@ -257,7 +257,10 @@ def to_slider_position(limit: int) -> int:
 
 
 def to_limit(position: int) -> int:
-    """Convert a slider position to a limit in tokens, rounded to two digits or a usual limit."""
+    """Convert a slider position to a limit in tokens.
+
+    The limit is rounded to two significant digits or to a common context length.
+    """
     low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
     exact = math.exp(low + (high - low) * position / _STEPS)
     unit = int(10 ** (len(str(int(exact))) - 2))

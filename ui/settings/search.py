@@ -72,7 +72,7 @@ class _Row:
 
 
 class SettingsSearch:
-    """Filters the rows of all pages."""
+    """Filters the rows of all pages of the settings dialog."""
 
     def __init__(self, pages: Mapping[str, Sequence[QWidget]]) -> None:
         self._pages = {

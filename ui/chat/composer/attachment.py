@@ -232,7 +232,12 @@ def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
 
 
 def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachment, ...]:
-    """Create attachments for the paths that exist, relative to the vault if they are inside it."""
+    """Create attachments for the paths that exist.
+
+    Args:
+        paths: the absolute paths of files and folders.
+        vault: the open vault, or None. Paths inside the vault become relative to it.
+    """
     return tuple(_attachment(path, vault) for path in paths if path.exists())
 
 

@@ -47,7 +47,7 @@ class ChipState:
 
     @property
     def is_amber(self) -> bool:
-        """Whether the chip shows a warning, because only a part of the attachment can be sent."""
+        """Whether the chip shows a warning, because the attachment cannot be sent completely."""
         return bool(self.obstacle) or (self.sent is not None and self.parts is None)
 
     @property

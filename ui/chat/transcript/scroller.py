@@ -52,9 +52,9 @@ class Scroller(PlaceKeeper, QWidget):
 
     @property
     def bar(self) -> QScrollBar:
-        """The hidden scroll bar that controls the position.
+        """The hidden scroll bar that controls the position of the messages.
 
-        The user sees another one that mirrors it.
+        The user sees a second scroll bar, which mirrors this one.
         """
         return self.area.verticalScrollBar()
 
@@ -93,7 +93,11 @@ class Scroller(PlaceKeeper, QWidget):
         QTimer.singleShot(0, self, self._settle)
 
     def keep_place(self, widget: QWidget) -> None:
-        """Keep the message that contains a widget at its place in the viewport."""
+        """Keep a message in place on the screen while a widget in the message changes its height.
+
+        Args:
+            widget: the widget, for example one that the user expands.
+        """
         row = next((row for row in self.feed.rows if row.isAncestorOf(widget)), None)
         if row is not None:
             self.hold(row, row.y() - self.bar.value())

@@ -183,7 +183,7 @@ class MarkdownView(QTextBrowser):
         return None
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the backgrounds, then the text in bands with the decorations around it."""
+        """Paint the backgrounds, then the text and the decorations around it."""
         reach = self._ink.find_reach(QRectF(event.rect()))
         painter = QPainter(self.viewport())
         for ink in self._inks:

@@ -55,7 +55,7 @@ class LayerRow:
 
     @property
     def name(self) -> str:
-        """The text for screen readers of the row for a layer."""
+        """The text that screen readers read for the row of a layer."""
         if not self.is_counted:
             return f"{self.code} {self.title}, not counted yet"
         about = "about " if self.is_estimate else ""
@@ -100,7 +100,7 @@ class PartRow:
 
     @property
     def name(self) -> str:
-        """The text for screen readers of the row for an item in a layer."""
+        """The text that screen readers read for the row of an item in a layer."""
         size = "" if self.tokens is None else f"{self.figure} tokens"
         beside = self.beside[0] if self.beside else ""
         pinned = "pinned" if self.is_pinned and beside != "pinned" else ""

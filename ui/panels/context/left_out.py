@@ -53,7 +53,7 @@ class LeftOutRow:
 
     @property
     def name(self) -> str:
-        """The text for screen readers of the row for an omitted item."""
+        """The text that screen readers read for the row of an omitted item."""
         size = "" if self.tokens is None else f"{self.figure} tokens"
         return ", ".join(filter(None, (self.layer, self.what, size, self.reason)))
 

@@ -15,7 +15,12 @@ __all__ = ["NoteFinder"]
 
 
 class _NotePlace(NamedTuple):
-    """An occurrence of the search text: the number of a part of the note, and an index in it."""
+    """An occurrence of the search text in the open note.
+
+    Attributes:
+        part: the number of the part of the note.
+        nth: the index of the occurrence among those in the same part.
+    """
 
     part: int
     nth: int

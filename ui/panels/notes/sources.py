@@ -56,7 +56,7 @@ class SourceRow:
 
     @property
     def name(self) -> str:
-        """The text for screen readers of the row for a source."""
+        """The text that screen readers read for the row of a source."""
         word = "verified" if self.is_verified else "not verified"
         start = f"Source {self.number}" if self.number is not None else "Quotation"
         return f"{start}, {self.title}, {self.detail}, {word}"
