@@ -96,7 +96,8 @@ class AnswerItem(MessageItem):
             user stopped it.
         cost: the price of the turn in dollars, 0 for a model on this computer, or None if unknown.
         error_code: the code of the error that ended the turn, or an empty string.
-        sentences: for an answer without citations, the number of sentences for which Strata searched for a source, otherwise 0.
+        sentences: for an answer without citations, the number of sentences for which Strata
+            searched for a source, otherwise 0.
     """
 
     model: str

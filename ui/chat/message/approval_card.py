@@ -327,5 +327,5 @@ def _thaw(value: object) -> object:
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
-    """Describe the request for screen readers, including all that the decision depends on."""
+    """Describe the request to screen readers, including everything needed for the decision."""
     return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))
