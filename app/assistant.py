@@ -53,8 +53,8 @@ __all__ = ["Assistant"]
 class Assistant:
     """All use-cases of Strata. Thread-safe.
 
-    Methods that write to a chat raise `SessionBusy` while another turn is running in it. Methods
-    that take an entry raise `NotFound` if the chat has no such entry.
+    Methods that write to a chat raise `SessionBusy` while another turn is running in that chat.
+    Methods that take an entry raise `NotFound` if the chat has no such entry.
 
     Attributes:
         paths: the folders and files of Strata itself.

@@ -65,9 +65,9 @@ class FaultReporter:
             self.listener()
 
     def _count_repeats(self, key: str) -> int | None:
-        """Return how often an exception was suppressed since it was last reported.
+        """Return how many times an exception was suppressed since it was last reported.
 
-        Return None if it must be suppressed again.
+        Return None if the exception must be suppressed again. `key` identifies the exception.
         """
         now = self._clock()
         with self._lock:

@@ -242,7 +242,7 @@ class StateDB:
         self._write("DELETE FROM partial_answer WHERE session = ?", (session,))
 
     def forget_chat(self, session: str, results: Sequence[str]) -> None:
-        """Remove all data of a chat, and the given tool results. Their bytes are overwritten.
+        """Remove all data of a chat, and the given tool results. The deleted bytes are overwritten.
 
         Args:
             session: the chat.

@@ -127,7 +127,7 @@ class ModelError(ChainError):
 
 
 class MissingKey(ModelError):
-    """The service has no API key, or refused it.
+    """No API key is set for the service, or the service refused the key.
 
     Attributes:
         is_refused: whether the service refused the key that was sent.

@@ -36,7 +36,7 @@ ToolOrigin = Literal["builtin", "mcp"]
 
 @dataclass(frozen=True)
 class KeptHunks:
-    """The user's decision to approve only some hunks of a proposal, by index."""
+    """The user's decision to approve only those hunks of a proposal that have given indexes."""
 
     numbers: frozenset[int]
 

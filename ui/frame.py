@@ -244,7 +244,7 @@ class WindowFrame(QMainWindow):
         self.composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
 
     def _on_submitted(self, _text: str) -> None:
-        """Remember that a message was sent before there is a controller that sends it."""
+        """Remember that the user pressed Send before the controllers existed."""
         self._is_sent_early = not hasattr(self, "navigation")
 
     def _on_columns_changed(self) -> None:

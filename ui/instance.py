@@ -94,7 +94,10 @@ def _read_folder(line: bytes) -> str | None:
 
 
 def _name_socket(state: Path) -> str:
-    """Return the socket's path: in the state folder or, if it is too long, in a temporary one."""
+    """Return the path of the socket.
+
+    The socket is in the state folder, or in a temporary folder if that path would be too long.
+    """
     make_private_folder(state)
     path = str(state / "window.socket")
     if os.name == "posix" and len(os.fsencode(path)) <= _MOST_PATH_BYTES:

@@ -127,7 +127,7 @@ class Theme(QObject):
         return round(length * self.scale)
 
     def space(self, step: int) -> int:
-        """Return a spacing in pixels: step 1 is 4, 2 is 8, 3 is 12, 4 is 16, and 6 is 24."""
+        """Return a spacing in pixels by its step on the scale: 1 is 4 pixels, 2 is 8, and so on."""
         return int(tokens()["space"][str(step)])
 
     def radius(self, name: str) -> int:

@@ -141,7 +141,7 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata context`, and return the exit code.
 
-    It shows a chat's last or next request.
+    This verb shows a chat's last or next request.
     """
     session = args.session or assistant.sessions.newest()
     if args.next and args.entry is not None:

@@ -147,7 +147,7 @@ class ModelSetup:
     def find_server(self, address: str, key: str) -> FoundServer:
         """List the models of a server at an address, or at `/v1` if the address has no path.
 
-        The server has no models if it does not answer.
+        If the server does not answer, the list of its models is empty.
 
         Raises:
             BadSetting: the address is invalid.

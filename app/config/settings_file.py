@@ -185,7 +185,7 @@ class SettingsStore:
 
     @contextmanager
     def _lock_file(self) -> Iterator[None]:
-        """Load the file, and keep other processes from changing it meanwhile.
+        """Load the file, and prevent other processes from changing it during the `with` block.
 
         Otherwise, of two processes that read, change and write the file, one would undo the other's
         change.

@@ -128,7 +128,7 @@ class MemoryNote:
 
     @contextmanager
     def _lock_file(self) -> Iterator[None]:
-        """Keep other threads and processes from changing memories meanwhile."""
+        """Prevent other threads and processes from changing memories during the `with` block."""
         folder = self.file.path.parent
         with self._lock, ExitStack() as stack:
             with storage_errors(self.file.path):

@@ -67,7 +67,10 @@ class VaultInstructions:
 
     @property
     def warning(self) -> str:
-        """A sentence that asks the user to accept or refuse the file, or "" if this is decided."""
+        """A sentence that asks the user to accept or refuse the file.
+
+        This is an empty string if the user has already decided.
+        """
         if self.decision is not None:
             return ""
         return (

@@ -38,7 +38,9 @@ def parse_folder(named: str) -> Path:
 
 
 def follow_folder(stored: str, paths: Paths) -> Path | None:
-    """Return the folder of a stored vault, or its new path if it was moved and opened since.
+    """Return the folder of a stored vault.
+
+    If the folder was moved and has been opened since, its new path is returned.
 
     Args:
         stored: the path in the settings or in a chat. For an empty string, None is returned.

@@ -79,7 +79,8 @@ class Projects:
     def find_name(self, named: str) -> str:
         """Return the project name of a folder.
 
-        This is its path relative to the vault, or its absolute path if it is outside.
+        The name is the folder's path relative to the vault, or the absolute path of a folder
+        outside the vault.
 
         Args:
             named: an absolute path, or a path relative to the vault or working directory.
@@ -102,7 +103,7 @@ class Projects:
         return find_project_folder(None if vault is None else str(vault), name)
 
     def check_chat(self, named: str | None, project: str | None, *, is_needed: bool) -> None:
-        """Check that the project of a turn is that of its chat, and that its folder exists.
+        """Check that a turn uses the project of its chat, and that the project's folder exists.
 
         Args:
             named: the project folder given for the turn, or None.

@@ -131,7 +131,10 @@ class Jobs:
             self._changed.wait_for(lambda: not self._running, timeout_s)
 
     def _token(self, session: str | None) -> CancelToken:
-        """Create a cancel token, and mark the chat as busy unless it is None."""
+        """Create a cancel token for a request, and mark the request's chat as busy.
+
+        If `session` is None, no chat is marked.
+        """
         cancel = CancelToken()
         if session is not None:
             with self._changed:

@@ -45,7 +45,7 @@ _DECISIONS: Final[Mapping[str, Decision]] = {
 def serve_standard_streams(assistant: Assistant) -> None:
     """Serve requests from standard input until it ends.
 
-    What libraries print is redirected to standard error. SIGTERM is handled like Ctrl+C.
+    The output of libraries is redirected to standard error. SIGTERM is handled like Ctrl+C.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.stdout.flush()

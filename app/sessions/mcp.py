@@ -101,7 +101,7 @@ class McpServers:
         return tuple(warnings)
 
     def list_servers(self) -> tuple[tuple[McpServer, bool], ...]:
-        """Return the configured servers by name, each with whether the user has approved it."""
+        """Return the configured servers, sorted by name, and whether the user has approved each."""
         servers = parse_servers(self._settings.values.mcp_servers)
         return tuple((server, self._read_approval(server) is not None) for server in servers)
 
@@ -118,7 +118,9 @@ class McpServers:
             self._rejected -= known
 
     def test(self, server: McpServer, cancel: CancelToken) -> tuple[McpTool, ...]:
-        """Start an approved server, and return its tools. The server is stopped if it was not used.
+        """Start an approved server, and return its tools.
+
+        Afterwards, the server is stopped, unless it was already in use.
 
         Raises:
             McpFailed: the server cannot be started, or does not answer.

@@ -54,7 +54,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ModelSent:
-    """The request was sent. `body` is the JSON of its body."""
+    """The request was sent. `body` is the JSON that was sent."""
 
     body: Mapping[str, Any]
 

@@ -322,7 +322,7 @@ class TurnContext:
 
 
 def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
-    """Look up a model's properties. This may query a server for its limit.
+    """Look up a model's properties. This may query a server for the model's limit.
 
     A dry run queries no server. Images are then not rejected, since the server may accept them.
     """

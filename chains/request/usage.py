@@ -44,10 +44,15 @@ def build_usage_entry(
     parent: str | None = None,
     purpose: str = ANSWER,
 ) -> UsageEntry:
-    """Build the log entry for a call's usage, with the safety factor for budgets learned from it.
+    """Build the log entry for the usage of a model call.
+
+    The entry also contains the safety factor for token budgets, which is raised if the provider
+    counted more tokens than Strata.
 
     Args:
+        session: the session of the call.
         turn: the id of the turn that the call belongs to, or an empty string if it belongs to none.
+        call: the usage and the context report of the call.
         parent: the parent entry. The default is the last entry of the path.
         purpose: the purpose of the call.
     """

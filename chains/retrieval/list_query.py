@@ -78,7 +78,7 @@ class ListQuery:
 
 
 def read_list_query(question: str, turns: "Sequence[Turn]") -> ListQuery | None:
-    """Return the query of a question for a list of notes, or None if it is another question."""
+    """Return the query of a question for a list of notes, or None for any other question."""
     text = " ".join(question.split())
     if _MORE.match(text):
         return _continue_list(turns)

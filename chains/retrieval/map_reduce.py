@@ -206,7 +206,7 @@ class MapReducer:
     def _reduce(
         self, reading: AttachmentPlan, sets: list[Notes]
     ) -> Generator[Event, None, list[Notes]]:
-        """Let the model merge its notes on several parts, again and again until they fit."""
+        """Let the model merge its reading notes on several parts repeatedly, until they fit."""
         at_once = self.plan.setup.free // self.plan.setup.notes_tokens
         while len(sets) > 1 and sum(map(self._size, sets)) > reading.notes_tokens_left:
             yield Step("read", f"Joining the notes on {len(sets)} parts")
@@ -218,7 +218,7 @@ class MapReducer:
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
         """Merge each group of reading notes with one call.
 
-        If a call fails, the notes of its group are kept as they are, as many as fit.
+        If a call fails, as many notes of its group as fit are kept unchanged.
         """
         calls = [self._prepare_notes(path, notes) for notes in groups]
         found = list(groups)

@@ -123,7 +123,10 @@ class ContextController(QObject):
         self._frame.columns.show_right()
 
     def look_back(self, session: str, entry: str | None = None) -> None:
-        """Load a chat's last request. If an entry is given, load and show its request instead."""
+        """Load a chat's last request.
+
+        If an entry is given, load and show the request of the turn that the entry belongs to.
+        """
         self._entry = entry
         self._lasts.ask(partial(self._look_up, session, entry), now=True)
 

@@ -181,9 +181,9 @@ class IndexController(QObject):
         )
 
     def settle(self) -> None:
-        """Show again what was shown before an indexing run that the user did not start.
+        """Restore the display after an indexing run that the user did not start.
 
-        If indexing is paused, this is shown instead.
+        If indexing is paused, show this instead.
         """
         if self.is_running or not self.state.is_going_on:
             return

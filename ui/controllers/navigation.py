@@ -77,7 +77,7 @@ class SessionListController(QObject):
         self._asks.ask(self._assistant.list_sessions, now=True)
 
     def show_known(self) -> None:
-        """Redraw the list of chats without reloading it, unless it shows a search's results."""
+        """Redraw the list of chats without reloading it, unless the list shows search results."""
         sidebar, self._running = self._frame.sidebar, self._session.list_running()
         vault = str(self._assistant.vault or "")
         here = [chat for chat in self.known if not chat.vault or chat.vault == vault]

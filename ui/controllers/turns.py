@@ -77,7 +77,7 @@ class ChatTurn(QObject):
             turn. If it has opened another chat since, the turn is not shown.
         is_waiting: whether a proposed tool call waits for the user's decision.
         entry: the entry ID of the user message, or an empty string until it is stored.
-        events: all events so far, from which a chat that is opened again shows the turn.
+        events: all events so far. If the chat is opened again, they are used to show the turn.
         is_stored: whether the user message is part of the chat. This is False if no request could
             be built, in which case the message remains in the log but not in the chat.
     """

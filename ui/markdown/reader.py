@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _group_siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Group top-level tokens with everything up to their closing token."""
+    """Yield the tokens of each top-level block, from its first to its last token."""
     depth = start = 0
     for index, token in enumerate(tokens):
         depth += token.nesting

@@ -315,7 +315,7 @@ class Rail(Pane):
         self.show_state(IndexState())
 
     def show_state(self, state: IndexState) -> None:
-        """Show the state of the index as an icon, with the text as its tooltip."""
+        """Show the state of the index as an icon, and describe the state in the icon's tooltip."""
         icon, tone = state.icon
         self.index.set_icon(icon, tone)
         self.index.set_name(state.text)

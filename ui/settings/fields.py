@@ -234,7 +234,7 @@ def describe_range(spec: SettingSpec) -> str:
 
 
 def format_value(value: float, spec: SettingSpec) -> str:
-    """Format the value of a number setting for its field. A share is shown in percent."""
+    """Format the value of a number setting for its field. A fraction is shown as a percentage."""
     return format_number(round(value * 100, 4) if spec.is_share else value)
 
 

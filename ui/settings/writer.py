@@ -45,7 +45,11 @@ class SettingsWriter(QObject):
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def update(self, key: str, change: Callable[[object], object]) -> None:
-        """Change a setting with a function that converts its value when the change is written."""
+        """Change a setting with a function.
+
+        The function receives the current value when the change is written, and returns the new
+        value.
+        """
         settings = self._assistant.settings
         self._add(key, lambda: settings.set(key, change(settings.get(key))))
 

@@ -94,7 +94,7 @@ class LongList(WithMenus, QListView):
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Treat Enter and Space like a click on the row, Ctrl+Enter like a click on its button."""
+        """Treat Enter and Space like a click on the row, and Ctrl+Enter like one on its button."""
         index = self.currentIndex()
         if event.key() not in _KEYS or not index.isValid():
             super().keyPressEvent(event)

@@ -22,8 +22,9 @@ _FEWEST = 5
 def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None:
     """Show a menu at a global position and return at once. The menu is deleted when it closes.
 
-    `opener` is the button that opened the menu. Its hover highlight ends when the menu closes. If
-    it has the focus, it was pressed by key, so that the menu's first item is selected.
+    `opener` is the button that opened the menu. The button's hover highlight ends when the menu
+    closes. If the button has the focus, the menu was opened with the keyboard, and its first item
+    is selected.
 
     Unlike `QMenu.exec`, this function does not run a nested event loop. During a nested loop, the
     widget that opened the menu could be deleted, and its event handler would then continue on a

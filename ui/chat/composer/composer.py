@@ -203,7 +203,7 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
-        """Show the reason why the message was not sent, below its text."""
+        """Show the error that prevented the message from being sent, below the message text."""
         self._error.say(message, actions)
         self._frame.set_error(True)
 

@@ -95,7 +95,7 @@ class _StepLine(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a small width and the height of the line for one step."""
+        """Return a small width, because the text can be elided, and the height of one line."""
         return QSize(160, Theme.current().px(_ROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -129,7 +129,7 @@ class _Head(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a small width and the height of one line."""
+        """Return a small width, because the text can be elided, and the height of one line."""
         return QSize(160, Theme.current().px(_HEAD))
 
     def paintEvent(self, event: QPaintEvent) -> None:

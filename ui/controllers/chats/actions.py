@@ -77,7 +77,7 @@ class ChatActionController(QObject):
         self._frame.sidebar.chat_search.begin()
 
     def end_search(self) -> bool:
-        """End the search of all chats if it has the focus. Return False if it has not."""
+        """End the search of all chats if its field has the focus, otherwise return False."""
         sidebar, focus = self._frame.sidebar, QApplication.focusWidget()
         is_in_hits = focus is sidebar.chats and bool(sidebar.chat_search.text())
         if focus is not sidebar.chat_search and not is_in_hits:

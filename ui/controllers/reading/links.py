@@ -47,7 +47,7 @@ class LinkController(QObject):
         frame.column.related.link_requested.connect(self.propose)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
-        """Return this controller's window commands: a function for each command name."""
+        """Return the functions that run this controller's window commands, by command name."""
         return {"insert_link": self.begin}
 
     def begin(self) -> None:

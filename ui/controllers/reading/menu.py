@@ -28,7 +28,7 @@ class NoteMenuController(QObject):
         frame.note.menu_wanted.connect(self._fill_menu)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
-        """Return this controller's window commands: a function for each command name."""
+        """Return the functions that run this controller's window commands, by command name."""
         return {
             "note_editor": self.open_in_editor,
             "note_obsidian": self.open_in_obsidian,

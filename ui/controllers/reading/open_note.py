@@ -132,7 +132,7 @@ class ReadingController(QObject):
             view.note_chosen.connect(self.show)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
-        """Return this controller's window commands: a function for each command name."""
+        """Return the functions that run this controller's window commands, by command name."""
         return {
             "attach_note": self._panel.attach_selection,
             "toggle_source": self._panel.toggle_source,
@@ -258,7 +258,7 @@ class ReadingController(QObject):
         self._reads.ask(lambda: self._read(visit, step), now=True)
 
     def _show_opening(self) -> None:
-        """Show which note is being opened, because reading it takes long."""
+        """Show the name of the note that is being opened, because reading the file takes long."""
         self._frame.notifier.toast(f"Opening {self._opening}…")
 
     def _read_linked_image(self, target: str, source: str) -> tuple[Any, ...]:

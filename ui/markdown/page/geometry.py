@@ -17,7 +17,10 @@ _ABOVE_BASELINE = 0.8
 
 
 def parse_origin(block: QTextBlock) -> QPointF:
-    """Return the top left corner of a text block, which its line positions are relative to."""
+    """Return the top left corner of a text block.
+
+    The positions of the block's lines are relative to this point.
+    """
     layout = block.document().documentLayout()
     return layout.blockBoundingRect(block).topLeft()
 

@@ -86,7 +86,8 @@ class WideBlocks(QObject):
     def fit_tables(self, *inks: Decorations) -> None:
         """Give each table the width of the page, or more if its columns need it.
 
-        The tables are those among the given decorations.
+        Args:
+            *inks: the decorations of the document, which contain its tables.
         """
         for rows in (rows for ink in inks for rows in ink.tables):
             self._fit_table(rows)

@@ -122,7 +122,7 @@ class ChatListModel(QAbstractListModel):
         self.endResetModel()
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit `renamed` with the title that the user typed. Its receiver renames the chat."""
+        """Emit `renamed` with the title that the user typed. The receiver renames the chat."""
         session, title = self.session(index), one_line(str(value)).strip()
         if role != Qt.ItemDataRole.EditRole or session is None or not title:
             return False
@@ -333,7 +333,7 @@ class ChatList(FitTree):
         return known[place] if 0 <= place < len(known) else None
 
     def _stay_near(self, row: int, session: str) -> None:
-        """Select a chat or, if the chat is no longer listed, the row that took its place."""
+        """Select a chat or, if the chat is no longer listed, the row that is now in its place."""
         found = self._model.find(session)
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):

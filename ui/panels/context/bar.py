@@ -45,7 +45,7 @@ _MARK_TIPS = {
 class ContextBar(QProgressBar):
     """A stacked bar with a segment for each layer of a request.
 
-    The arrow keys step through them.
+    The arrow keys move from segment to segment.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -234,7 +234,7 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 
 def _describe_state(segment: Mapping[str, Any]) -> tuple[str, ...]:
-    """Describe a segment's state, once with and once without its original token count."""
+    """Return two descriptions of a segment's state: with and without its original token count."""
     if segment.get("derived"):
         return ("read whole",)
     if is_excerpt(segment):

@@ -52,9 +52,10 @@ class Node:
 
     @property
     def appearance(self) -> str:
-        """A string that changes whenever the node looks different: its counts, or why it is marked.
+        """A string that changes whenever the node has to be drawn differently.
 
-        A note that waits to be indexed looks like an indexed one.
+        The string contains a folder's counts, or the state and the problem of a note. A note that
+        waits to be indexed looks like an indexed one.
         """
         if self.note is None:
             return f"{self.notes} {self.problems}"

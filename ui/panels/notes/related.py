@@ -110,7 +110,7 @@ class RelatedPanel(Pane):
         )
 
     def begin_link(self) -> None:
-        """Request a link to the selected note if the list has the focus.
+        """Ask to insert a link to the selected note into the open note if the list has the focus.
 
         Otherwise, focus the list and select the first note that can be linked.
         """
