@@ -52,16 +52,7 @@ def make_report(
     when: When,
     actions: Actions,
 ) -> ContextReport:
-    """Build the context report of a request after the budget guard has checked the request.
-
-    Args:
-        request: the setup of the request.
-        hooked_path: the replayed path with the changes of hooks.
-        plan: the request before the budget guard.
-        guarded: the request after the budget guard, with its steps.
-        when: whether the request is the next one or was sent last.
-        actions: what was done to make the request fit.
-    """
+    """Build the context report of a request after the budget guard has checked the request."""
     draft = guarded.draft
     history_policy = request.inputs.history_policy or HistoryPolicy()
     segments = (*_list_segments(plan, guarded), *_list_unsent(request.inputs, plan))

@@ -1,7 +1,7 @@
 """Rebuild the conversation from the log, and apply the registered hooks to it.
 
-Patches from `before_request` hooks are stored and replayed in later requests. Patches from
-`ephemeral` hooks apply to the current request only.
+Patches from `before_request` hooks are stored and applied again in later requests. Patches from
+`ephemeral` hooks apply only to the current request.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,12 +32,14 @@ class HookedPath:
     """The conversation so far, including the changes made by hooks.
 
     Attributes:
+        reading: the turns and the state that result from the log.
         envelope: the instructions, tools, options and uncached messages of the request.
         transforms: the stored changes by hooks and compactions that later requests repeat.
         new: the log entries to store when the request is sent, such as the hooks' patches.
         reasons: why changes since the previous request invalidate the prompt cache.
         touched: the layers that these changes affect: the tool definitions (T), the instructions
             (L1) or the history (L4).
+        warnings: one sentence for each patch or tool that cannot be used.
     """
 
     reading: ReplayedPath
@@ -51,6 +53,10 @@ class HookedPath:
 
 def replay_with_hooks(request: RequestSetup, is_sent: bool) -> HookedPath:
     """Replay the conversation, and run `before_request` hooks if the request will be sent.
+
+    Args:
+        request: the setup of the request.
+        is_sent: whether the request will be sent, and not only previewed.
 
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
@@ -71,7 +77,7 @@ def replay_with_hooks(request: RequestSetup, is_sent: bool) -> HookedPath:
 def add_entries(
     hooked_path: HookedPath, entries: Sequence[Entry], request: RequestSetup
 ) -> HookedPath:
-    """Append new log entries to the path, and replay the conversation with them."""
+    """Replay the conversation with new log entries at its end. The entries are not stored yet."""
     if not entries:
         return hooked_path
     new = (
@@ -83,7 +89,12 @@ def add_entries(
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
-    """Link log entries into a chain, each to the one before it and the first to `parent`."""
+    """Link log entries into a chain, in which each entry follows the one before it.
+
+    Args:
+        entries: the entries in order.
+        parent: the id of the entry that the first one follows.
+    """
     chain: list[Entry] = []
     for entry in entries:
         chain.append(replace(entry, parent_id=chain[-1].id if chain else parent))
@@ -91,7 +102,7 @@ def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
 
 
 def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestSetup) -> HookedPath:
-    """Run the `ephemeral` hooks. Their changes apply to this request only.
+    """Run the `ephemeral` hooks, whose changes apply only to this request.
 
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
@@ -146,7 +157,10 @@ def _make_hooked_path(
 
 
 def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
-    """Combine texts and messages that belong to one request only into a single message."""
+    """Combine texts and messages that are sent with one request only into a single message.
+
+    Return None if there are none.
+    """
     parts: list[Part] = [TextPart(text) for text in texts if text]
     for message in messages:
         content = message.content
@@ -160,7 +174,13 @@ def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> 
 def make_transform_entries(
     transforms: Iterable[Transform], parent: str | None, now: str
 ) -> tuple[TransformEntry, ...]:
-    """Build log entries that store the changes made by hooks, each linked to the previous entry."""
+    """Build log entries that store the changes made by hooks.
+
+    Args:
+        transforms: the changes.
+        parent: the id of the entry that the first one follows, or None.
+        now: the current time in ISO 8601 and UTC.
+    """
     entries: list[TransformEntry] = []
     for transform in transforms:
         cached = tuple(op for op in transform.patch if op.get("scope") == "cached")
@@ -171,7 +191,7 @@ def make_transform_entries(
 
 
 def make_hook_envelope(request: RequestSetup, reading: ReplayedPath) -> ContextEnvelope:
-    """Build the envelope that is passed to hooks, including the cached messages."""
+    """Build the envelope that is passed to hooks, with all messages that can be cached."""
     return replace(_make_envelope(request, reading), messages=Messages(reading.messages))
 
 
@@ -227,6 +247,10 @@ def _keep_runnable(
     """Return the tools that can run, and a warning for each tool that has no code to run.
 
     A hook's patch can describe a new tool, but it cannot add the code that runs the tool.
+
+    Args:
+        hooked_path: the tools after the changes of hooks.
+        given: the tools that can run.
     """
     names = {tool.name for tool in given}
     missing = (tool.name for tool in hooked_path if tool.name not in names)
@@ -245,6 +269,8 @@ def _limit_options(options: Mapping[str, object], budget: RequestBudget) -> Froz
 
 def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[Entry, ...]:
     """Run `turn_end` hooks on a finished turn, and store their patches and label in one write.
+
+    Return the log entries that were stored.
 
     Args:
         inputs: the inputs of the turn's requests. The path must end with the last answer.

@@ -1,7 +1,7 @@
-"""Build the carry-forward layer (L2): attachments and cited notes from earlier turns.
+"""Build the carry-forward layer (L2): attachments and cited notes of earlier turns.
 
 Attachments are sent in their current version, and shortened if they are long. If a source was
-deleted or excluded, a notice takes its place. Selections, images and reading notes (which a model
+deleted or excluded, a notice is sent instead. Selections, images and reading notes (which a model
 wrote about a long attachment) are sent as they were stored.
 
 Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
@@ -46,7 +46,7 @@ class CurrentSource:
 
     @property
     def loss(self) -> Loss | None:
-        """The reason why the source is no longer sent, or None if it is still sent."""
+        """The reason why the source is no longer sent, or None if the source is still sent."""
         match self.state:
             case "gone" | "excluded" | "unseen" as loss:
                 return loss
@@ -59,9 +59,10 @@ Resolve = Callable[[Segment], CurrentSource]
 
 @dataclass(frozen=True, slots=True)
 class CarryForward:
-    """The segments of the carry-forward layer (L2).
+    """The segments of the carry-forward layer (L2), which repeats sources of earlier turns.
 
     Attributes:
+        segments: the segments to send.
         dropped: the segments that exceed the layer's token limit.
         full: each segment before it was shortened, by segment id.
         lost: cited segments whose note is now missing or excluded, with the reason. They are
@@ -74,22 +75,26 @@ class CarryForward:
     lost: tuple[tuple[Segment, Loss], ...] = ()
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Return the segments whose ids do not occur in `others`."""
+        """Return the segments whose ids do not occur among the given segments."""
         there = {segment.id for segment in others}
         return tuple(segment for segment in self.segments if segment.id not in there)
 
 
 def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
-    """Return a notice to replace a segment, or None if the segment may still be sent.
+    """Return a notice to send instead of a segment, or None if the segment may still be sent.
 
     If the source no longer exists, the stored text may still be sent.
+
+    Args:
+        segment: the segment.
+        resolve: returns the current state of a source.
     """
     loss = resolve(segment).loss
     return None if loss is None or loss == "gone" else _replace_by_line(segment, loss)
 
 
 def find_loss(segment: Segment) -> Loss | None:
-    """Return why a notice replaced the segment's text, or None if the text was not replaced."""
+    """Return why a notice is sent instead of a segment's text, or None if the text is sent."""
     if segment.layer is not Layer.L2 or segment.version is not None:
         return None
     return next((loss for loss in _LINES if segment.content == _describe_loss(segment, loss)), None)
@@ -108,8 +113,10 @@ def make_carry_forward(
     Sources that the current turn attaches again are skipped.
 
     Args:
+        carried: the sources of earlier turns.
         now: the segments of the current turn.
         resolve: returns the current state of a source, so that excluded sources are not sent.
+        counter: counts the tokens.
         room_tokens: the token limit for unpinned segments. When it is exceeded, the least recently
             used sources are dropped first. Pinned sources are never dropped.
         tools: the names of the available tools. A shortened text tells the model which tool reads
@@ -143,7 +150,7 @@ def _last_use(entry: tuple[CarriedSource, Segment, Segment]) -> int:
 def _select_sources(carried: CarriedSources, now: Sequence[Segment]) -> Iterator[CarriedSource]:
     """Yield the sources of earlier turns that the current turn does not attach again.
 
-    If a note was both attached and cited, only the attachment is returned.
+    If a note was both attached and cited, only the attachment is yielded.
     """
     taken = {make_source_key(segment) for segment in now}
     sources = {segment.source for segment in now if segment.kind != "selection"}

@@ -1,7 +1,8 @@
-"""Build the plan for a request, before messages are shortened and the budget guard runs.
+"""Build the plan for a request, before messages are shortened and the budget is enforced.
 
-The plan's draft contains the history (shortened as the log says), the turn's context, attachments
-carried forward from earlier turns, the session's memory, and the turn's tool calls so far.
+The content of the request is called its draft. It contains the history (shortened as the log says),
+the turn's context, attachments carried forward from earlier turns, the session's memory, and the
+turn's tool calls so far.
 """
 
 from dataclasses import dataclass
@@ -39,11 +40,12 @@ NOTHING_KEPT: Final = "(nothing)"
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """A draft request before the budget guard, and the data that trimming and compaction need.
+    """The content of a request before the budget is enforced, with data for shortening it.
 
     Attributes:
-        trim_input: the history, user message and tool calls in full, without the turns that
-            requests no longer contain.
+        draft: the content of the request.
+        trim_input: the history, user message and tool calls before any text was shortened, without
+            the turns that requests no longer contain.
         offsets: the indexes up to which the messages of `trim_input` are already shortened.
         lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
             and the context sent with it.
@@ -73,10 +75,9 @@ def build_plan(
     hooked_path: HookedPath,
     carry_forward: CarryForward | None = None,
 ) -> RequestPlan:
-    """Build the plan for a request.
+    """Build the plan for a request from the conversation with the changes of hooks.
 
-    Args:
-        carry_forward: the unpinned segments from earlier turns (L2), or None to build them.
+    `carry_forward` contains the unpinned segments from earlier turns (L2). If None, they are built.
 
     Raises:
         BadInputs: when the path does not end with this turn's user message or its tool calls.
@@ -127,7 +128,7 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
 def _make_carry_forward(request: RequestSetup, hooked_path: HookedPath) -> CarryForward:
     """Build the carry-forward layer (L2) for the first request of a turn.
 
-    Later requests of the turn already contain its segments.
+    Later requests of the turn already contain its segments, so that the result is then empty.
     """
     reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()
@@ -148,9 +149,15 @@ def _collect_pins(
     shown: tuple[TurnList, tuple[Message, ...]],
     found: tuple[Segment, ...],
 ) -> tuple[Segment, ...]:
-    """Collect the pinned items that the request does not contain yet.
+    """Return the pinned items that the request does not contain yet.
 
     A notice replaces each note that is now excluded.
+
+    Args:
+        reading: the turns and the state that result from the log.
+        ports: the ports of the request.
+        shown: the history, and the tool calls of the current turn.
+        found: the segments of the current turn.
     """
     if not reading.pins.segments:
         return ()
@@ -166,7 +173,7 @@ def _collect_pins(
 
 
 def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
-    """Append the messages that an extension inserted before the user message."""
+    """Append the messages that hooks inserted before the user message to the history."""
     if not lead:
         return history
     ids = tuple(message.id for message in lead if message.id is not None)
@@ -174,7 +181,7 @@ def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCou
 
 
 def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
-    """Build the message for changed memory and messages from hooks, which is sent only once."""
+    """Build the message that is sent only once: changes of the memory, and messages from hooks."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"

@@ -1,4 +1,4 @@
-"""Input types for building a request, and the ports that `context` calls."""
+"""The inputs for building a request, and the functions that `context` calls (the ports)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,12 @@ from context.tokens import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class PreviousQuestion:
-    """The user message of the previous request, and whether its turn is still running."""
+    """The user message of the previous request.
+
+    Attributes:
+        text: the text of the message, or None if there is no previous request.
+        is_same_turn: whether the previous request belongs to the current turn.
+    """
 
     text: str | None = None
     is_same_turn: bool = False
@@ -28,11 +33,11 @@ class PreviousQuestion:
 
 @dataclass(frozen=True)
 class SummaryTask:
-    """The task of summarising old turns.
+    """The task of summarising old turns, as given to a model.
 
     Attributes:
-        said: the turns in full, before any text was shortened, oldest first. An earlier summary, if
-            there is one, comes first.
+        said: the turns before any text was shortened, oldest first. An earlier summary, if there is
+            one, comes first.
         sent: the same turns as they appear at the start of the session's requests, so that the
             provider can reuse its prompt cache. Empty if the requests start with other turns.
         preamble: the session's tools and instructions.
@@ -57,7 +62,7 @@ class SummaryTask:
 
     @property
     def shortened(self) -> tuple[MeasuredTurn, ...]:
-        """The full versions of those turns whose text or tool results are shortened in `sent`."""
+        """The turns whose text or tool results are shortened in `sent`, with their full text."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
         return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)
@@ -83,7 +88,7 @@ DEFERRED_NOTE: Final = "[{count} tools deferred to save context. Use tool_search
 
 @dataclass(frozen=True, slots=True)
 class ToolDeferral:
-    """The tools that requests omit to save tokens, until the model finds them with `tool_search`.
+    """The tools that requests omit to save tokens until the model finds them with `tool_search`.
 
     Attributes:
         names: the names of the tools that this request omits.
@@ -96,9 +101,12 @@ class ToolDeferral:
     at_start: int = 0
 
     def add_note(self, notes: str) -> str:
-        """Add a line with the number of omitted tools to the text for the model.
+        """Add a line with the number of omitted tools to a text for the model.
 
-        The number is that of the start of the turn, so the line does not change during a turn.
+        The number is that of the start of the turn, so that the line does not change during a turn.
+
+        Args:
+            notes: the text, or an empty string.
         """
         if not self.at_start:
             return notes
@@ -108,9 +116,10 @@ class ToolDeferral:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPolicy:
-    """Settings that keep the history within its budget.
+    """Settings that keep the history within its token budget.
 
     Attributes:
+        policy: the fractions of the token budget at which old content is shortened.
         auto_compact: whether old turns are summarised automatically.
         keep_last: how many of the newest assistant messages are shortened only if shortening all
             older ones does not free enough tokens.
@@ -131,8 +140,8 @@ class GivenSummary:
 
     Attributes:
         text: the summary, which is stored unchanged.
-        by: what produced the first version: a model's summary (`model`), or Strata's own outline
-            (`outline`).
+        by: how the first version was produced: by a model (`model`), or as an outline made without
+            a model (`outline`).
     """
 
     text: str
@@ -144,17 +153,20 @@ class PrepareInputs:
     """Everything needed to build one request.
 
     Attributes:
+        session: the id of the session, or None.
         model_limit: the model's input limit in tokens, or None if unknown.
+        threshold: the user's setting for the size of the context window, in tokens.
+        max_output_tokens: the user's setting for the maximum length of an answer.
         path: the log entries of the active path. It ends with this turn's user message and
             segments, then the tool calls and results so far.
-        turn: the turn id.
+        turn: the id of the turn.
         request: the number of the request within its turn, starting at 1. Later requests reuse the
             context of the first.
         tools: the tools that can run.
         factor: the safety factor by which token budgets are divided, learned from the usage that
             the provider reported in this session. None if nothing was reported yet.
-        previous: the previous request on this path, as a draft or as its provider-neutral JSON
-            body. None for the first request.
+        previous: the previous request on this path, as a draft or as JSON. None for the first
+            request.
         is_cached: whether the same service answered the previous request, so that it may have
             cached the common prefix.
         instructions: the parts of the system message that come from notes, for the context report.
@@ -198,10 +210,13 @@ class PrepareInputs:
 
 @dataclass(frozen=True)
 class Ports:
-    """The external functions and objects that the pipeline calls.
+    """The functions and objects outside of `context` that it calls to build a request.
 
     Attributes:
+        counter: counts the tokens.
         append: writes entries to the session log in one write.
+        new_id: returns a new id for a log entry.
+        now: returns the current time in ISO 8601 and UTC.
         hooks: the registered hooks. They run only for sent requests and finished turns.
         resolve: returns the current state of an attached or cited source. Without it, no source of
             an earlier turn is sent again, because the source may have been excluded since.
@@ -223,7 +238,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class RequestSetup:
-    """The setup of a request: its inputs, its budget, and the ports used to prepare it."""
+    """The inputs of a request, its token budget, and the ports that are used to build it."""
 
     inputs: PrepareInputs
     ports: Ports
@@ -231,7 +246,7 @@ class RequestSetup:
 
     @classmethod
     def build(cls, inputs: PrepareInputs, ports: Ports) -> "RequestSetup":
-        """Compute the budget, and create the setup of a request."""
+        """Compute the token budget of a request, and return the request's setup."""
         return cls(inputs, ports, compute_request_budget(inputs, ports.counter))
 
     @property
@@ -251,6 +266,6 @@ class RequestSetup:
 
 
 def compute_request_budget(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
-    """Compute the token budget of a request."""
+    """Compute the token budget of a request from its inputs."""
     limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
     return compute_budget(counter, *limits, inputs.factor)

@@ -1,4 +1,4 @@
-"""The draft of a request: its messages in wire order, with token counts by layer."""
+"""The draft of a request: its messages in the order in which they are sent, with token counts."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,7 +23,13 @@ from context.tokens import (
 
 @dataclass(frozen=True)
 class Preamble:
-    """The start of a request: tool definitions and the system message."""
+    """The start of a request: the system message and the tool definitions.
+
+    Attributes:
+        system: the system message, as a sequence of parts.
+        tools: the tool definitions.
+        counter: counts the tokens.
+    """
 
     system: System
     tools: tuple[ToolDefinition, ...]
@@ -62,9 +68,10 @@ class Preamble:
 def make_preamble(
     system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter
 ) -> Preamble:
-    """Build a preamble. The result is cached for equal arguments.
+    """Build a preamble, which is the start of a request. The result is cached for equal arguments.
 
-    The preamble is the largest text shared between requests, so its tokens are counted only once.
+    The preamble is the largest text shared between requests, so that its tokens should be counted
+    only once.
     """
     return Preamble(system, tools, counter)
 
@@ -90,14 +97,17 @@ class Tail:
 
     @cached_property
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
-        """The rendered context that precedes the typed text: one text per layer, in wire order."""
+        """The rendered context that precedes the typed text.
+
+        There is one text for each layer, in the order in which the layers are sent.
+        """
         texts = {layer: render_segments(self.on(layer)) for layer in (Layer.L2, Layer.L3)}
         texts[Layer.E] = self.notes
         return tuple((layer, text) for layer, text in sort_by_wire(texts) if text)
 
     @cached_property
     def message(self) -> Message:
-        """The user message as sent. The typed text comes last, after all text and images."""
+        """The user message as sent. The typed text comes last, after all context and images."""
         if not self.blocks:
             return self.question
         content = self.question.content
@@ -109,7 +119,7 @@ class Tail:
 
     @cached_property
     def tokens(self) -> Mapping[Layer, int]:
-        """The token count of each layer in the message. L5 includes the message's overhead."""
+        """The token count of each layer in the message. The message's overhead counts for L5."""
         counter = self.counter
         sizes = {layer: count_part(text, counter) for layer, text in self.blocks}
         for segment in self.segments:
@@ -125,22 +135,24 @@ class Tail:
         return sum(self.tokens.values())
 
     def on(self, layer: Layer) -> tuple[Segment, ...]:
-        """Return the segments of one layer."""
+        """Return the segments that belong to a layer."""
         return tuple(segment for segment in self.segments if segment.layer is layer)
 
     def _images(self, layer: Layer) -> tuple[Part, ...]:
-        """Return the images of a layer, in the order of its segments."""
+        """Return the images of a layer as message parts, in the order of its segments."""
         images = (segment.image for segment in self.on(layer))
         return tuple(ImagePart(image.media_type, image.data) for image in images if image)
 
 
 @dataclass(frozen=True)
 class RequestDraft:
-    """The contents of a request before it is sent.
+    """The content of a request before the request is sent.
 
     Attributes:
+        preamble: the system message and the tool definitions.
         history: the earlier turns in the request, oldest first.
-        work: the tool calls and results of the current turn (layer W).
+        tail: the user message and the context sent with it.
+        work: the tool calls and results of the current turn.
         uncached: the last message, which is sent only with this request, or None.
         pins: the pinned messages and segments, which are never removed.
     """
@@ -154,7 +166,7 @@ class RequestDraft:
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:
-        """The token count of each layer. The counts add up to `used`."""
+        """The token count of each layer. The sum of the counts is `used`."""
         counter = self.tail.counter
         question_saved, *work_saved = self._merged[: 1 + len(self.work)]
         work = sum(count_message(message, counter) for message in self.work)
@@ -174,7 +186,7 @@ class RequestDraft:
 
     @property
     def uncached_tokens(self) -> int:
-        """The token count of the uncached message, which belongs to layer E."""
+        """The token count of the message that is sent only with this request, or 0 without one."""
         if self.uncached is None:
             return 0
         return count_message(self.uncached, self.tail.counter) - self._merged[-1]
@@ -186,16 +198,16 @@ class RequestDraft:
 
     @cached_property
     def history_messages(self) -> tuple[Message, ...]:
-        """The messages of the history (L4)."""
+        """The messages of the earlier turns."""
         return self.history.messages
 
     @cached_property
     def question(self) -> Message:
-        """The user message with this turn's context.
+        """The user message with the context of this turn.
 
         If the request has tools, the content is always a list of parts, so that all requests of a
-        turn share the same prefix. In the first request of a turn, the uncached message is merged
-        into the user message.
+        turn share the same prefix. In the first request of a turn, the message that is sent only
+        once is merged into the user message.
         """
         message = self.tail.message
         if not self._has_parts_only:
@@ -208,7 +220,7 @@ class RequestDraft:
 
     @cached_property
     def _merged(self) -> tuple[int, ...]:
-        """The tokens saved by merging a message with the one before it, for each message."""
+        """The tokens saved by merging each message after the history with the one before it."""
         saved, counter = [], self.tail.counter
         before = self.history[-1].messages[-1:] if self.history else ()
         joined = before if self.history.is_last_joined else ()
@@ -231,7 +243,11 @@ class RequestDraft:
         return self._order({Layer.L4: self.history_messages, **now})
 
     def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
-        """Sort messages into wire order, and put the uncached message last."""
+        """Sort messages into the order in which they are sent. The uncached message comes last.
+
+        Args:
+            messages: the messages of each layer.
+        """
         last = () if self.uncached is None else (self.uncached,)
         ordered = (message for _, some in sort_by_wire(messages) for message in some)
         return (*ordered, *last)

@@ -1,4 +1,7 @@
-"""Limit retrieved passages to their share of the budget, and reserve tokens for later turns."""
+"""Limit retrieved passages to their share of the token budget.
+
+Also compute how many tokens to reserve for the user messages of later turns.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,18 +22,27 @@ STANDING_TURNS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FittedTail:
-    """The last user message with the passages that fit, and the passages that were dropped."""
+    """The last user message with its context, after passages were dropped.
+
+    Attributes:
+        tail: the message with the passages that fit.
+        dropped: the passages that were dropped.
+    """
 
     tail: Tail
     dropped: tuple[Segment, ...] = ()
 
 
 def fit_passages(tail: Tail, budget: int) -> FittedTail:
-    """Drop the lowest-ranked passages until the rest fit their share of the budget.
+    """Drop the lowest-ranked passages until the others fit their share of the token budget.
 
     Passages may use a quarter of the budget minus the user message, but at least a tenth of the
-    budget. The whole turn context (L3), which also contains attachments, may use up to half of the
+    budget. The whole turn context, which also contains attachments, may use up to half of the
     budget.
+
+    Args:
+        tail: the user message with its context.
+        budget: the token limit of the request.
     """
     passages = [segment for segment in tail.segments if _is_retrieved(segment)]
     if not passages:
@@ -52,6 +64,11 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
     This is the size of the user message with its context (the tail), but at most a quarter of the
     budget, so that one large user message does not shorten the history for good. The limit does not
     apply if the last three turns exceeded it too.
+
+    Args:
+        tail: the user message with its context.
+        earlier: the earlier turns, oldest first.
+        budget: the token limit of the request.
     """
     most = int(budget * STANDING_SHARE)
     if tail.total <= most:
@@ -64,15 +81,20 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
 
 
 def _is_retrieved(segment: Segment) -> bool:
-    """Return whether a segment is a passage retrieved in this turn.
+    """Return whether a segment is a passage that was retrieved in this turn.
 
-    Notes cited in earlier turns (L2) do not count, because each takes only one line.
+    Notes cited in earlier turns do not count, because each of them takes only one line.
     """
     return segment.is_retrieved and segment.layer is Layer.L3
 
 
 def compute_passages_share(budget: int, question_tokens: int) -> int:
-    """Compute the token limit for a turn's passages."""
+    """Compute the token limit for the retrieved passages of a turn.
+
+    Args:
+        budget: the token limit of the request.
+        question_tokens: the token count of the user message.
+    """
     return max(int(budget * PASSAGES_SHARE) - question_tokens, int(budget * LEAST_PASSAGES_SHARE))
 
 

@@ -1,8 +1,8 @@
-"""Apply stored trims and drops, which shorten messages and leave out old turns.
+"""Apply the trims and drops that the log stores: shorten messages and leave out old turns.
 
-A boundary is the id of the first log entry that stays unchanged. It is valid for one epoch: a
+Each trim or drop names the first log entry that stays unchanged. It is valid for one epoch: a
 period in which the model stays the same and the token budget does not grow. A larger token budget
-or another model starts a new epoch, in which trimmed and dropped content may return.
+or another model starts a new epoch, in which shortened and omitted content may return.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -81,10 +81,15 @@ class TrimOffsets:
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return a message as sent: in full, with line counts for tool results, or as `[trimmed]`.
+        """Return a message in the form in which it is sent.
+
+        The message is unchanged, or its tool results are replaced with line counts, or its text is
+        `[trimmed]`.
 
         Args:
             at: the index of the message.
+            message: the message.
+            counter: counts the tokens, so that no message gets larger.
         """
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):
             return trim_message(message, counter)
@@ -95,7 +100,7 @@ def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -
     """Return the indexes up to which messages are shortened.
 
     Args:
-        trims: the log entries that shorten messages, and that apply with the current token budget
+        trims: the log entries that shorten messages. They must apply with the current token budget
             and model.
         messages: all messages of the history.
     """
@@ -127,14 +132,23 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Add a trim entry to a list. An entry that follows a compaction replaces all earlier ones."""
+    """Return the trim entries that apply after a new one.
+
+    An entry that follows a compaction replaces all earlier ones.
+    """
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 
 
 def count_dropped_turns(
     drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch
 ) -> int:
-    """Count the oldest turns that requests leave out because of drop entries in the log."""
+    """Return how many of the oldest turns requests leave out because of drop entries in the log.
+
+    Args:
+        drops: the drop entries.
+        turns: all turns, oldest first.
+        epoch: the current model and token budget. Drop entries of another epoch are ignored.
+    """
     known = TurnList.of(turns)
     binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
     return max((at for at in binding if at is not None), default=0)
@@ -143,7 +157,12 @@ def count_dropped_turns(
 def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
-    """Return the turns as sent: messages up to `reach` are shortened, except for pinned ones."""
+    """Return turns in the form in which they are sent.
+
+    Args:
+        reach: the indexes up to which messages are shortened.
+        pinned: the ids of messages that are not shortened.
+    """
     furthest = max(reach.cleaned, reach.trimmed)
     if not furthest:
         return turns
@@ -164,10 +183,12 @@ def show_messages(
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
-    """Return messages as sent: those up to `reach` are shortened, except for pinned ones.
+    """Return messages in the form in which they are sent.
 
     Args:
-        start: the index of the first message.
+        start: the index of the first message in the whole list.
+        reach: the indexes up to which messages are shortened.
+        pinned: the ids of messages that are not shortened.
     """
     return tuple(
         message if message.id in pinned else reach.form(at, message, counter)
@@ -199,14 +220,20 @@ _TRIMMED_BYTES: Final = len(TRIMMED)
 
 
 def clean_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace each tool result of a message with its line count, if that is shorter."""
+    """Replace each tool result of a message with its line count, unless the result is shorter.
+
+    Return the message unchanged if it would not have fewer tokens.
+    """
     if isinstance(message.content, str):
         return message
     return _make_once("cleaned", _clean_results, message, counter)
 
 
 def trim_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace a message's text and tool results with `[trimmed]`, if that is shorter."""
+    """Replace the text and tool results of a message with `[trimmed]`.
+
+    Return the message unchanged if it would not have fewer tokens.
+    """
     return _make_once("trimmed", _trim_parts, message, counter)
 
 
@@ -221,6 +248,7 @@ def can_be_trimmed(message: Message, has_answers: bool) -> bool:
     """Return whether a message may be replaced with `[trimmed]`.
 
     Args:
+        message: the message.
         has_answers: whether final answers may be replaced too.
     """
     return is_tool_work(message) or (has_answers and is_final(message))
@@ -279,13 +307,15 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 @dataclass(frozen=True)
 class TrimInput:
-    """The messages that may be shortened, in full and in the order in which they are sent.
+    """The messages that may be shortened, before any is, in the order in which they are sent.
 
     Attributes:
         history: the earlier turns, without those that requests no longer contain.
-        question: the user message of the turn in progress, which is never shortened, or None if no
-            turn is in progress.
-        work: the tool calls and results of the turn in progress.
+        question: the user message of the current turn, which is never shortened, or None if no turn
+            is in progress.
+        work: the tool calls and results of the current turn.
+        pinned: the ids of messages that are not shortened.
+        counter: counts the tokens.
     """
 
     history: TurnList
@@ -296,19 +326,27 @@ class TrimInput:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """All messages: the history, the user message and the tool calls."""
+        """All messages: the history, the user message, and the tool calls with their results."""
         question = () if self.question is None else (self.question,)
         return (*self.history.messages, *question, *self.work)
 
     def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
-        """Return the messages, shortened up to `reach` except for pinned ones."""
+        """Return the messages in the form in which they are sent.
+
+        Args:
+            reach: the indexes up to which messages are shortened.
+        """
         return tuple(
             message if message.id in self.pinned else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
         )
 
     def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
-        """Return the history and the tool calls, with messages shortened up to `reach`."""
+        """Return the history, and the tool calls of the current turn, as they are sent.
+
+        Args:
+            reach: the indexes up to which messages are shortened.
+        """
         history = show_turns(self.history, reach, self.pinned, self.counter)
         start = len(self.messages) - len(self.work)
         return history, show_messages(self.work, start, reach, self.pinned, self.counter)
@@ -319,7 +357,7 @@ class TrimInput:
 
     @property
     def latest_batch(self) -> int:
-        """The index of this turn's latest tool calls, or of its user message if there are none."""
+        """The index of the current turn's latest tool calls, or else of its user message."""
         start = self.history.message_count
         for at in range(len(self.messages) - 1, start, -1):
             if list_tool_calls(self.messages[at]):

@@ -1,6 +1,7 @@
-"""The scratchpad, progress and facts that a session remembers besides its messages.
+"""A session's memory: notes that the model keeps in addition to the messages.
 
-Each `memory_update` entry in the log sets some of these values.
+The memory consists of a scratchpad, the progress of a task, and facts. Each `memory_update` entry
+in the log sets some of them.
 
 Source: the design document "Context Engineering Optimization", section 3.3.
 """
@@ -44,14 +45,20 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A session's memory at one point of its log."""
+    """A session's memory at one position in the log.
+
+    Attributes:
+        scratchpad: a text that the model uses for notes.
+        progress: the objective and steps of the current task.
+        facts: the facts that the model has recorded.
+    """
 
     scratchpad: str = ""
     progress: Progress = Progress()
     facts: tuple[str, ...] = ()
 
     def after(self, update: MemoryUpdateEntry) -> "Memory":
-        """Return the memory after the changes in a log entry."""
+        """Return the memory after the changes in a later log entry."""
         memory = self
         if update.scratchpad is not None:
             memory = replace(memory, scratchpad=update.scratchpad)
@@ -72,7 +79,7 @@ class Memory:
     def render(self) -> str:
         """Render the memory as escaped text for the model.
 
-        The result is an empty string if the memory is empty.
+        If the memory is empty, return an empty string.
         """
         blocks = (
             ("facts", _list_items("", self.facts)),
@@ -98,7 +105,7 @@ class Memory:
 
 
 def read_memory(path: Iterable[Entry]) -> Memory:
-    """Return the memory after the last of the given log entries."""
+    """Return the memory that results from the given log entries."""
     memory = Memory()
     for entry in path:
         if isinstance(entry, MemoryUpdateEntry):

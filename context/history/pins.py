@@ -1,4 +1,4 @@
-"""Pinned messages and segments, which are included in every request.
+"""Pinned messages and segments. Every request contains them.
 
 Source: the design document "Strata: the design", section 4.8.
 """
@@ -19,11 +19,11 @@ PINNED_SOURCE: Final = "this chat"
 
 @dataclass(frozen=True)
 class Pins:
-    """The pinned items by id, in the order in which they were pinned.
+    """The pinned items of a session.
 
     Attributes:
-        segments: each pinned item as a segment of the context from earlier turns (L2). It is sent
-            if the turn of the item is not.
+        segments: each pinned item as a segment, by id, in the order in which they were pinned. The
+            segment is sent if the turn of the item is not part of the request.
         messages: the ids of pinned messages, which stay in the history until their turn is dropped.
     """
 
@@ -31,10 +31,11 @@ class Pins:
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Return the pinned items after a log entry has pinned or unpinned one.
+        """Return the pinned items after a log entry that pins or unpins one.
 
         Args:
-            before: the log entries up to the pin entry.
+            pin: the log entry.
+            before: the entries of the log before it.
         """
         if not pin.on:
             kept = {name: item for name, item in self.segments.items() if name != pin.target}
@@ -48,11 +49,11 @@ class Pins:
     def select_moved(
         self, shown: Iterable[Message], here: Sequence[Segment]
     ) -> tuple[Segment, ...]:
-        """Return the pinned items that the request does not contain elsewhere.
+        """Return the pinned items that the request does not contain yet.
 
         Args:
             shown: the messages of the history and the current tool calls.
-            here: the segments of the turn in progress.
+            here: the segments of the current turn.
         """
         if not self.segments:
             return ()
@@ -67,10 +68,17 @@ NO_PINS: Final = Pins({}, frozenset())
 def check_pin(
     pins: Pins, pin: PinEntry, path: Sequence[Entry], budget: int, counter: TokenCounter
 ) -> Pins:
-    """Check a pin entry, and return the resulting pins.
+    """Check a log entry that pins or unpins an item, and return the resulting pins.
+
+    Args:
+        pins: the pinned items so far.
+        pin: the log entry.
+        path: the entries of the active path.
+        budget: the token budget of a request.
+        counter: counts the tokens.
 
     Raises:
-        PinTargetMissing: when the target does not exist.
+        PinTargetMissing: when the item does not exist.
         BadPin: when the pins would exceed their token limit.
     """
     if pin.on and _find_target(pin.target, path) is None:
@@ -89,7 +97,11 @@ def check_pin(
 
 
 def compute_pins_limit(budget: int) -> int:
-    """Return the token limit for all pins, given the token budget."""
+    """Return the token limit for all pinned items together.
+
+    Args:
+        budget: the token budget of a request.
+    """
     return int(budget * PINS_SHARE)
 
 

@@ -1,7 +1,7 @@
-"""Build turns from log entries, continuing an earlier replay of the same session.
+"""Build turns from log entries. An earlier replay of the same session can be continued.
 
-A `context_transform` entry stores the patch of a hook or a compaction. It applies to exactly the
-messages before the entry, and no hook runs again. Since a log only grows at its end, the next
+A `context_transform` entry stores the patch of a hook or a compaction. The patch applies to exactly
+the messages before the entry, and no hook runs again. Since a log only grows at its end, the next
 replay reads only the new entries. The last few results are cached, which affects only speed.
 """
 
@@ -63,7 +63,7 @@ class CurrentTurn:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The turn's messages as sent while it is in progress."""
+        """The messages of the turn, as sent while the turn is in progress."""
         return complete_tool_calls(self._so_far)
 
     @property
@@ -88,7 +88,7 @@ class CurrentTurn:
 
     @property
     def as_history(self) -> tuple[Message, ...]:
-        """The turn's messages as sent in later turns."""
+        """The messages of the turn, as sent in later turns."""
         return self.turn.messages if self.patched is None else self.turn.close_turn(self._so_far)
 
     @property
@@ -98,7 +98,7 @@ class CurrentTurn:
         return (*self.patched, *self.turn.shown[self.seen :])
 
     def measure(self, counter: TokenCounter) -> MeasuredTurn:
-        """Count the tokens of the turn as if it were complete.
+        """Return the turn with its token count, as if it were complete.
 
         The result is cached per token counter.
         """
@@ -113,28 +113,31 @@ class CurrentTurn:
         return {}
 
     def with_said(self, entry: TurnEntry) -> "CurrentTurn":
-        """Return the turn with one more message."""
+        """Return a copy of the turn with one more message."""
         return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
-        """Return the turn with the messages that the patch of a hook or compaction produced."""
+        """Return a copy of the turn with the messages that result from a patch.
+
+        The patch is that of a hook or a compaction.
+        """
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 
 
 @dataclass(frozen=True)
 class ReplayedPath:
-    """The turns and state rebuilt from a session's log.
+    """The turns and the state that result from the log entries of a branch.
 
     Attributes:
         before: the log entries that were replayed.
         earlier: all turns except the last one, with their token counts, oldest first.
         open: the last turn, which may be in progress, or None if there is no message.
-        waiting: the last entry with segments, or None if a message has followed it.
+        waiting: the last log entry with segments, or None if a message has followed it.
         drops: the log entries that leave out old turns, up to an entry of the path.
         trims: the log entries that shorten old messages, up to an entry of the path.
         transforms: the log entries whose patches were applied, in order.
         problems: one sentence for each patch that could not be applied.
-        carried: attachments and cited notes from the turns before the last one.
+        carried: attachments and cited notes from the turns before the last one, for carry-forward.
     """
 
     counter: TokenCounter
@@ -157,20 +160,20 @@ class ReplayedPath:
 
     @property
     def turns(self) -> TurnList:
-        """All turns. The token count of the last one is that of a finished turn."""
+        """All turns. The last one is counted as if it were complete."""
         if self.open is None:
             return self.earlier
         return self.earlier.with_turn(self.open.measure(self.counter))
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages of the path after patches. These are the messages that can be cached."""
+        """All messages of the branch after patches. A provider can cache these messages."""
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:
         """Return whether a replay of `path` can continue from this replay.
 
-        This is possible if the path begins with the entries of this replay, and the token counter
+        This is possible if the path starts with the entries of this replay, and the token counter
         is the same.
         """
         count, last = len(self.before), max(0, len(self.before) - LOOKED_AT_FIRST)
@@ -202,7 +205,7 @@ def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
 def apply_request_ops(
     envelope: ContextEnvelope, transforms: Iterable[TransformEntry]
 ) -> ContextEnvelope:
-    """Apply the stored changes of hooks to instructions, tools and options."""
+    """Apply the stored changes of hooks to the instructions, tools and options of an envelope."""
     for transform in transforms:
         if ops := request_ops(transform.patch):
             envelope = apply_patch(envelope, ops).envelope
@@ -212,10 +215,12 @@ def apply_request_ops(
 def replay(
     path: tuple[Entry, ...], base: ContextEnvelope, counter: TokenCounter
 ) -> ContextEnvelope:
-    """Build the envelope for the log entries of a branch.
+    """Build the envelope (the complete request) for the log entries of a branch.
 
     Args:
+        path: the log entries of the branch.
         base: the instructions, tools and options to start from. Its messages are replaced.
+        counter: counts the tokens.
     """
     reading = replay_path(path, counter)
     shaped = apply_request_ops(base, reading.transforms)
@@ -229,7 +234,10 @@ def _find_known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Replaye
 
 
 def _find_last_question(path: tuple[Entry, ...]) -> int:
-    """Return the index of the last user message, or of segments stored directly before it."""
+    """Return the index of the last user message.
+
+    If segments are stored directly before the message, return their index.
+    """
     at = len(path) - 1
     while at > 0 and not _is_question(path[at]):
         at -= 1
@@ -252,7 +260,7 @@ def _continue_replay(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPa
 
 
 class _Replayer:
-    """Builds a replayed path entry by entry."""
+    """Builds a replayed path from log entries, one by one."""
 
     def __init__(self, start: ReplayedPath) -> None:
         self._counter = start.counter
@@ -284,7 +292,12 @@ class _Replayer:
         )
 
     def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
-        """Read one entry. Only a pin entry needs `before`, the path up to the entry."""
+        """Apply one log entry to the turns and the state.
+
+        Args:
+            entry: the log entry.
+            before: the path up to the entry. Only a pin entry needs it.
+        """
         match entry:
             case MessageEntry() | CustomMessageEntry():
                 self._say(entry)
@@ -360,7 +373,7 @@ class _Replayer:
         self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
 
     def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
-        """Count the tokens of a group of messages as a turn, adding missing tool results."""
+        """Count the tokens of a group of messages as a turn. Missing tool results are added."""
         messages = complete_tool_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)

@@ -1,7 +1,7 @@
 """Collect the sources that later turns repeat (carry-forward): attachments and cited notes.
 
 If an answer cites a retrieved passage, the passage's note is carried forward. Other retrieved
-passages are not carried forward.
+passages are not.
 """
 
 import re
@@ -17,7 +17,7 @@ _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True, slots=True)
 class CarriedSource:
-    """A source to carry forward to later turns.
+    """A source that later turns repeat.
 
     Attributes:
         segment: the segment that was sent last for this source, in full.
@@ -33,20 +33,21 @@ class CarriedSources:
     """The attached and cited sources of earlier turns, in order of first use.
 
     Attributes:
-        turns: how many turns the sources were collected from.
+        items: the sources, by the key from `make_source_key`.
+        turns: the number of turns from which the sources were collected.
     """
 
     items: Mapping[str, CarriedSource] = field(default_factory=dict)
     turns: int = 0
 
     def without(self, ids: Collection[str]) -> "CarriedSources":
-        """Return the sources except those whose segments have these ids."""
+        """Return a copy without the sources whose segments have the given ids."""
         kept = {key: item for key, item in self.items.items() if item.segment.id not in ids}
         return CarriedSources(kept, self.turns)
 
 
 class SourceCollector:
-    """Collects the sources to carry forward, turn by turn."""
+    """Collects the sources that later turns repeat, turn by turn."""
 
     def __init__(self, start: CarriedSources) -> None:
         self._items = dict(start.items)

@@ -1,7 +1,7 @@
 """Repair interrupted messages, so that they can be sent to a model.
 
-The log is not changed. Missing tool results are added, results without a call are left out, and
-interrupted answers are marked.
+The log is not changed. Missing tool results are added, results without a tool call are left out,
+and interrupted answers are marked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,10 @@ def is_final(message: Message) -> bool:
 
 
 def mark_interrupted(message: Message) -> Message:
-    """Mark an answer as interrupted. Answers with tool calls are returned unchanged."""
+    """Add a mark to the end of an interrupted answer.
+
+    An answer with tool calls is returned unchanged.
+    """
     if list_tool_calls(message):
         return message
     content = message.content
@@ -59,14 +62,21 @@ def mark_interrupted(message: Message) -> Message:
 
 
 def make_interruption(last: Message) -> Message:
-    """Build the assistant message that closes an interrupted turn."""
+    """Build the assistant message that ends an interrupted turn.
+
+    Args:
+        last: the last message of the turn, from whose id the id of the new message is derived.
+    """
     return Message("assistant", INTERRUPTED, f"{last.id}:interrupted")
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """Return an assistant message, one result for each of its tool calls, and other messages.
+    """Return an assistant message, one result for each of its tool calls, and the other messages.
 
-    Missing tool results are added, and results without a call are removed.
+    Missing tool results are added, and results without a tool call are removed.
+
+    Args:
+        messages: the assistant message and all messages up to the next assistant message.
     """
     if not messages:
         return []
@@ -89,7 +99,13 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
 def _make_missing_results(
     message: Message, calls: Sequence[ToolCallPart], open_calls: set[str]
 ) -> Iterator[Message]:
-    """Yield error results for tool calls without a result. Adjacent calls share one message."""
+    """Yield error results for tool calls without a result. Adjacent calls share one message.
+
+    Args:
+        message: the assistant message with the tool calls.
+        calls: the tool calls of the message.
+        open_calls: the ids of the calls without a result.
+    """
     groups = groupby(calls, key=lambda call: call.id in open_calls)
     missing = [list(group) for is_open, group in groups if is_open]
     for number, group in enumerate(missing):
@@ -99,9 +115,14 @@ def _make_missing_results(
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Remove results without a call, and all but the first result of each call.
+    """Return a tool message without the results that must not be sent, or None if none is left.
 
-    Return None if no result is left. The calls of the other results are removed from `open_calls`.
+    Results without a tool call are removed, and all but the first result of each call.
+
+    Args:
+        message: the tool message.
+        open_calls: the ids of the calls without a result. The ids of calls that this message
+            answers are removed.
     """
     is_synthetic = message.id is not None and message.id.endswith(_SEALED)
     if message.role != "tool" or is_synthetic or isinstance(message.content, str):

@@ -1,4 +1,4 @@
-"""An immutable list of turns with cached token counts. It can be sliced without copying."""
+"""An immutable list of turns with cached token counts. Slicing it does not copy the turns."""
 
 import hashlib
 from bisect import bisect_left
@@ -20,8 +20,8 @@ T = TypeVar("T")
 class TurnList(Sequence[MeasuredTurn]):
     """An immutable list of turns with their token counts, oldest first.
 
-    Lists with the same first turns share their data, so token counts and indexes of any slice are
-    available without recounting.
+    Lists with the same first turns share their data. Therefore the token count of any slice is
+    available without counting again.
     """
 
     __slots__ = ("_start", "_stop", "_store")
@@ -79,7 +79,7 @@ class TurnList(Sequence[MeasuredTurn]):
         return f"TurnList({list(self)!r})"
 
     def with_turn(self, turn: MeasuredTurn) -> "TurnList":
-        """Return a list with one more turn."""
+        """Return a new list with one more turn at the end."""
         if self._store.append(turn, self._stop):
             return TurnList(self._store, self._start, self._stop + 1)
         return TurnList.of((*self, turn))
@@ -91,7 +91,11 @@ class TurnList(Sequence[MeasuredTurn]):
         return min(len(self), len(other))
 
     def position(self, entry: str) -> int | None:
-        """Return the index of the turn that contains a log entry, or None."""
+        """Return the index of the turn that contains a log entry, or None if no turn does.
+
+        Args:
+            entry: the id of the log entry.
+        """
         place = self._store.places.get(entry)
         if place is None or not self._start <= place < self._stop:
             return None
@@ -104,7 +108,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def is_last_joined(self) -> bool:
-        """Whether the last message is merged with the message before it."""
+        """Whether the last message is sent as one with the message before it."""
         return bool(self) and self._store.is_joined(self._stop - 1, self._start)
 
     @property
@@ -120,11 +124,12 @@ class TurnList(Sequence[MeasuredTurn]):
     def accumulate(
         self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
     ) -> T:
-        """Compute a value over all turns incrementally, using a cache.
+        """Compute a value over all turns, starting from a cached value of the first turns.
 
         Args:
             form: the cache key. Each `extend` function needs its own key.
-            extend: extends the previous value, initially None, by the turns that follow.
+            extend: takes the value so far, initially None, and the following turns, and returns the
+                value that includes them.
         """
         value: T = self._store.accumulate(form, self._start, self._stop, extend)
         return value
@@ -136,7 +141,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def offloaded(self) -> Iterator[Offloaded]:
-        """The references in these turns to tool results that are stored outside of the request."""
+        """References to tool results of these turns that are stored outside of the request."""
         places, turns = self._store.with_stubs, self._store.turns
         for place in places[bisect_left(places, self._start) : bisect_left(places, self._stop)]:
             yield from turns[place].offloaded
@@ -158,7 +163,7 @@ def _add_messages(
 
 
 class EntryIds(Sequence[str]):
-    """The log entry ids of a list of turns, computed on demand."""
+    """The ids of the log entries of a list of turns, computed on demand."""
 
     __slots__ = ("_turns",)
 
@@ -191,7 +196,7 @@ class EntryIds(Sequence[str]):
 
 
 class _Store:
-    """Append-only data that is shared by lists with the same first turns."""
+    """The data that lists with the same first turns share. Turns are only added to it."""
 
     def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
         self.turns: list[MeasuredTurn] = []
@@ -209,7 +214,7 @@ class _Store:
     def append(self, turn: MeasuredTurn, at: int) -> bool:
         """Append a turn at an index, unless another turn is already there.
 
-        Return whether this turn is now at the index.
+        Return whether the turn is now at the index.
         """
         if at < len(self.turns) and self.turns[at] is turn:
             return True
@@ -222,7 +227,7 @@ class _Store:
         return True
 
     def digest(self, start: int, stop: int) -> bytes:
-        """Return the hash of a range of turns, reusing the cached hash of its first turns."""
+        """Return a hash of a range of turns. The cached hash of its first turns is reused."""
         reached, known = self._digests.pop(start, (start, hashlib.sha256()))
         if reached > stop:
             reached, known = start, hashlib.sha256()
@@ -237,9 +242,14 @@ class _Store:
     def accumulate(
         self, form: Hashable, start: int, stop: int, extend: Callable[[Any, Any], Any]
     ) -> Any:
-        """Compute a value over a range of turns.
+        """Compute a value over a range of turns, starting from a cached value of the first turns.
 
-        A value cached for the first turns of the range is reused.
+        Args:
+            form: the cache key.
+            start: the index of the first turn.
+            stop: the index after the last turn.
+            extend: takes the value so far, or None, and the following turns, and returns the new
+                value.
         """
         key = form, start
         reached, value = self._made.pop(key, (start, None))
@@ -253,7 +263,12 @@ class _Store:
         return value
 
     def count(self, start: int, stop: int) -> int:
-        """Count the tokens of a range of turns. The range counts as the start of the history."""
+        """Count the tokens of a range of turns, as if the history started with the range.
+
+        Args:
+            start: the index of the first turn.
+            stop: the index after the last turn.
+        """
         if start >= stop:
             return 0
         tokens = self.tokens[stop] - self.tokens[start] + self._merged[start]
@@ -266,11 +281,11 @@ class _Store:
         return tokens
 
     def is_joined(self, place: int, start: int) -> bool:
-        """Return whether a turn's last message is merged with the message before it.
+        """Return whether a turn's last message is sent as one with the message before it.
 
         Args:
-            place: the position of the turn.
-            start: the position of the first turn that is sent.
+            place: the index of the turn.
+            start: the index of the first turn that is sent.
         """
         turn = self.turns[place]
         return turn.is_last_joined(place > start and self._merged[place] > 0)

@@ -1,7 +1,7 @@
-"""Build turns from log entries.
+"""Build turns from log entries. A turn is a user message with its answers.
 
-The entries stay unchanged. Repairs, such as a result for an interrupted tool call, are made in the
-messages.
+The entries stay unchanged. Repairs are made in the messages, such as adding a result for an
+interrupted tool call.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,8 +33,9 @@ class Turn:
     Attributes:
         entry_ids: the ids of the turn's log entries, in order.
         user: the user message. It is None only for messages before the first user message.
-        said: the entries after the user message: answers, tool results, and messages from
-            extensions.
+        said: the entries after the user message: answers, tool results, and messages added by
+            hooks.
+        segments: the pieces of context that are sent with the turn.
         stored_fields: other data stored with the segments. Older versions of Strata stored it with
             the user message.
     """
@@ -48,7 +49,7 @@ class Turn:
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
-        """The entries of assistant messages and tool results."""
+        """The log entries of the turn's assistant messages and tool results."""
         return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
 
     @property
@@ -65,12 +66,12 @@ class Turn:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The turn's messages as history: user text without context, and the answers."""
+        """The messages of the turn as later turns repeat them, without this turn's context."""
         return self.close_turn(self.shown)
 
     @cached_property
     def shown(self) -> tuple[Message, ...]:
-        """The turn's messages before hooks or compactions change them.
+        """The messages of the turn before hooks or compactions change them.
 
         Interrupted answers are marked.
         """
@@ -78,7 +79,10 @@ class Turn:
         return (*question, *(_show_entry(entry) for entry in self.said))
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Complete the turn's messages: add missing tool results, and an end if it is missing."""
+        """Return the messages of the turn with missing tool results added.
+
+        If the turn has no final answer, a message that marks the interruption is added at the end.
+        """
         sealed = complete_tool_calls(messages)
         if self.user is None or self.is_ended:
             return sealed
@@ -89,12 +93,12 @@ class Turn:
         return self.user is not None and self.turn_id == entry.turn_id
 
     def with_segments(self, entry: SegmentsEntry) -> "Turn":
-        """Return the turn with its segments replaced by those of a later log entry."""
+        """Return a copy of the turn with its segments replaced by those of a later log entry."""
         ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
     def with_said(self, entry: TurnEntry) -> "Turn":
-        """Return the turn with one more log entry."""
+        """Return a copy of the turn with one more log entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
 
@@ -113,7 +117,13 @@ def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple
 
 
 def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
-    """Start a turn with an entry. The `waiting` segments are added if they belong to it."""
+    """Start a turn with its first log entry.
+
+    Args:
+        entry: the log entry, usually a user message.
+        waiting: segments that were stored before the entry, or None. They are added if they belong
+            to the turn.
+    """
     if isinstance(entry, CustomMessageEntry):
         return Turn("", (entry.id,), None, (entry,))
     own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
@@ -162,6 +172,7 @@ class MessageGroup:
     Attributes:
         turn: the index of the turn, or None for messages that the patch of a hook or compaction
             added.
+        messages: the messages.
     """
 
     turn: int | None
@@ -212,9 +223,12 @@ def _begins_group(group: MessageGroup, message: Message, owner: int | None) -> b
 
 @dataclass(frozen=True)
 class MeasuredTurn:
-    """A turn with its messages as sent, and their token count.
+    """A turn with its messages as they are sent, and their token count.
 
     Attributes:
+        turn: the turn.
+        messages: the messages as they are sent.
+        tokens: the token count of the messages.
         counter: the token counter, or None if messages are never merged with those of other turns.
     """
 
@@ -227,7 +241,13 @@ class MeasuredTurn:
     def measure(
         cls, turn: Turn, messages: Sequence[Message], counter: TokenCounter
     ) -> "MeasuredTurn":
-        """Count the tokens of a turn with the given messages."""
+        """Return a turn with the token count of the given messages.
+
+        Args:
+            turn: the turn.
+            messages: the messages of the turn as they are sent.
+            counter: counts the tokens.
+        """
         tokens = sum(count_message(message, counter) for message in messages)
         joined: tuple[Message, ...] = ()
         for pair in pairwise(messages):
@@ -236,7 +256,7 @@ class MeasuredTurn:
         return cls(turn, tuple(messages), tokens, counter)
 
     def count_merged_with(self, before: "MeasuredTurn", *, is_joined: bool) -> int:
-        """Return the tokens saved by merging this turn's first message with the message before it.
+        """Return how many tokens are saved if the first message is merged with the one before it.
 
         Args:
             before: the previous turn.
@@ -251,7 +271,7 @@ class MeasuredTurn:
         return count_merged(*pair, self.counter, joined=joined)
 
     def is_last_joined(self, is_first_joined: bool) -> bool:
-        """Return whether the turn's last message is merged with the message before it.
+        """Return whether the turn's last message is sent as one with the message before it.
 
         Args:
             is_first_joined: whether the turn's first message is merged with the previous turn.
@@ -267,7 +287,7 @@ class MeasuredTurn:
 
     @property
     def offloaded(self) -> tuple[Offloaded, ...]:
-        """The references in the turn to tool results that are stored outside of the request."""
+        """References to tool results of the turn that are stored outside of the request."""
         results = [part for message in self.messages for part in list_tool_results(message)]
         found = (read_stub(result.content) for result in results)
         return tuple(stub for stub in found if stub is not None) if results else ()

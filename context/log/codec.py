@@ -1,7 +1,7 @@
-"""Convert log entries to and from JSON, using a table of fields.
+"""Convert log entries to and from JSON, using a table of entry types.
 
-A `Kind` converts one type of value. An `EntryType` lists the fields of one entry class with their
-kinds. JSON keys are field names in camel case.
+An `EntryType` lists the fields of one entry class. The `Kind` of a field converts its values. JSON
+keys are field names in camel case.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ Place = tuple[str, str | None, str]
 
 
 class Placed(Protocol):
-    """The interface of log entries: the fields that every entry has."""
+    """The interface of log entries. It contains the fields that every entry has."""
 
     @property
     def id(self) -> str:
@@ -28,7 +28,7 @@ class Placed(Protocol):
 
     @property
     def parent_id(self) -> str | None:
-        """The id of the previous entry in the tree, or None for the first entry."""
+        """The id of the entry before this one in the tree, or None for the first entry."""
 
     @property
     def timestamp(self) -> str:
@@ -63,7 +63,7 @@ class Kind:
 
 
 class EntryType:
-    """A row in the table of entry types: a class and its fields."""
+    """A row in the table of entry types: an entry class and its fields."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class EntryType:
         Args:
             made: the entry class. Its `type` is the type's name in JSON.
             on_path: whether entries of this type are part of the session's tree of messages.
-            constants: JSON fields with the same value in every entry of this type.
-            kinds: the kind of each field, in the order of the fields in the class and in JSON.
+            constants: JSON fields that have the same value in every entry of this type.
+            kinds: the converter of each field, in the order of the fields in the class and in JSON.
         """
         self.name: str = made.type
         self.on_path = on_path
@@ -182,7 +182,12 @@ def read_integer(data: Json, key: str, default: int | None = None) -> int:
 
 
 def optional(kind: Kind, default: object = None) -> Kind:
-    """Make a field kind optional. A missing value means the default, which is never written."""
+    """Return a field kind that also accepts a missing value.
+
+    Args:
+        kind: the kind of other values.
+        default: the value of a missing field. This value is never written.
+    """
 
     def read(data: Json, key: str) -> object:
         return default if data.get(key) is None else kind.read(data, key)
@@ -191,7 +196,7 @@ def optional(kind: Kind, default: object = None) -> Kind:
 
 
 def one_of(names: tuple[str, ...]) -> Kind:
-    """Build a field kind that accepts only the given names. A missing value is None."""
+    """Return a field kind that accepts only the given names. A missing value is read as None."""
 
     def read(data: Json, key: str) -> str | None:
         value = read_text_or_none(data, key)

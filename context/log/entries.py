@@ -56,10 +56,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry(Entry):
-    """A message that was sent or received. For a user message, `extra` contains its mode.
+    """A message of the user, the model or a tool. For a user message, `extra` contains its mode.
 
     Attributes:
-        seconds: for an answer, the time since its turn began, or None if unknown.
+        seconds: for an answer, the seconds since its turn began, or None if unknown.
         reason: why an answer is missing or incomplete. `error_code` names the kind of error.
     """
 
@@ -85,7 +85,7 @@ class MessageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class SegmentsEntry(Entry):
-    """The segments sent with a turn, whether attached or retrieved."""
+    """The segments (pieces of context) that are sent with a turn, attached or retrieved."""
 
     turn_id: str
     segments: tuple[Segment, ...]
@@ -95,7 +95,7 @@ class SegmentsEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class TransformEntry(Entry):
-    """A stored change to the request by a hook or a compaction, which later requests repeat.
+    """A change of the request by a hook or a compaction. Later requests apply the change again.
 
     Attributes:
         patch: the operations as JSON. See `context.patches`.
@@ -116,11 +116,11 @@ class TransformEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class BoundaryEntry(Entry):
-    """A boundary in the history. Messages before it are shortened or left out.
+    """A position in the history. Messages before it are shortened or left out of requests.
 
     Attributes:
         up_to_entry_id: the id of the first entry that stays unchanged.
-        budget: the token budget at that time. If it is larger now, the boundary no longer applies.
+        budget: the token budget at that time. If it is larger now, the entry no longer applies.
     """
 
     up_to_entry_id: str
@@ -132,21 +132,21 @@ class BoundaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class DropEntry(BoundaryEntry):
-    """Removes the oldest turns from later requests."""
+    """Leaves the oldest turns out of later requests."""
 
     type: ClassVar[str] = "drop"
 
 
 @dataclass(frozen=True, slots=True)
 class TrimEntry(BoundaryEntry):
-    """Replaces old tool results and answers with markers in later requests."""
+    """Replaces old tool results and answers in later requests with short texts."""
 
     type: ClassVar[str] = "trim"
 
 
 @dataclass(frozen=True, slots=True)
 class PinEntry(Entry):
-    """Pins or unpins a message or a segment."""
+    """Pins or unpins a message or a segment, so that it is part of every request."""
 
     target: str
     on: bool
@@ -250,7 +250,7 @@ class OptionsChangeEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LabelEntry(Entry):
-    """A label on a message, set by the user or a hook. An empty label removes the previous one."""
+    """A label on a message, set by the user or a hook. None removes the previous label."""
 
     target: str
     label: str | None
@@ -260,7 +260,7 @@ class LabelEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class BranchSummaryEntry(Entry):
-    """The summary of an abandoned branch. `from_id` is the branch's last entry."""
+    """The summary of a branch that the user has left. `from_id` is the branch's last entry."""
 
     from_id: str
     summary: str
@@ -270,7 +270,7 @@ class BranchSummaryEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class LeafEntry(Entry):
-    """Moves the end of the active path to `target`. If it is None, the path becomes empty."""
+    """Moves the end of the active path to the entry `target`. None makes the path empty."""
 
     target: str | None
 
@@ -294,7 +294,7 @@ class OtherEntry(Entry):
 
 
 def _of_answers(kind: Kind) -> Kind:
-    """Restrict a field kind to assistant messages."""
+    """Return a field kind that is only written for assistant messages."""
     return replace(kind, is_omitted=lambda entry, _: entry.message.role != "assistant")
 
 

@@ -1,7 +1,7 @@
 """Parse a session log, repair broken references and convert old versions.
 
-Parsing is deterministic: a log that cannot be rewritten is repaired in the same way each time.
-Every repair is recorded.
+The same log is always repaired in the same way, even if the file cannot be rewritten. Every repair
+is recorded.
 """
 
 import hashlib
@@ -36,7 +36,16 @@ MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class SessionHeader:
-    """The first line of a session log."""
+    """The header of a session log, which is the first line of the file.
+
+    Attributes:
+        id: the id of the session.
+        timestamp: the time at which the session was created, in ISO 8601 and UTC.
+        vault: the folder of notes, or None.
+        project: the name of the project, or None.
+        version: the version of the log format.
+        branched_from: the id of the session that this one was forked from, or None.
+    """
 
     id: str
     timestamp: str
@@ -47,7 +56,11 @@ class SessionHeader:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build the header from its JSON object."""
+        """Build the header from its JSON object.
+
+        Raises:
+            MalformedEntry: when a field is missing or has the wrong type.
+        """
         if data.get("type") != "session":
             raise MalformedEntry("A log begins with a line of the type session.")
         return cls(
@@ -94,9 +107,10 @@ class SessionLog:
 
     Attributes:
         header: the header, or None if it cannot be read.
-        repairs: the repairs that were made, in line order.
-        unknown: the first entry with an unknown schema, or None. Such a session is read-only, but
-            it can be forked before that entry.
+        entries: all entries, in the order of the file.
+        repairs: the repairs that were made, in the order of the file.
+        unknown: the first entry with an unknown schema version, or None. A session with such an
+            entry is read-only, but it can be forked before that entry.
         is_outdated: whether the log uses version 1 or outdated entry types. The file must then be
             rewritten before an entry is appended.
     """
@@ -109,7 +123,7 @@ class SessionLog:
 
     @property
     def why_read_only(self) -> str | None:
-        """Why the session is read-only, as a sentence, or None if entries can be appended."""
+        """A sentence that says why the session is read-only, or None if entries can be appended."""
         if self.header is not None and self.header.version > LOG_VERSION:
             return "This chat was written by a newer version of Strata, so it is only read."
         if self.unknown is not None:
@@ -121,7 +135,10 @@ class SessionLog:
 
 
 def _restore_images(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Restore the images of repeated segments. The log stores each image only once."""
+    """Yield the entries with the images of repeated segments restored.
+
+    The log stores each image only once.
+    """
     known: dict[str, ImageData] = {}
     for entry in entries:
         if not isinstance(entry, SegmentsEntry) or all(s.kind != "image" for s in entry.segments):
@@ -136,7 +153,7 @@ def _restore_images(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def read_log(lines: Iterable[Line]) -> SessionLog:
-    """Parse the JSON objects of a session log, including the header."""
+    """Parse the JSON objects of a session log, one for each line of the file."""
     header: SessionHeader | None = None
     objects: list[Line] = []
     for line in lines:
@@ -154,7 +171,7 @@ def read_log(lines: Iterable[Line]) -> SessionLog:
 
 
 def make_log_lines(header: SessionHeader, entries: Iterable[Entry]) -> list[dict[str, object]]:
-    """Build the JSON objects of a session log in the current version, header first."""
+    """Return the JSON objects of a session log in the current version, with the header first."""
     first = header.to_dict() | {"version": LOG_VERSION}
     return [first, *(entry.to_dict() for entry in entries)]
 
@@ -253,7 +270,7 @@ class _Reader:
         return (Repair("parent", str(data["id"]), text),)
 
     def _new_id(self, place: int, line: Line) -> str:
-        """Build an id for a line that has none. Each read builds the same id."""
+        """Return an id for a line that has none. The id is the same each time the log is read."""
         seed = f"{place}\n{compact_json(line)}".encode("utf-8", "surrogatepass")
         while (name := hashlib.sha256(seed).hexdigest()[:8]) in self.known:
             seed += b"+"
@@ -295,7 +312,12 @@ def _name_line(line: Line) -> str:
 
 
 def _rename(data: dict[str, object], renamed: Mapping[str, str]) -> None:
-    """Update references to entries that were given new ids."""
+    """Update references in an entry's JSON to entries that were given new ids.
+
+    Args:
+        data: the JSON object, which is modified.
+        renamed: the new ids by old id.
+    """
     for key in _REFERENCES:
         if isinstance(target := data.get(key), str):
             data[key] = renamed.get(target, target)
@@ -312,6 +334,6 @@ def _rename_op(op: object, renamed: Mapping[str, str]) -> object:
 
 
 def describe_unknown_schema(entry: OtherEntry) -> str:
-    """Describe an entry's unknown schema version, as a clause for use in a sentence."""
+    """Return a clause that names an entry and its unknown schema version, for use in a sentence."""
     version = compact_json(thaw(entry.data.get("schemaVersion")))
     return f"Entry {entry.id} has the schemaVersion {version}, which is not known here"

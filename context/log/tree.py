@@ -15,7 +15,7 @@ class EntryTree:
     """An immutable tree of all entries in a session log.
 
     An entry with a missing parent follows the tree entry before it in the log. If an id occurs
-    twice, a reference means the nearest earlier entry.
+    twice, a reference to this id means the nearest earlier entry.
     """
 
     def __init__(self, entries: Sequence[Entry], links: "_Links | None" = None) -> None:
@@ -23,14 +23,14 @@ class EntryTree:
 
         Args:
             entries: all entries of the log.
-            links: links to reuse for the first entries, or None to link all entries.
+            links: links of another tree with the same first entries, which are reused, or None.
         """
         self._entries = entries
         self._links = links or _Links()
         self._links.add(entries[self._links.count :])
 
     def with_entries(self, more: Sequence[Entry]) -> "EntryTree":
-        """Return a tree with more entries at the end. Existing links are reused."""
+        """Return a new tree with more entries at the end. Existing links are reused."""
         entries, links = (*self._entries, *more), self._links
         is_last = links.count == len(self._entries)
         is_new = is_last and not any(entry.id in links.places for entry in more)
@@ -38,7 +38,7 @@ class EntryTree:
 
     @cached_property
     def leaf(self) -> str | None:
-        """The id of the active leaf, or None if the active path is empty.
+        """The id of the active leaf, which ends the active path, or None if the path is empty.
 
         This is the last tree entry, or the target of a later `leaf` entry.
         """
@@ -46,7 +46,10 @@ class EntryTree:
         return None if at is None else self._entries[at].id
 
     def path(self, leaf: str | None = None) -> tuple[Entry, ...]:
-        """Return the entries from the root to a leaf, which is by default the active leaf.
+        """Return the entries from the root to a leaf, in order.
+
+        Args:
+            leaf: the id of the last entry, or None for the active leaf.
 
         Raises:
             UnknownEntry: when `leaf` is not an entry of the tree.
@@ -64,7 +67,7 @@ class EntryTree:
         An entry that is not part of the tree, such as a usage entry, belongs to its parent.
 
         Raises:
-            UnknownEntry: when the log has no such entry, or it stands before all tree entries.
+            UnknownEntry: when the log has no such entry, or the entry precedes all tree entries.
         """
         at = self._find(entry_id)
         if at is None and entry_id in self._links.places:
@@ -75,25 +78,41 @@ class EntryTree:
         return self._entries[at].id
 
     def message_above(self, entry_id: str) -> str | None:
-        """Return the id of the nearest message before an entry, or None if there is none."""
+        """Return the id of the nearest message before an entry, or None if there is none.
+
+        Raises:
+            UnknownEntry: when the tree has no such entry.
+        """
         at = self._message_above(self._position(entry_id))
         return None if at is None else self._entries[at].id
 
     def children(self, message_id: str | None) -> tuple[MessageEntry, ...]:
-        """Return the messages that directly follow a message, in log order.
+        """Return the messages that directly follow a message, in the order of the log.
 
-        If the id is None, return the first messages of the session.
+        Args:
+            message_id: the id of the message, or None for the first messages of the session.
+
+        Raises:
+            UnknownEntry: when the tree has no such message.
         """
         at = None if message_id is None else self._position(message_id)
         return tuple(self._message(child) for child in self._children.get(at, ()))
 
     def siblings(self, message_id: str) -> tuple[MessageEntry, ...]:
-        """Return a message and its other versions, in log order."""
+        """Return a message and its other versions, in the order of the log.
+
+        Raises:
+            UnknownEntry: when the tree has no such message.
+        """
         above = self._message_above(self._position(message_id))
         return tuple(self._message(child) for child in self._children.get(above, ()))
 
     def newest_leaf(self, entry_id: str) -> str:
-        """Return the id of the newest entry that descends from an entry, or the entry's own id."""
+        """Return the id of the newest entry that descends from an entry, or else its own id.
+
+        Raises:
+            UnknownEntry: when the tree has no such entry.
+        """
         return self._entries[self._newest[self._position(entry_id)]].id
 
     def branch_point(self, message_id: str) -> str | None:
@@ -101,7 +120,10 @@ class EntryTree:
 
         Segments before a user message belong to that message. Segments after it belong to all of
         its answers. A new version of an answer replaces its first message and everything after it.
-        The result is None if the new version becomes a root of the tree.
+        If the new version becomes a root of the tree, return None.
+
+        Raises:
+            UnknownEntry: when the tree has no such message.
         """
         at = self._position(message_id)
         if self._role(at) != "user":
@@ -117,6 +139,9 @@ class EntryTree:
 
         This is the last entry before the newest answer. If there is no answer, it is the newest
         entry after the user message.
+
+        Raises:
+            UnknownEntry: when the tree has no such message.
         """
         after = self.children(user_message_id)
         answers = [message for message in after if message.message.role != "user"]
@@ -199,7 +224,7 @@ class EntryTree:
 
 
 class _Links:
-    """The links between entries and their parents, shared by trees with the same first entries.
+    """The links between entries and their parents. Trees with the same first entries share them.
 
     Links are only added, never changed.
 

@@ -1,4 +1,4 @@
-"""List the contents of the layers without segments: tools, instructions and turns.
+"""List the items of the layers that have no segments: tools, instructions and turns.
 
 Source: the design document "Context Envelope and Hooks", section "/context".
 """
@@ -22,6 +22,8 @@ class LayerPart:
     """One item of a layer in a context report, such as a tool or a turn.
 
     Attributes:
+        kind: the type of the item.
+        tokens: the token count of the item.
         name: the name of a tool or system part, otherwise an empty string.
         entry: the id of a turn's user message, or None for other items.
         turns: the number of turns in this item, or 0 if it is not a turn.

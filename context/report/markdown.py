@@ -1,4 +1,4 @@
-"""Render a context report, and the request that it describes, as Markdown.
+"""Render a context report, and the request that the report describes, as Markdown.
 
 Both are rendered from JSON, so that a stored report looks the same as a new one.
 """
@@ -30,7 +30,7 @@ Json = Mapping[str, Any]
 
 
 def report_markdown(context: Json) -> str:
-    """Render a report's table of layers, and a list of what was left out.
+    """Render a context report as Markdown: a table of layers, and a list of what was left out.
 
     Args:
         context: the JSON of a `ContextReport`.
@@ -47,12 +47,12 @@ def report_markdown(context: Json) -> str:
 
 
 def envelope_markdown(context: Json, body: Json) -> str:
-    """Render a whole request, starting with its table of layers.
+    """Render a whole request as Markdown, starting with the context report.
 
     Args:
         context: the JSON of a `ContextReport`, to which the session's `ephemeral_log` is added: the
             messages that were each sent with one request only.
-        body: the provider-neutral form of the request.
+        body: the request as JSON, in a form that does not depend on the provider.
     """
     messages = body["messages"]
     cached = len(messages) - int(context.get("uncached", 0))
@@ -136,7 +136,7 @@ def _left_out(context: Json) -> str:
 
 
 def _describe_shortened(context: Json) -> Iterable[str]:
-    """Describe how many messages are shortened, and the last compaction."""
+    """Yield a line about shortened messages, and a line about the last compaction."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
         yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"
@@ -149,9 +149,9 @@ def _describe_shortened(context: Json) -> Iterable[str]:
 
 
 def _change(before: int | None, after: int | None) -> str:
-    """Format the sizes before and after a change.
+    """Format the token counts before and after a change.
 
-    Return an empty string for older logs, which do not contain these sizes.
+    Logs of older versions do not contain these counts. For them, return an empty string.
     """
     if before is None or after is None:
         return ""

@@ -18,9 +18,10 @@ SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
 
 @dataclass(frozen=True, slots=True)
 class LayerUse:
-    """The size of one layer in a request.
+    """The size of one layer in a request, and whether the provider's cache covers it.
 
     Attributes:
+        tokens: the token count of the layer.
         cached: whether the layer was reused from the previous request.
         items: the number of tools, system parts, turns, segments or messages in the layer.
     """
@@ -36,7 +37,13 @@ class LayerUse:
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """The use of a segment in a request: whether it is sent, shortened or left out."""
+    """The use of a segment in a request: whether the segment is sent, shortened or left out.
+
+    Attributes:
+        tokens: the token count as sent, or 0 if the segment is left out.
+        original_tokens: the token count of the whole segment.
+        reason: why the segment is shortened or left out, or None.
+    """
 
     segment: Segment
     tokens: int
@@ -70,6 +77,7 @@ class LeftOut:
         entries: the ids of the log entries or segments that were left out, or the names of the
             tools.
         turns: the number of whole turns, or 0 for other content.
+        tokens: the token count of the content.
         reason: why the content is left out: `room` (old turns, in later requests too), `tail` (old
             turns, in this request only), `share` (larger than its share of the budget), `budget`,
             `work` (too many tool calls), `shortened`, `gone`, `excluded`, `unseen` (an image that
@@ -95,10 +103,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The comparison of a request's prefix with that of the previous request.
+    """The comparison of a request's prefix (its start) with that of the previous request.
 
     Attributes:
-        hash: the hash of tools, instructions and history, in wire order.
+        hash: the hash of tools, instructions and history.
         tokens_reused: the token count of the common prefix.
         changed: whether the previous prefix was changed, rather than only extended.
         reasons: the reasons for the change, empty if there was none.
@@ -121,7 +129,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """The actions that were taken to keep the history within its budget.
+    """The actions that were taken to keep the history within its token budget.
 
     Attributes:
         trim: whether a decision to shorten more messages was stored.
@@ -166,12 +174,15 @@ class TrimSummary:
 
 @dataclass(frozen=True, slots=True)
 class PinUse:
-    """A pinned item and its token count.
+    """A pinned item of a session, and its token count.
 
-    The item is sent with its own turn, or among the context from earlier turns (L2).
+    The item is sent with its own turn, or with the context that is carried forward.
 
     Attributes:
         target: the id of the pinned message or segment.
+        kind: the type of the item.
+        source: the path of a note, or the name of the chat for a message.
+        tokens: the token count of the item.
     """
 
     target: str
@@ -242,7 +253,7 @@ class ContextReport:
 
     @property
     def components(self) -> ContextBudget:
-        """The request's token count by component. The token budget is the effective window.
+        """The token count of the request by component. The token budget is the effective window.
 
         Source: the design document "Context Management Enhancements", section 1.
         """
@@ -270,7 +281,7 @@ class ContextReport:
 
     @property
     def fraction(self) -> float:
-        """The used fraction of the budget, or 1.0 if the budget is zero."""
+        """The used fraction of the token budget, or 1.0 if the budget is zero."""
         return self.components.used_percentage
 
     def to_dict(self) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """Warnings about attachments that are not sent completely.
 
-An attachment that is too large for its share of the budget is searched instead, and the guard may
-shorten or leave out segments that do not fit. The warnings are based on the context report, so the
-two always agree.
+An attachment that is too large for its share of the token budget is searched instead. Other
+segments that do not fit may be shortened or left out. The warnings are derived from the context
+report, so that they always agree with it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,12 @@ _WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
 
 
 def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
-    """Build a warning for each attachment that is not sent completely.
+    """Return a warning for each attachment that is not sent completely.
 
     If more than two attachments need the same warning, they share one sentence.
 
     Args:
-        uses: the segment rows of the context report.
+        uses: the use of each segment, from the context report.
     """
     attached = [u for u in uses if u.segment.layer is Layer.L3 and not u.segment.is_retrieved]
     kept = [use for use in attached if use.state != "dropped"]
@@ -37,7 +37,14 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
 
 
 def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:
-    """Yield a warning about searched attachments, with the number of passages that were sent."""
+    """Yield warnings about attachments that are searched because they are too large.
+
+    Each warning says how many passages are sent.
+
+    Args:
+        attached: the use of each attached segment.
+        parted: the sources of the attachments that are searched.
+    """
     sizes = {u.segment.source: u.original_tokens for u in attached if u.segment.source in parted}
     passages = dict.fromkeys(sizes, 0)
     is_looked_up = True
