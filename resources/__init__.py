@@ -26,10 +26,17 @@ def resource_path(name: str) -> Path:
 
 
 def read_text(name: str) -> str:
-    """Return the text of a shipped UTF-8 file, named as in `resource_path`."""
+    """Return the text of a shipped file, decoded as UTF-8.
+
+    Args:
+        name: the path relative to this package, with `/`, such as `prompts/vault_qa.md`.
+
+    Raises:
+        FileNotFoundError: there is no shipped file with that name.
+    """
     return resource_path(name).read_text("utf-8")
 
 
 def sample_vault() -> Path:
-    """Return the folder of the sample vault, which is also the user guide."""
+    """Return the folder of the sample vault, a folder of notes that is also the user guide."""
     return resource_path("vault")

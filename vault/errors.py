@@ -145,7 +145,10 @@ class RerankerFailed(VaultError):
 
 
 class VectorStoreFailed(VaultError):
-    """The vector store is broken or its process ended. Searches still work, but use only words."""
+    """The vector store is broken, or its process ended.
+
+    Searches then scan the catalog's vectors.
+    """
 
 
 class ChildDied(VaultError):

@@ -233,22 +233,22 @@ class _GuardState:
         return self.budget_beside(tail) - self.draft.layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step of the guard, or this state if the step left out nothing.
+        """Return the state after a step of the budget guard, or this state if nothing was left out.
 
         Args:
             step: the name of the step.
             draft: the content of the request after the step.
-            left_out: what the step has left out.
+            left_out: the content that the step left out.
         """
         return self.done(step, draft, left_out) if left_out else self
 
     def done(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "_GuardState":
-        """Return the state after a step of the guard, even if the step left out nothing.
+        """Return the state after a step of the budget guard, even if nothing was left out.
 
         Args:
             step: the name of the step.
             draft: the content of the request after the step.
-            left_out: what the step has left out.
+            left_out: the content that the step left out.
         """
         steps = self.steps if self.steps[-1:] == (step,) else (*self.steps, step)
         all_left_out = (*self.left_out, *left_out)

@@ -41,12 +41,12 @@ class Epoch:
     model: str
 
     def binds(self, boundary: Boundary) -> bool:
-        """Return whether a stored trim or drop still applies with this token budget and model."""
+        """Return whether a stored trim or drop applies with this token budget and model."""
         is_large = boundary.budget is None or boundary.budget >= self.budget
         return self.is_of(boundary) and is_large
 
     def is_of(self, boundary: Boundary) -> bool:
-        """Return whether a stored trim or drop was decided for the same model."""
+        """Return whether a stored trim or drop was decided with the same model."""
         return boundary.extra.get(MODEL) in (None, self.model)
 
 

@@ -167,7 +167,7 @@ class ReplayedPath:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages of the branch after patches. A provider can cache these messages."""
+        """All messages of the branch, as changed by the patches of hooks and compactions."""
         return (*self.earlier.messages, *(self.open.messages if self.open else ()))
 
     def is_begun_by(self, path: tuple[Entry, ...], counter: TokenCounter) -> bool:

@@ -150,7 +150,7 @@ class Indexer:
         return report
 
     def _index_paths(self, found: ScanResult, paths: Collection[str], meter: ProgressMeter) -> None:
-        """Update only the given paths, in a time that does not depend on the vault's size.
+        """Update the index for the given paths only. The time does not depend on the vault's size.
 
         Unused vectors are deleted by the next update of the whole folder.
         """

@@ -33,9 +33,12 @@ def measure_support(
 ) -> float:
     """Measure how well passages support an answer, from about 0.2 (not at all) to over 1.
 
-    The support is the cosine similarity of the closest passage, plus half the largest fraction of
-    the query's words in one passage, minus a quarter of the fraction of words that occur in no
-    passage of the vault. Words that occur in few passages count more.
+    The support is computed from three numbers:
+    - the cosine similarity of the closest passage
+    - plus half the fraction of the query's words that the best passage contains
+    - minus a quarter of the fraction of the query's words that occur in no passage of the vault
+
+    Words that occur in few passages count more.
 
     Args:
         catalog: the catalog of the passages.

@@ -66,7 +66,7 @@ class StalenessFilter:
         return _keep if note.version == passage.version else _build_finder(note, document)
 
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
-        """Return a function that drops passages if the content of their file has changed.
+        """Return a function that returns a passage, or None if the content of its file has changed.
 
         This method is used for file types that are slow to parse. The next index update adds their
         passages again.
