@@ -1,7 +1,8 @@
 """Start the program in two steps, so that the window is painted early.
 
 `Startup.look` reads only what the first paint needs, using the standard library. `Startup.open`
-then loads everything else in a background thread, and raises errors in the settings and the vault.
+then loads everything else in a background thread, and raises an exception if the settings or the
+vault cannot be used.
 """
 
 import logging

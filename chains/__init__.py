@@ -16,8 +16,8 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 
 - `events`: the values that a turn yields, in order. `errors`: the errors it raises.
 - `tool`: a tool that a model may call, and the approval that it may need.
-- `model`: calls language models through LiteLLM, and no other module does: retries, offline mode,
-  the price of each call. `models`: the limits, prices and hosts of models.
+- `model`: calls language models through LiteLLM, with retries, an offline mode and prices.
+- `models`: the limits, prices and hosts of models.
 - `tokenizer`: counts tokens by the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.

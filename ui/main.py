@@ -76,7 +76,7 @@ def restore_import() -> None:
 
     PySide6 reads the source of each module that is imported later, to find out whether the module
     uses PySide6's optional features, and Python keeps the lines. This adds a fifth to the time for
-    importing the client for models, and 66 MB. Strata does not use these features.
+    importing the client for models, and uses 66 MB of memory. Strata does not use these features.
     """
     original = getattr(builtins, "__orig_import__", None)
     if original is not None:

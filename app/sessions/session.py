@@ -376,7 +376,7 @@ def _find_last_compaction(path: Sequence[Entry]) -> int | None:
 def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
     """Count the tokens of a branch's messages.
 
-    Return the counts by the hash of each message, under the name of the token counter.
+    Return the counts as `{name of the token counter: {hash of a message: tokens}}`.
     """
     said = replay_path(path, counter).messages
     return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}

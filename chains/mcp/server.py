@@ -162,7 +162,12 @@ def hash_tools(tools: Sequence[McpTool]) -> dict[str, str]:
 
 
 def show_text(text: str, keeps: str = "") -> str:
-    r"""Replace invisible characters with escapes such as `\u{200b}`."""
+    r"""Replace invisible characters with escapes such as `\u{200b}`.
+
+    Args:
+        text: the text.
+        keeps: the characters that are not replaced.
+    """
     return "".join(
         sign if sign.isprintable() or sign in keeps else f"\\u{{{ord(sign):x}}}" for sign in text
     )

@@ -150,13 +150,23 @@ class VersionsDialog(QDialog):
             self.menu.setText("Choose a model" if rows else "Loading…")
 
     def show_other(self, choice: str, answer: Answer) -> None:
-        """Show another version on the right, and select it in the menu."""
+        """Show another version of the answer on the right, and select it in the menu.
+
+        Args:
+            choice: the menu value of the version.
+            answer: the widget of the version.
+        """
         self.menu.set_value(choice)
         self.right.show_answer(answer)
         self.right.keep.setEnabled(True)
 
     def show_asked(self, choice: str, answer: Answer) -> None:
-        """Show the answer of the model that the user chose on the right, and select that model."""
+        """Show the answer of the model that the user chose on the right, and select that model.
+
+        Args:
+            choice: the menu value of the model.
+            answer: the widget of the answer.
+        """
         self.menu.set_value(choice)
         self.right.show_answer(answer)
 

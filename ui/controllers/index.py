@@ -183,7 +183,7 @@ class IndexController(QObject):
     def settle(self) -> None:
         """Restore the display after an indexing run that the user did not start.
 
-        If indexing is paused, show this instead.
+        If indexing is paused, show that it is paused.
         """
         if self.is_running or not self.state.is_going_on:
             return

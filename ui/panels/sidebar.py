@@ -93,7 +93,7 @@ class Sidebar(Pane):
             part.height_changed.connect(self._share_height)
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show the open vault's name. An empty name means that no vault is open."""
+        """Show the open vault's name. The arguments are those of `VaultSwitcher.show_vault`."""
         self.switcher.show_vault(name, path)
         self._no_notes.setText("" if name else _NO_FOLDER)
 

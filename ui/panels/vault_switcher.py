@@ -51,7 +51,12 @@ class VaultSwitcher(QAbstractButton):
         self.show_vault("", "")
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show the open vault's name. An empty name means that no vault is open."""
+        """Show the open vault's name, or that no vault is open if the name is empty.
+
+        Args:
+            name: the name of the vault's folder.
+            path: the path of the vault, for the tooltip.
+        """
         self._path = path if name else ""
         self.setText(name or _NONE)
         self.setAccessibleName(f"Folder of notes: {name or _NONE}")

@@ -124,7 +124,7 @@ class PagesModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._sections)
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
-        """Return a value of a page's row for a role."""
+        """Return the row's data for a Qt item role."""
         if not index.isValid():
             return None
         section = self._sections[index.row()]

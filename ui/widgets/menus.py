@@ -122,7 +122,7 @@ class MenuButton(QToolButton):
         self.update()
 
     def open(self) -> None:
-        """Open the menu with the current choice selected, for a command that was given by key."""
+        """Open the menu with the current choice selected, because the user pressed a shortcut."""
         self._is_opened_by_command = True
         self.showMenu()
 

@@ -292,7 +292,7 @@ class Transcript(QWidget):
             self._walker.forget()
 
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
-        """Remove the focus ring when the focus leaves the chat from within a message."""
+        """Remove the focus ring when the focus moves from a widget in a message out of the chat."""
         was_inside = before is not None and self.isAncestorOf(before)
         if was_inside and now is not None and now is not self and not self.isAncestorOf(now):
             self._walker.forget()

@@ -68,7 +68,10 @@ def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the padding in pixels above a block of Markdown and the boxes that start with it."""
+    """Return the padding in pixels above a block of Markdown.
+
+    The padding of all boxes that begin with the block is included.
+    """
     before = previous.boxes if previous else ()
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
     if isinstance(leaf, CodeLines):
@@ -77,7 +80,10 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
-    """Return the padding in pixels below a block of Markdown and the boxes that end with it."""
+    """Return the padding in pixels below a block of Markdown.
+
+    The padding of all boxes that end with the block is included.
+    """
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
     return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing) else 0)

@@ -388,7 +388,7 @@ class MarkdownView(QTextBrowser):
         return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
 
     def find_place(self, number: int) -> QRect:
-        """Return the rectangle of the source's citation that is nearest to the pointer."""
+        """Return the rectangle of that citation of a source which is nearest to the pointer."""
         pointer = self.viewport().mapFromGlobal(QCursor.pos())
         found = self.find_places(number)
         return min(found, key=lambda r: (r.center() - pointer).manhattanLength(), default=QRect())

@@ -115,7 +115,12 @@ class ContextPanel(Pane):
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Select `next`, `last` or `chosen` in the title's menu, to match the shown request."""
+        """Select an entry in the title's menu, to match the request that is shown.
+
+        Args:
+            which: `next` for the next request, `last` for the one sent last, or `chosen` for an
+                older one.
+        """
         self.which = which
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
