@@ -33,7 +33,7 @@ This package may import context, vault and resources. It must not import app, ui
 imports litellm, only `tokenizer` imports tiktoken, and only `gguf.worker` imports xllamacpp, each
 on first use.
 
-Only a request that passed the budget guard is sent. The user message is on disk before any other
+Only a request that fits its token budget is sent. The user message is on disk before any other
 step, and a partial answer is kept. Only calls to models, web pages and MCP servers use the network,
 and in offline mode they reach only loopback addresses. This package prints nothing.
 """

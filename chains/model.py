@@ -1,8 +1,8 @@
 """Call language models through litellm, which is imported on first use.
 
 Calls run in the thread pool, so that cancelling takes effect at once, even if the server stalls.
-Only requests that passed the budget guard are accepted. `chains.llm.failures` converts provider
-errors to `chains.errors`.
+Only requests that were checked against the token budget are accepted. `chains.llm.failures`
+converts provider errors to `chains.errors`.
 """
 
 import importlib.util

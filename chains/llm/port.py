@@ -145,7 +145,7 @@ ModelEvent = (
 
 
 class ModelPort(Protocol):
-    """A language model. It accepts only requests that passed the budget guard."""
+    """A language model. It accepts only requests that were checked against the token budget."""
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the events of an answer as they arrive, ending with `ModelEnded`.

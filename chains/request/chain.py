@@ -111,7 +111,7 @@ class AgentLimits:
         max_steps: the maximum number of requests that offer tools.
         max_seconds: the number of seconds after which no more tools are offered.
         offload_bytes: the size above which a tool result is stored outside of the log.
-        tools_share: the fraction of the budget available for tool definitions.
+        tools_share: the fraction of the token budget available for tool definitions.
     """
 
     max_steps: int

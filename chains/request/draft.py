@@ -59,7 +59,7 @@ class DraftedTurn:
         return (*question, *link_path((*segments, *self.added), self.question.id))
 
     def as_sent(self, segments: tuple[Segment, ...], session: SessionPort) -> "DraftedTurn":
-        """Return the turn with the segments that the request contains after the budget guard."""
+        """Return the turn with the segments that remain once the request fits its token budget."""
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
         if self.is_regenerated or not segments:
@@ -85,7 +85,7 @@ def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]
 
 @dataclass(frozen=True)
 class PreparedTurn:
-    """A turn whose request passed the budget guard.
+    """A turn whose request fits its token budget.
 
     Attributes:
         entries: the entries to store before sending, in one write: segments, messages and changes

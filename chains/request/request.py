@@ -229,7 +229,7 @@ class TurnContext:
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
 
     def with_offered_tools(self) -> "TurnContext":
-        """Return a copy with only those agent tools that fit their share of the budget."""
+        """Return a copy with only those agent tools that fit their share of the token budget."""
         chain, agent = self.chain, self.chain.agent
         if agent is None:
             return self

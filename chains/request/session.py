@@ -1,4 +1,4 @@
-"""The interface for a turn to access a session, and a read-only view of a session."""
+"""The interface through which a turn accesses a session, and a read-only view of a session."""
 
 from collections.abc import Mapping, Sequence
 from io import UnsupportedOperation

@@ -1,4 +1,4 @@
-"""Fit attachments into the budget: search in large ones, or read them with map-reduce.
+"""Fit attachments into the token budget: search in large ones, or read them with map-reduce.
 
 Attachments and retrieved passages together may use half of the budget.
 
@@ -54,7 +54,7 @@ HEAD_TOKENS: Final = 120  # tokens of the header in the segment with the notes
 
 @dataclass(frozen=True)
 class FittedAttachments:
-    """The attachments of a turn, fitted to the budget.
+    """The attachments of a turn, fitted to the token budget.
 
     Attributes:
         attached: the segments to send.
@@ -73,7 +73,7 @@ class FittedAttachments:
 def fit_attachments(
     context: TurnContext, retrieved: Sequence[Segment] = ()
 ) -> Generator[Event, None, FittedAttachments]:
-    """Fit the attachments of a turn into their budget.
+    """Fit the attachments of a turn into their token budget.
 
     Args:
         retrieved: the passages that are sent in the same request.
@@ -184,7 +184,8 @@ def _plan(context: TurnContext) -> MapReducePlan | None:
     """Plan how a model reads large attachments part by part, or return None if all attachments fit.
 
     Raises:
-        CannotRead: no model is set, the budget is too small, or there would be too many calls.
+        CannotRead: no model is set, the token budget is too small, or there would be too many
+            calls.
     """
     budget, request, counter = _measure_budget(context), context.request, context.counter
     if context.chain.search is not None:

@@ -1,4 +1,4 @@
-"""Memory tools: update_memory and update_progress for the chat, remember for all chats.
+"""The memory tools: update_memory and update_progress for one chat, remember for all chats.
 
 The memory of a chat consists of a scratchpad, facts and progress. Each change is a log entry, so it
 survives compaction, and no longer applies when the user edits the message that led to it. Long-term

@@ -66,8 +66,8 @@ class Meter(QAbstractButton):
 
         Args:
             fraction: the fraction, where 1.0 is the whole budget, or None if unknown.
-            amber_from: the fraction at which trimming begins. Above it, the bar has the warning
-                colour.
+            amber_from: the fraction above which old messages are shortened, and the bar has the
+                warning colour.
         """
         self.fraction, self._amber_from = fraction, amber_from
         words = "not known" if fraction is None else f"{round(fraction * 100)} percent"

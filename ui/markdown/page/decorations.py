@@ -1,4 +1,4 @@
-"""A document's decorations, by text position: backgrounds, markers, pills and lines."""
+"""The decorations of a document, sorted by position: backgrounds, markers, pills and lines."""
 
 from dataclasses import dataclass, field
 from typing import Literal

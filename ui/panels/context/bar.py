@@ -43,7 +43,7 @@ _MARK_TIPS = {
 
 
 class ContextBar(QProgressBar):
-    """A stacked bar with a segment for each layer of a request.
+    """A stacked bar with a segment for each layer (kind of content) of a request.
 
     The arrow keys move from segment to segment.
     """
@@ -84,7 +84,7 @@ class ContextBar(QProgressBar):
         return slots(self._parts, self.width())
 
     def marks(self) -> list[ScaleMark]:
-        """Return the marks of the trimming and compaction thresholds, with their positions."""
+        """Return the marks at which old messages are shortened or summarised, with positions."""
         return [] if self._context is None else marks(self._context, self.width())
 
     def bar_rect(self) -> QRect:

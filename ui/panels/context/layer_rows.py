@@ -25,7 +25,7 @@ NO_QUESTIONS: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class LayerRow:
-    """The panel's row for one layer of a request.
+    """The panel's row for one layer of a request, that is, one kind of its content.
 
     Attributes:
         is_estimate: whether passages will be added when the request is sent.
@@ -72,7 +72,7 @@ class LayerRow:
 
 @dataclass(frozen=True)
 class PartRow:
-    """A list item in the panel: one segment, tool, instruction or turn of a layer.
+    """A list item in the panel: one segment, tool, instruction or turn in a request.
 
     Attributes:
         tokens: the item's number of tokens, or None if it is counted only as part of a total.
@@ -108,7 +108,7 @@ class PartRow:
 
 
 def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list[LayerRow]:
-    """Return a row for each of the eight layers, in request order.
+    """Return a row for each of the eight layers (kinds of content), in request order.
 
     The token counts of the rows add up to the number of tokens in the request.
 
@@ -189,7 +189,7 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 def _plain_rows(
     context: Mapping[str, Any], code: str, questions: Mapping[str, str]
 ) -> list[PartRow]:
-    """Return rows for those items of a layer that are not segments.
+    """Return rows for those items of a layer (kind of content) that are not segments.
 
     These are, for example, tools, parts of the system prompt, and turns.
     """

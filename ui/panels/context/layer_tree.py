@@ -95,7 +95,7 @@ class PartTree(FitTree):
 
 
 class LayerTree(PartTree):
-    """The tree of a request's eight layers, each with its items."""
+    """The tree of a request's eight layers (kinds of content), each with its items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Layers", parent)
@@ -120,7 +120,7 @@ class LayerTree(PartTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether a layer is expanded, so that its items are shown."""
+        """Return whether the row of a layer is expanded, so that the layer's items are shown."""
         row = self.items.index(index.row(), 0)
         return self.isExpanded(row) and self.items.hasChildren(row)
 
@@ -150,7 +150,7 @@ def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
 
 
 class _PartDelegate(QStyledItemDelegate):
-    """Draws the row of a layer or of one of its items."""
+    """Draws the row of a layer (a kind of content) or of one item in the layer."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of a row: 26 pixels for a layer or 22 for an item, at font scale 1."""

@@ -79,7 +79,7 @@ def _item(text: str, row: LeftOutRow | Detail, name: str, tip: str) -> QStandard
 
 
 class _LeftOutDelegate(QStyledItemDelegate):
-    """Draws arrow, layer, item and tokens in one line, and the reason in a second line."""
+    """Draws arrow, kind of content, item and tokens in one line, and the reason in a second one."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of two lines for an omitted item, or of one line for a detail."""

@@ -83,7 +83,10 @@ def _summary_first(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
-    """Return a notice that a request exceeds the trim threshold, and describe the effect."""
+    """Return a notice that a request exceeds the first threshold of the token budget.
+
+    The notice says that older tool results are shortened, and what happens at the next threshold.
+    """
     shares = _read_thresholds(context)
     title = f"Past {percent(shares['trim_at'])}"
     title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"

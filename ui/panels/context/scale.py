@@ -43,10 +43,11 @@ class BarPart:
 
 @dataclass(frozen=True)
 class ScaleMark:
-    """A threshold mark on the bar: the share of the budget at which trimming or compaction starts.
+    """A mark on the bar, at a threshold or at the end of the token budget.
 
     Attributes:
-        name: `trim`, `compact`, `block`, or `budget` for the end of the budget.
+        name: `trim` where old messages are shortened, `compact` where they are summarised, `block`
+            where sending is blocked, or `budget` for the end of the budget.
         x: the position on the bar, in pixels.
         text: the label of the mark.
     """
@@ -100,9 +101,9 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
 
 
 def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
-    """Return the marks at the thresholds for trimming, compacting and blocking a request.
+    """Return the marks at which messages are shortened or summarised, or sending is blocked.
 
-    If the request exceeds the budget, return only the mark at the end of the budget.
+    If the request exceeds its token budget, return only the mark at the end of the budget.
 
     Args:
         context: the request report.
@@ -121,7 +122,7 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
 
 
 def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
-    """Return the mark at the end of the budget, for a request that exceeds the budget.
+    """Return the mark at the end of the token budget, for a request that exceeds the budget.
 
     Args:
         context: the request report.
