@@ -1,4 +1,4 @@
-"""Build the assistant from its components, and open the vault of a program run."""
+"""Build the assistant from its components, and open the vault for one run of the program."""
 
 import logging
 import os

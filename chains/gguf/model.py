@@ -2,7 +2,7 @@
 
 ```
 stream ── ModelRunner.open ──> ModelLoading … ──> the calls of another port, to the child's address
-                                                      └── the child ended? say so, and how
+                                                      └── if the child ended: add the reason
 ```
 """
 

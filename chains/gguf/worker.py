@@ -3,8 +3,8 @@
 Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the server's
 `{address}` once the file is loaded. It answers `{check}`, a health check, with an empty object.
 While loading, it cannot answer, because the library holds the GIL, so the parent watches its memory
-instead. It listens on loopback, answers only requests with the key, and exits with its parent. A
-second process ends it if the parent is killed while a file is being loaded.
+instead. It listens on loopback, answers only requests with the key, and exits with its parent. If
+the parent is killed while a file is being loaded, a second process ends this one.
 """
 
 import os

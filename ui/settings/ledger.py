@@ -1,4 +1,4 @@
-"""The section on the page "Ledger" that lists the network calls that left Strata."""
+"""The section on the page "Ledger" that lists Strata's outgoing network calls."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

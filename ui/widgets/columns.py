@@ -1,8 +1,9 @@
 """The window's three columns, which adapt to its width.
 
-Below the first breakpoint, the right column is closed and can be opened as a drawer over the chat.
-Below the second, the sidebar becomes a rail of icons and can be opened as a drawer too. The user's
-choices for a wide window are remembered and apply again when the window is wide enough.
+If the window is narrower than the first breakpoint, the right column is closed and can be opened as
+a drawer over the chat. If it is narrower than the second one, the sidebar becomes a rail of icons
+and can be opened as a drawer too. The user's choices for a wide window are remembered and apply
+again when the window is wide enough.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal

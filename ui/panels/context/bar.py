@@ -1,4 +1,4 @@
-"""The stacked bar that shows a request's layers within the model's window."""
+"""The stacked bar that shows the layers (kinds of content) of a request in the context window."""
 
 from collections.abc import Mapping
 from typing import Any

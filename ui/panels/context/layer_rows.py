@@ -1,4 +1,4 @@
-"""Rows for a request's layers and for the segments in each layer."""
+"""Rows for the layers (kinds of content) of a request, and for the segments in each layer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 The width of the bar corresponds to the model's context window. The bar segments are in request
 order, so the reused prefix is contiguous. A segment with tokens is at least 3 px wide. Each mark is
-at a share of the budget.
+at a percentage of the token budget.
 """
 
 from collections.abc import Callable, Mapping, Sequence
