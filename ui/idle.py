@@ -31,7 +31,7 @@ class IdleTimer(QObject):
     Typing, scrolling and an answer that arrives use more than that. Watching the events instead
     would cost time for each of them.
 
-    The signal `checked` is emitted after each check, with whether the thread is idle.
+    The signal `checked` is emitted after each check. Its argument is True if the thread is idle.
 
     Args:
         parent: the Qt parent.

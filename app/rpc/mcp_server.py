@@ -67,8 +67,8 @@ class NoteServer:
 
         Args:
             library: the open vault with its index.
-            longest_wait_s: how many seconds the first tool call waits at most until notes can be
-                searched by keywords.
+            longest_wait_s: the longest time in seconds that the first tool call waits until notes
+                can be searched by keywords.
         """
         self._library = library
         self._longest_wait_s = longest_wait_s

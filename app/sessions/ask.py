@@ -366,7 +366,7 @@ class TurnRunner:
 
 
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
-    """Set the project of a request to that of its chat. Without a chat, nothing is changed."""
+    """Set the project of a request to the project of its chat. Without a chat, change nothing."""
     return request if chat is None else replace(request, project=chat.header.project)
 
 

@@ -41,7 +41,7 @@ class ChatTitles:
     """Writes chat titles with a model. Thread-safe.
 
     A title set by the user is never replaced. If no model is configured, the setting `chat.titles`
-    is off or the call fails, the chat keeps its first words as its title.
+    is off or the call fails, the title remains the beginning of the chat's first question.
     """
 
     def __init__(

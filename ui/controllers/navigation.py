@@ -339,7 +339,7 @@ class PaletteController(QObject):
         self._finder.open()
 
     def find_at(self, entry: str, words: str, terms: Sequence[str]) -> None:
-        """Search the open chat for words, starting at the message with an entry ID."""
+        """Open the search in the open chat at a message. See `Finder.open_at`."""
         self._frame.navigation.show_chat()
         self._note_focus()
         self._finder.open_at(entry, words, terms)

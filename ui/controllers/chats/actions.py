@@ -124,7 +124,7 @@ class ChatActionController(QObject):
         task.start()
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Pin or archive a chat, or undo this. Archiving a chat offers an undo.
+        """Pin, unpin, archive or unarchive a chat. Archiving a chat offers an undo.
 
         Args:
             session: the session ID of the chat.

@@ -57,7 +57,13 @@ class LinkController(QObject):
             self._frame.column.related.begin_link()
 
     def propose(self, to: str, *, is_again: bool = False) -> None:
-        """Show how a link to another note would change the open note, and ask for approval."""
+        """Show how a link to another note would change the open note, and ask for approval.
+
+        Args:
+            to: the path of the note to link to.
+            is_again: whether the open note has changed since the first proposal. If so, a warning
+                says this.
+        """
         path = self._frame.note.path
         plan = self._assistant.user_edits.plan_related_link
         task = self._runner.call(lambda: plan(path, to))

@@ -94,7 +94,7 @@ class DocumentWriter:
 
     @property
     def open_code(self) -> Panel | None:
-        """The background of the unfinished code block that ends the text, or None without one."""
+        """The background of an unfinished code block at the end of the text, if there is one."""
         return self._code
 
     @property

@@ -59,7 +59,7 @@ class PartTree(FitTree):
         super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pin or unpin the item in the current row with the key P."""
+        """Pin or unpin the item in the current row if the key P is pressed."""
         row = self.currentIndex().data(ROW)
         if event.key() == Qt.Key.Key_P and isinstance(row, PartRow) and row.target:
             self.pin_chosen.emit(row.target, not row.is_pinned)
