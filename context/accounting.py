@@ -229,7 +229,7 @@ def _list_left_out(
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
     """Yield a record for each source of an earlier turn that cannot be sent again.
 
-    The source is missing, excluded or not readable by now.
+    Such a source is missing, excluded or unreadable now.
     """
     for use in segments:
         if use.reason in LOSSES and use.segment.layer is Layer.L2:

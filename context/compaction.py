@@ -61,10 +61,10 @@ class CompactResult:
     """The result of a compaction.
 
     Attributes:
-        before_tokens: the token count before.
-        after_tokens: the token count after.
-        before_messages: the number of messages before.
-        after_messages: the number of messages after.
+        before_tokens: the token count of the history before the compaction.
+        after_tokens: the token count of the history after the compaction.
+        before_messages: the number of messages before the compaction.
+        after_messages: the number of messages after the compaction.
         strategies_run: the names of the steps that were run.
     """
 

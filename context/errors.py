@@ -107,7 +107,7 @@ class BadInputs(ContextError, ValueError):
 
 
 class UnguardedRequest(ContextError, TypeError):
-    """Raised when a request is built by other code than the budget guard, which checks its size."""
+    """Raised when a request is built by code other than the budget guard, which checks its size."""
 
 
 class ContextOverflow(ContextError):

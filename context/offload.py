@@ -1,6 +1,6 @@
 """Build and parse stubs. A stub is a short text that replaces a large tool result in a request.
 
-It refers to the complete result, which is stored outside of the request.
+The stub refers to the complete result, which is stored outside of the request.
 """
 
 import re

@@ -120,7 +120,7 @@ class _FittedPlan:
     def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
         """Return the request plan.
 
-        If most of the token budget is used, it contains a note about this.
+        If most of the token budget is used, the plan contains a note about this.
         """
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy

@@ -161,7 +161,7 @@ def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
 
 
 def choose_factor(counter: TokenCounter) -> float:
-    """Return the safety factor by which the token budget of a model is divided at first.
+    """Return the initial safety factor, by which the token budget of a model is divided.
 
     The factor can be raised when a provider has reported its actual token count.
     """

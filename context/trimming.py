@@ -131,7 +131,7 @@ class ContextTrimmer:
 
         Returns:
             The messages, and the metadata with the index up to which the reduced messages are
-                trimmed. The index never decreases.
+            trimmed. The index never decreases.
         """
         reduced = self.reduce_context(messages)
         overhead = estimate_tool_overhead(tools)

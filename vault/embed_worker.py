@@ -197,7 +197,7 @@ class _Model:
 
     @property
     def _can_spare_torch(self) -> bool:
-        """Whether the few passages embedded so far do not justify loading torch."""
+        """Whether too few passages were embedded so far to make loading torch worthwhile."""
         return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:

@@ -209,7 +209,7 @@ class Embedder:
     ) -> "dict[tuple[bool, str], Vectors]":
         """Embed short texts in small batches. The texts should be sorted by length.
 
-        Return the vectors by a pair of `is_query` and the text.
+        Return each vector under the key `(is_query, text)`.
         """
         batches = [texts[at : at + _SHORT_BATCH] for at in range(0, len(texts), _SHORT_BATCH)]
         asked = [self._ask(batch, is_urgent=True, is_query=is_query) for batch in batches]

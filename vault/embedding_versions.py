@@ -148,7 +148,7 @@ class Embedders:
 
         Returns:
             A function that waits for the vector. If no vectors are stored, the model is not loaded,
-                and the function returns None.
+            and the function returns None.
 
         Raises:
             EmbedderFailed: the model cannot be used.

@@ -110,7 +110,7 @@ def m003_days(connection: sqlite3.Connection) -> None:
 
 
 def m004_names(connection: sqlite3.Connection) -> None:
-    """Add a table of link names, so that links can be resolved in SQL."""
+    """Add a table of the names by which links can refer to notes, to resolve links in SQL."""
     connection.execute(
         "CREATE TABLE names ("
         " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"

@@ -110,7 +110,7 @@ class IndexStores:
                 return result
 
     def warn_if_store_failed(self, result: SearchResult) -> SearchResult:
-        """Add a warning if the configured vector server could not be used."""
+        """Return the result, with a warning added if the configured vector server failed."""
         if self.store is None or self.store.server is None or not self.store.failure:
             return result
         return replace(result, warnings=(*result.warnings, self.store.failure))
@@ -120,7 +120,8 @@ class IndexStores:
     ) -> SearchResult:
         """Add a warning if the index does not cover the current state of all notes.
 
-        An unfinished index is reported with its coverage. Otherwise the warning is `behind`.
+        If the index is unfinished, the warning gives its coverage. Otherwise the warning is
+        `behind`.
 
         Args:
             result: the result of a search or listing.
@@ -258,7 +259,7 @@ class IndexHandle:
         """Return whether a call failed because the catalog is damaged or was just replaced.
 
         Args:
-            generation: the generation of the catalog that the call used.
+            generation: the value of `generation` before the call.
             error: the exception raised by the call.
         """
         if isinstance(error, IndexDamaged):
@@ -271,7 +272,7 @@ class IndexHandle:
         """Replace a damaged catalog with an empty one, unless this has already been done.
 
         Args:
-            generation: the generation of the damaged catalog.
+            generation: the value of `generation` before the call that found the damage.
 
         Raises:
             IndexDamaged: another process owns the index.

@@ -78,7 +78,7 @@ class IndexOptions:
     """User options for an index.
 
     Attributes:
-        model: the setting `embedding.model`.
+        model: the embedding model's name or folder, from the setting `embedding.model`.
         server: the vector server, or None for a local store.
         reranker: the cross-encoder's folder, or None to disable reranking.
     """

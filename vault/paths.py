@@ -55,7 +55,11 @@ def safe_path(root: Path, relative: str) -> Path:
 
 
 def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
-    """Return the vault's folder and a file in it, with symbolic links resolved."""
+    """Return the vault's folder and a file in it, with symbolic links resolved.
+
+    Raises:
+        UnsafePath: the path is not valid, or leads out of the vault.
+    """
     shown = printable(relative)
     parts = relative.split("/")
     if not relative or "\0" in relative or relative.startswith("/") or ".." in parts:

@@ -28,9 +28,12 @@ class FileStat(NamedTuple):
     inode: int
 
     def differs(self, seen: "FileStat") -> bool:
-        """Return whether the file may have changed between the two readings of its attributes.
+        """Return whether a file may have changed between two readings of its attributes.
 
         The device number is not compared, because it can change when a drive is mounted again.
+
+        Args:
+            seen: the other reading.
         """
         return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
 
@@ -116,7 +119,7 @@ def scan_paths(root: Path, exclude: Sequence[str], paths: Iterable[str]) -> Scan
 
     Returns:
         The notes found, as in `scan`, or None if a full scan is needed because a path may have been
-            a folder or is below a symbolic link.
+        a folder or is below a symbolic link.
 
     Raises:
         VaultMissing: the folder does not exist.

@@ -157,7 +157,7 @@ def _make_hooked_path(
 
 
 def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
-    """Combine texts and messages that are sent with one request only into a single message.
+    """Build a single message from texts and messages that are sent with only one request.
 
     Return None if there are none.
     """

@@ -173,7 +173,7 @@ def _collect_pins(
 
 
 def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCounter) -> TurnList:
-    """Append the messages that hooks inserted before the user message to the history."""
+    """Append to the history the messages that hooks inserted before the user message."""
     if not lead:
         return history
     ids = tuple(message.id for message in lead if message.id is not None)

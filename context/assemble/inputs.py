@@ -210,7 +210,7 @@ class PrepareInputs:
 
 @dataclass(frozen=True)
 class Ports:
-    """The functions and objects outside of `context` that it calls to build a request.
+    """The functions and objects outside of `context` that are called to build a request.
 
     Attributes:
         counter: counts the tokens.

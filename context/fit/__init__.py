@@ -1,20 +1,22 @@
 """Make a request fit its token budget, and keep the prefix that providers cache.
 
-    RequestPlan ─ policy ─┬─ decide_trim → trim → TrimEntry └─ decide_compaction → compact →
-    TransformEntry with a summary, DropEntry RequestDraft ─ guard: drop, shorten ─→ GuardReport ─
-    seal ─→ PreparedRequest RequestDraft + previous request ─ cache ─→ reused tokens, and the
-    reasons for each change
+    RequestPlan ─ policy ─┬─ decide_trim → trim → TrimEntry
+                          └─ decide_compaction → compact → TransformEntry with a summary, DropEntry
+    RequestDraft ─ guard: drop, shorten ─→ GuardReport ─ seal ─→ PreparedRequest
+    RequestDraft + previous request ─ cache ─→ reused tokens, and the reasons for each change
 
-    policy         decides when to trim and when to compact, and gives the reason trim
-    plans how far to trim the history and the current tool calls compact        compacts the
-    history, and builds the log entries of the compaction compact_session  compacts a session on
-    demand, or after a turn compact_steps  the steps of a compaction: clear old results, summarise,
-    leave turns out edit           edits the summary of an earlier compaction summaries      checks
-    a model's summary; builds an outline where there is no model guard          the last step:
-    enforces the budget; only `seal` can build a `PreparedRequest` drop           chooses the whole
-    turns to drop, oldest first shorten        shortens the last message, answers and tool results,
-    for one request alone cache          compares a request with the previous one, by the prefix
-    that both have in common marks          places cache marks for providers that need them
+    policy         decides when to trim and when to compact, and gives the reason
+    trim           plans how far to trim the history and the current tool calls
+    compact        compacts the history, and builds the log entries of the compaction
+    compact_session  compacts a session on demand, or after a turn
+    compact_steps  the steps of a compaction: clear old results, summarise, leave turns out
+    edit           edits the summary of an earlier compaction
+    summaries      checks a model's summary; builds an outline where there is no model
+    guard          the last step: enforces the budget; only `seal` can build a `PreparedRequest`
+    drop           chooses the whole turns to drop, oldest first
+    shorten        shortens the last message, answers and tool results, for one request alone
+    cache          compares a request with the previous one, by the prefix that both have in common
+    marks          places cache marks for providers that need them
 
 `policy` decides on trims and compactions. `guard` decides on a drop (`_cut_history`) if the history
 itself is too large, and `pipeline` stores it. A compaction can end with a drop too. All other steps

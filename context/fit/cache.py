@@ -131,7 +131,7 @@ def _collect_reasons(
 
 
 def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes) -> Changes:
-    """Add the reason "tool promoted" if the only new tools are ones that the model has found."""
+    """Add the reason "tool promoted" to the changes if `tool_search` found all new tools."""
     now = [tool.name for tool in draft.preamble.tools]
     added = now[len(before) :]
     if not before or now[: len(before)] != list(before) or not changes.promoted.issuperset(added):
@@ -147,7 +147,7 @@ def hash_prefix(draft: RequestDraft) -> str:
 
 
 def _continues(previous: RequestDraft, draft: RequestDraft) -> bool:
-    """Return whether the history of a draft starts with the whole history of the previous one."""
+    """Return whether the history of a draft starts with the whole history of the previous draft."""
     return previous.history.common(draft.history) == len(previous.history)
 
 

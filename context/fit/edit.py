@@ -71,7 +71,7 @@ def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
 def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
     """Return the patch operation that stores a compaction, or None if the path has none.
 
-    Its `tokensAfter` is replaced with the token count of the history after the last edit of the
+    In the result, `tokensAfter` is the token count of the history after the last edit of the
     summary.
     """
     edited = find_edited_summaries(path).get(compaction, {})

@@ -204,7 +204,7 @@ class _GuardState:
 
     Attributes:
         budget: the token limit of the request.
-        lasting_tail_tokens: as in `enforce_budget`.
+        lasting_tail_tokens: the tokens to reserve for the user message in this and later requests.
         steps: the names of the steps that changed the content, in order.
         left_out: everything left out so far.
         cut: the number of old turns that later requests leave out too.

@@ -142,7 +142,7 @@ def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, .
 def count_dropped_turns(
     drops: Iterable[DropEntry], turns: Sequence[MeasuredTurn], epoch: Epoch
 ) -> int:
-    """Return how many of the oldest turns requests leave out because of drop entries in the log.
+    """Return the number of old turns that requests leave out because of drop entries in the log.
 
     Args:
         drops: the drop entries.
@@ -307,7 +307,7 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 @dataclass(frozen=True)
 class TrimInput:
-    """The messages that may be shortened, before any is, in the order in which they are sent.
+    """The messages that may be shortened, in full and in the order in which they are sent.
 
     Attributes:
         history: the earlier turns, without those that requests no longer contain.

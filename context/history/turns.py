@@ -137,7 +137,7 @@ def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
     """Return the turns in the log entries of a branch, oldest first.
 
     A turn's segments are stored after its user message. Older versions of Strata stored them before
-    it. If there are several, the last entry applies, because the turn was regenerated.
+    it. If a turn was regenerated, it has several entries with segments, and the last one applies.
     """
     found: list[Turn] = []
     waiting: SegmentsEntry | None = None

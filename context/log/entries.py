@@ -146,7 +146,7 @@ class TrimEntry(BoundaryEntry):
 
 @dataclass(frozen=True, slots=True)
 class PinEntry(Entry):
-    """Pins or unpins a message or a segment, so that it is part of every request."""
+    """Pins or unpins a message or a segment. Pinned items are part of every request."""
 
     target: str
     on: bool
@@ -171,7 +171,7 @@ class MemoryUpdateEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class CustomMessageEntry(Entry):
-    """A message from an extension. The model sees it as a user message.
+    """A message that a hook or program added. The model sees it as a user message.
 
     Attributes:
         message: the message, with the role `user` and the entry's id.

@@ -240,7 +240,10 @@ def _find_section_end(lines: Sequence[str], headings: Sequence[Heading], line: i
 
 
 def read_text(content: bytes | None) -> str | None:
-    """Decode the content of a file, and normalize its line endings. Return None for None."""
+    """Decode the content of a file, and normalize its line endings.
+
+    If there is no content, return None.
+    """
     if content is None:
         return None
     try:

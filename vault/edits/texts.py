@@ -135,7 +135,7 @@ class EditableText:
 
 
 def _join(pieces: Sequence[str]) -> str:
-    r"""Join pieces of text, such that a `\r` and a `\n` that meet stay two line endings."""
+    r"""Join pieces of text. A `\r` that meets a `\n` stays a line ending of its own."""
     filled = [piece for piece in pieces if piece]
     joined = [
         # `\r\r\n` is read as two line endings, `\r\n` as one.

@@ -147,7 +147,7 @@ class _Text:
         return _Piece(self._starts[first - 1], self._starts[last] - 1, tokens, path)
 
     def find_lines(self, start: int, end: int) -> tuple[int, int]:
-        """Convert a character span to line numbers."""
+        """Return the numbers of the first and last line of a span of characters."""
         return bisect_right(self._starts, start), bisect_right(self._starts, max(start, end - 1))
 
 

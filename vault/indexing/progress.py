@@ -152,8 +152,8 @@ class ProgressMeter:
         Args:
             phase: the name of the phase.
             total: the number of notes, or 0 if unknown.
-            work: the number of smaller units than notes, such as passages, for better time
-                estimates, or 0 to count notes.
+            work: the total number of passages to process, for better time estimates, or 0 to count
+                notes.
         """
         self._first_done, self._first_at = 0, time.monotonic()
         self._work = work
@@ -166,7 +166,7 @@ class ProgressMeter:
         Args:
             done: the number of finished notes.
             path: the note being processed.
-            work: the finished work, in the units passed to `begin`.
+            work: the number of finished passages, if `begin` received their total.
 
         Raises:
             IndexCancelled: the run was cancelled.

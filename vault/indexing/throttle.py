@@ -181,7 +181,7 @@ class UpdateQueue:
 
         Yields:
             A function that returns whether the update must stop. If the update was cancelled while
-                it was waiting, None is yielded instead.
+            it was waiting, None is yielded instead.
         """
         stops = self._stops
 

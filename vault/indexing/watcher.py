@@ -103,7 +103,7 @@ class Watcher:
 
         Returns:
             Whether all changes were handled in time. After a timeout, later calls wait only briefly
-                until the changes are handled.
+            until the changes are handled.
         """
         if self._marks_dir is None or threading.current_thread() is self._thread:
             return True

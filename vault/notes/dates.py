@@ -1,7 +1,8 @@
 """Find dates in a text: days, months and years, each as a range of days.
 
 Questions may name dates in many forms, including relative ones such as "last week". In the names of
-notes and in headings, only dates with a year are recognised. In properties, only ISO 8601 days are.
+notes and in headings, only dates with a year are recognised. In properties, only ISO 8601 days are
+recognised.
 """
 
 import re

@@ -92,10 +92,9 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Return the name of UTF-16's variant if a text without a byte-order mark has this encoding.
+    """Detect UTF-16 without a byte-order mark, where every other byte of Western text is zero.
 
-    In Western text encoded in UTF-16, every other byte is zero. For other encodings, return an
-    empty string.
+    Return the name of the encoding, or an empty string if it is another one.
     """
     sample = data[:4096]
     if len(data) % 2 or not sample:

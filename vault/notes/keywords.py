@@ -180,8 +180,8 @@ FUNCTION_WORDS: Final = frozenset().union(*_BY_LANGUAGE)
 def find_function_words(text: str) -> frozenset[str]:
     """Return the function words of a text's language, normalized as by `fold`.
 
-    The language is the one with the most function words in the text. In case of a tie, the language
-    listed first is used, and English is listed before all others.
+    The language is the one with the most function words in the text. In case of a tie, English is
+    preferred, then German, French, Spanish and Italian.
     """
     words = _WORD.findall(fold(text[:_MAX_QUERY_CHARS]))
     return max(_BY_LANGUAGE, key=lambda known: sum(word in known for word in words))

@@ -74,7 +74,12 @@ def note_name(path: str) -> str:
 
 
 def is_small_enough(path: str, size: int) -> bool:
-    """Return whether a file is small enough to be read as its file type."""
+    """Return whether a file is not larger than the limit of its file type.
+
+    Args:
+        path: the path of the file, which determines its type.
+        size: the size of the file in bytes.
+    """
     return size <= MARKDOWN.max_bytes or size <= find_kind(path).max_bytes
 
 

@@ -117,7 +117,7 @@ def fold_link_name(target: str) -> str:
 
 
 def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
-    """Return all names that links can use for a note, in normalized form."""
+    """Return the names by which links can refer to a note, in normalized form."""
     return {fold_link_name(path), *(posixpath.basename(_normalize(alias)) for alias in aliases)}
 
 
@@ -157,9 +157,11 @@ class LinkResolver:
             self._by_alias.setdefault(_normalize(title), path)
 
     def resolve(self, target: str, source: str = "") -> str | None:
-        """Resolve a link in the note `source` to the path of a note or file.
+        """Return the path of the note or file that a link leads to, or None if there is none.
 
-        Return None if the link leads to no known note or file.
+        Args:
+            target: the name or path in the link. An empty target leads to the note with the link.
+            source: the path of the note with the link.
         """
         if not target:
             return source or None
@@ -189,6 +191,10 @@ class LinkResolver:
         """Return the path of a note or file that ends with `key`, or None if there is none.
 
         Paths in `folder` are preferred, then paths with the fewest folders.
+
+        Args:
+            key: the name or the end of a path from a link, in normalized form.
+            folder: the folder of the note with the link.
         """
         tail = f"/{key.lstrip('./')}"
         named = self._by_name.get(posixpath.basename(key), [])

@@ -197,7 +197,7 @@ def _build_plain_note(
 ) -> Note:
     """Build a note from a file type without Markdown syntax.
 
-    Only the mark for private notes counts.
+    Tags, links and tasks are not searched for, but the mark for private notes is.
     """
     return Note(
         path=path,

@@ -96,14 +96,14 @@ def _count_most_edits(word: str) -> int:
 
 
 def _complete(catalog: Catalog, stem: str, word: str) -> str:
-    """Return the word with a stem that is most similar to a word of the query.
+    """Return the word that is most similar to a misspelled word, among words with a given stem.
 
     The words are taken from the notes. If none is similar enough, return an empty string.
 
     Args:
         catalog: the catalog with the texts of the notes.
         stem: the stem in the full-text index.
-        word: the word of the query.
+        word: the misspelled word of the query.
     """
     rows = catalog.rows(
         "SELECT text, context, heading FROM chunks WHERE id IN"

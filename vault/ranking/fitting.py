@@ -274,7 +274,7 @@ def _find_nearest(
 def _is_clearly_better(weights: RankingWeights, first: _QuestionSet, second: _QuestionSet) -> bool:
     """Return whether weights are clearly better than the default ones on both halves.
 
-    They are not if any kind of question gets worse.
+    This is not the case if any kind of question gets worse results.
     """
     gains = (
         half.measure(weights).ndcg - half.measure(DEFAULT_WEIGHTS).ndcg for half in (first, second)

@@ -39,7 +39,7 @@ _COMPLETED: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
-    """The weights of the ranking.
+    """The weights with which a search ranks passages.
 
     Attributes:
         words: the weight of words relative to meaning, from 0 to 1, for a typical English question.

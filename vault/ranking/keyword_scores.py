@@ -86,11 +86,9 @@ class KeywordScores:
         return ranked, [*self._columns, factor]
 
     def _drop_frequent(self, terms: Sequence[Term], size: int) -> list[tuple[Term, int]]:
-        """Drop terms that occur in many texts.
+        """Drop terms that occur in many texts. If all terms are frequent, keep all of them.
 
-        Return the other terms, each with its number of texts.
-
-        The rarest term comes first. If all terms are frequent, all are kept.
+        Return the remaining terms, rarest first, each with the number of texts that contain it.
 
         Args:
             terms: the terms of the query.

@@ -19,10 +19,7 @@ _SPARE = 8  # one spare row per 8, so that saving a note does not copy the whole
 
 
 class ExactScan:
-    """A copy of the catalog's vectors in memory, which is updated before each query.
-
-    Thread-safe.
-    """
+    """A copy of the catalog's vectors in memory, updated before each query. Thread-safe."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog

@@ -201,9 +201,9 @@ def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
 
 
 def _split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a text that are not cut: code fences, tables and sentences.
+    """Yield the spans of a text that should not be cut: code fences, tables and sentences.
 
-    Sentences that are very long are cut all the same.
+    A very long sentence is yielded as several spans.
     """
     at = 0
     for solid in _SOLID.finditer(text):

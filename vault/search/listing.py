@@ -110,7 +110,7 @@ def _find_best_passages(
 
     Returns:
         The score of each passage by passage id, best first, and whether no note contains all of the
-            terms.
+        terms.
     """
     if not terms:
         return _find_first_passages(catalog, files, scope), False

@@ -1,9 +1,9 @@
 """Child processes that answer requests over standard input and output.
 
-A child process is started with `python -P`, or `strata --child` in the frozen program. Its working
-directory is neutral and it gets only a few environment variables, so that it cannot import code
-from a vault and receives no API keys. It exits when its input is closed, for example because the
-parent died.
+A child process is started with `python -P`, or `strata --child` in the packaged program
+(PyInstaller). Its working directory is neutral and it gets only a few environment variables, so
+that it cannot import code from a vault and receives no API keys. It exits when its input is closed,
+for example because the parent died.
 """
 
 import os
@@ -74,7 +74,7 @@ class Child:
 
         Args:
             module: the full name of the Python module to run.
-            arguments: its command-line arguments.
+            arguments: the command-line arguments of the module.
             is_online: whether to pass on proxy and certificate settings, for a child that connects
                 to a server.
         """
