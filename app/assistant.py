@@ -62,7 +62,7 @@ class Assistant:
         sessions: the chats.
         images: reads images of the open vault for display.
         long_texts: stores pasted texts as files if they are too long for a message.
-        ledger: the list of all calls that left Strata.
+        ledger: the list of all outgoing calls.
         user_instructions: the file with the user's own instructions for models.
         customization: the vault's AGENTS.md with the user's decision about it, and the memories.
         projects: the projects with their settings.

@@ -354,7 +354,13 @@ def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def _edit_document(text: str, names: list[str], value: object) -> str:
-    """Return a settings file's text with a setting changed, or removed if `value` is None."""
+    """Return a settings file's text with a setting changed, or removed if `value` is None.
+
+    Args:
+        text: the TOML text of the file.
+        names: the parts of the setting's key, such as the section and the name.
+        value: the new value.
+    """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

@@ -149,7 +149,7 @@ class BranchEditor:
             chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
-        """Pin a chat to the top of the list or archive it, or undo this if `on` is false.
+        """Pin a chat to the top of the list, or archive it. If `on` is false, undo this.
 
         Raises:
             SessionMissing: the chat does not exist.

@@ -370,9 +370,9 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
 
 
 def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
-    """Return the tools that models accept, up to a total size limit.
+    """Return the tools that can be offered to models, up to a total size.
 
-    The arguments of such a tool are a JSON object, and no other tool has the same name.
+    A tool is left out if it is too large, repeats a name, or does not take a JSON object.
     """
     chosen: dict[str, McpTool] = {}
     chars = 0

@@ -73,7 +73,7 @@ class LoggedBreaker(CircuitBreaker):
 
 
 def _last_cut(path: Sequence[Entry]) -> str | None:
-    """Return the id of the last log entry that compacts or drops old turns, or None."""
+    """Return the id of the last log entry that summarises or leaves out old turns, or None."""
     cuts = (entry.id for entry in reversed(path) if _is_cut(entry))
     return next(cuts, None)
 

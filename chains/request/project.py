@@ -159,7 +159,7 @@ def build_refresh_entry(session: SessionPort) -> OtherEntry:
 def build_project_context(
     notes: ProjectPort, counter: TokenCounter, budget: int, includes_text: bool
 ) -> ProjectContext:
-    """Read the names, outlines and texts of a project, as far as the budget allows.
+    """Read the names, outlines and texts of a project that fit the token budget.
 
     Args:
         notes: the notes of the project.

@@ -212,7 +212,10 @@ def _plan(context: TurnContext) -> MapReducePlan | None:
 
 
 def _measure_budget(context: TurnContext) -> AttachmentBudget:
-    """Return the tokens for attachments: half of the budget, or less if other content is large."""
+    """Return the token budget for attachments.
+
+    This is half of the request's token budget, or less if other content is large.
+    """
     counter, request = context.counter, context.request
     budget = context.compute_request_budget(context.factor).budget
     system = System(context.customization.system(context.chain.prompt))

@@ -273,7 +273,12 @@ class _FoundLine(QWidget):
         row.addWidget(self._again)
 
     def say(self, text: str, *, is_over: bool) -> None:
-        """Show a sentence, and the button if the search is finished. An empty string hides both."""
+        """Show a sentence about the search for servers, or hide the line if the text is empty.
+
+        Args:
+            text: the sentence.
+            is_over: whether the search is finished. If so, the button that searches again is shown.
+        """
         self._text.setText(text)
         self._again.setVisible(bool(text) and is_over)
         self.setVisible(bool(text))

@@ -86,7 +86,7 @@ class ChatListModel(QAbstractListModel):
         self.endResetModel()
 
     def toggle_archive(self) -> QModelIndex:
-        """Show or hide the archived chats, and return the index of the row that does this."""
+        """Show or hide the archived chats, and return the index of the row for the archive."""
         self._is_archive_open = not self._is_archive_open
         self.set_chats(self._chats, self._running)
         at = next(at for at, (row, _) in enumerate(self._rows) if row.arrow)
