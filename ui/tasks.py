@@ -34,7 +34,7 @@ __all__ = [
 
 # How long a thread may run Python code while the GUI thread waits for the interpreter. Many calls
 # of Qt release the interpreter's lock, so Python's default of 5 ms could add 5 ms to each of them.
-SWITCH_INTERVAL_S = 0.0005
+SWITCH_INTERVAL_S = 0.0001
 
 Work = Callable[[CancelToken], Iterable[object]]
 Call = Callable[[], object]

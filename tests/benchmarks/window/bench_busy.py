@@ -1,7 +1,9 @@
 """The window while much goes on: a long answer arrives, notes are being indexed, a note is open.
 
 The answer comes from a server in another process, 200 tokens a second. Frames are measured in the
-window's event loop, so that the machine must be quiet otherwise.
+window's event loop, so that the machine must be quiet otherwise. The limits are for the frames from
+the first text of the answer on. The longest frame before that is shown beside them without a limit:
+until then, a note opens in a folder of 4,600 notes, and the client for models is imported.
 """
 
 from pathlib import Path
@@ -31,10 +33,15 @@ def run(folder: Path) -> list[Ratio]:
         serve_answers(answer) as url,
         open_window(folder / "home", notes, url) as (assistant, window),
     ):
-        gaps, indexed = _stream(assistant, window)
+        starting, gaps, indexed = _stream(assistant, window)
     detail = f"{len(gaps):,} frames, {indexed:,} notes indexed meanwhile, p50 {{:.1f}} ms"
     detail = detail.format(percentile(gaps, 50) * 1_000)
     return [
+        Ratio(
+            "busy: longest frame before the first text / 50 ms",
+            max(starting) / LONGEST_S,
+            detail=f"{max(starting) * 1_000:.0f} ms: a note and its folder open, the client loads",
+        ),
         Ratio("busy: p99 of a frame / 16 ms", percentile(gaps, 99) / FRAME_S, 1.0, detail=detail),
         Ratio(
             "busy: longest frame / 50 ms",
@@ -45,16 +52,23 @@ def run(folder: Path) -> list[Ratio]:
     ]
 
 
-def _stream(assistant: "Assistant", window: "MainWindow") -> tuple[list[float], int]:
-    session = window.controllers.session
+def _stream(assistant: "Assistant", window: "MainWindow") -> tuple[list[float], list[float], int]:
+    """Return the frames before and after the first text of the answer, and the notes indexed."""
+    from chains.events import TextDelta
+
+    session, texts = window.controllers.session, list[object]()
+    session.event_arrived.connect(
+        lambda _turn, event: texts.append(event) if isinstance(event, TextDelta) else None
+    )
     wait(lambda: _count_indexed(assistant) > 50)
+    before, starting = _count_indexed(assistant), _Beats()
     window.show_note(NOTE)
     session.ask("Tell me all that you know.")
-    wait(lambda: session.is_running)
-    before, beats = _count_indexed(assistant), _Beats()
+    wait(lambda: bool(texts))
+    starting_gaps, beats = starting.stop(), _Beats()
     wait(lambda: not session.is_running)
     gaps = beats.stop()
-    return gaps, _count_indexed(assistant) - before
+    return starting_gaps, gaps, _count_indexed(assistant) - before
 
 
 def _count_indexed(assistant: "Assistant") -> int:
