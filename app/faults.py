@@ -147,7 +147,10 @@ def _install_thread_hook() -> None:
 
 
 def _identify(fault: BaseException | str) -> str:
-    """Return a key that is the same for repeated exceptions: the exception type and the line."""
+    """Return a key that is the same for repeated exceptions.
+
+    The key consists of the exception type and the line of code.
+    """
     if isinstance(fault, str):
         return fault
     trace = fault.__traceback__

@@ -69,7 +69,13 @@ class Ledger:
             return _join_results(self._read_lines())
 
     def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
-        """Add the result of an outgoing call to the ledger. Failures are only logged."""
+        """Add the result of an outgoing call to the ledger. Failures are only logged.
+
+        Args:
+            id: the id of the call in the ledger.
+            bytes_in: the number of received bytes.
+            tokens: the token count that the service reported, or None.
+        """
         try:
             self._append({"id": id, "bytes_in": bytes_in, "tokens": tokens})
         except (OSError, StorageFailed) as error:

@@ -76,6 +76,11 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
 def _run_reported(work: Callable[[], int], output: Output, reports_stop: bool) -> int:
     """Run a verb or the window, report errors, and return the exit code.
 
+    Args:
+        work: runs the verb or the window, and returns the exit code.
+        output: prints errors.
+        reports_stop: whether to print a message if the program was stopped with Ctrl+C.
+
     Raises:
         OutputGone: the result or the error cannot be printed.
     """

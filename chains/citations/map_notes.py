@@ -78,7 +78,12 @@ def render_notes(notes: Iterable[MapNote]) -> str:
 
 
 def build_matcher(text: str, first_line: int) -> Matcher:
-    """Build a function that finds the lines of a quotation in a text."""
+    """Build a function that finds the lines of a quotation in a text.
+
+    Args:
+        text: the text.
+        first_line: the number of the text's first line in the note.
+    """
     whole, lines = VerbatimText(text), text.split("\n")
 
     def find(quote: str, near: Lines | None) -> Lines | None:

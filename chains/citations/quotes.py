@@ -64,7 +64,12 @@ class VerbatimText:
         return next((span for span in spans if span is not None), None)
 
     def find_lines(self, span: tuple[int, int], first_line: int) -> tuple[int, int]:
-        """Return the first and last line number of a span of the text."""
+        """Return the first and last line number of a span of the text.
+
+        Args:
+            span: the start and end index in the text.
+            first_line: the line number at which the text begins.
+        """
         above = first_line + self.text.count("\n", 0, span[0])
         return above, above + self.text.count("\n", span[0], span[1])
 

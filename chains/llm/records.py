@@ -69,6 +69,10 @@ class ModelCallRecord:
     def write(self, host: str, bytes_out: int) -> None:
         """Record the model call in the ledger, unless this was already done.
 
+        Args:
+            host: the host of the model server.
+            bytes_out: the number of bytes to send.
+
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
         """

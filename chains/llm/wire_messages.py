@@ -157,7 +157,12 @@ def _count_uncached(request: PreparedRequest) -> int:
 
 
 def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, Any]]:
-    """Build the system message, or return an empty list if there is no text."""
+    """Build the system message, or return an empty list if there is no text.
+
+    Args:
+        text: the text of the system message.
+        is_marked: whether the message ends with a cache mark.
+    """
     if not text:
         return []
     message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
@@ -193,7 +198,9 @@ def _join_messages(
     """Convert messages, and merge adjacent ones of the same role.
 
     Args:
+        messages: the messages in a form that is independent of the provider.
         work_from: the index of the turn's user message. Only reasoning after it is kept.
+        marked: the indexes of messages that end with a cache mark.
     """
     found: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
@@ -211,6 +218,10 @@ def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
     """Convert messages as `build_wire_messages` does, but return each one as JSON text.
 
     The JSON of a message that merges with no other is cached.
+
+    Args:
+        messages: the messages.
+        uncached: the number of messages at the end that belong only to this request.
     """
     cached = range(len(messages) - uncached - 1, -1, -1)
     work_from = next((at for at in cached if messages[at].role == "user"), len(messages))

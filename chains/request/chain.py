@@ -190,6 +190,10 @@ class Chain:
         Chains with a project are returned unchanged, because their system message already contains
         the names in the project. Later turns reuse the names stored by the first one, so that the
         prompt does not change.
+
+        Args:
+            session: the session.
+            threshold: the token limit of a request, which determines how many names are listed.
         """
         if self.agent is None or self.project is not None:
             return self

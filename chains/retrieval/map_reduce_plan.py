@@ -214,7 +214,13 @@ class MapReduceSetup:
         return self._call("part", path, part.lines, part.numbered)
 
     def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
-        """Prepare the call that merges the reading notes on several parts."""
+        """Prepare the call that merges the reading notes on several parts.
+
+        Args:
+            path: the path of the attachment.
+            lines: the first and last line that the reading notes cover.
+            notes: the reading notes as text.
+        """
         return self._call("notes", path, lines, notes)
 
     def _call(self, kind: str, path: str, lines: tuple[int, int], text: str) -> PreparedRequest:

@@ -144,7 +144,7 @@ class FoundTools:
         return found
 
     def take(self) -> tuple[str, ...]:
-        """Return the names of the tools found since the last call."""
+        """Return the names of the tools found since the previous call of this method."""
         with self._lock:
             names, self._names = tuple(self._names), {}
         return names

@@ -136,7 +136,13 @@ class _ProposedEdits:
         )
 
     def _keep(self, plan: EditPlan, hunks: Sequence[DiffHunk], kept: Collection[int]) -> Proposal:
-        """Build the proposal for an edit that applies only some of its hunks."""
+        """Build the proposal for an edit that applies only some of its hunks.
+
+        Args:
+            plan: the complete edit.
+            hunks: the hunks of the edit.
+            kept: the indexes of the hunks to apply.
+        """
         rejected = [hunk.diff for number, hunk in enumerate(hunks) if number not in kept]
 
         def apply() -> str:

@@ -119,7 +119,12 @@ class _Cutter:
         return []
 
     def _follow(self, at: int, line: str) -> None:
-        """Update which code block or table is open after a line."""
+        """Update which code block or table is open after a line.
+
+        Args:
+            at: the index of the line in the note.
+            line: the text of the line.
+        """
         fence = _FENCE.match(line)
         if self._fence:
             if fence and fence[1].startswith(self._fence) and not line[fence.end() :].strip():

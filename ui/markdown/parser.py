@@ -79,7 +79,12 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
 
 
 def _citation(state: StateInline, silent: bool) -> bool:
-    """Parse a citation such as `[1]` or `[1, 2]`."""
+    """Parse a citation such as `[1]` or `[1, 2]`, and return whether there is one.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to skip the citation without producing a token.
+    """
     match = CITATION.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
@@ -91,7 +96,14 @@ def _citation(state: StateInline, silent: bool) -> bool:
 
 
 def _skip_block_id(state: StateInline, silent: bool) -> bool:
-    """Leave out the ID at the end of a block, which Obsidian does not show either."""
+    """Skip the ID at the end of a block, and return whether there is one.
+
+    Obsidian does not show these IDs either.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to leave the output unchanged.
+    """
     match = _BLOCK_ID.match(state.src, state.pos, state.posMax)
     if match is None or (state.pos > 0 and not state.src[state.pos - 1].isspace()):
         return False
@@ -102,7 +114,14 @@ def _skip_block_id(state: StateInline, silent: bool) -> bool:
 
 
 def _highlight(state: StateInline, silent: bool) -> bool:
-    """Parse highlighted text such as `==this==`, which may contain other inline Markdown."""
+    """Parse highlighted text such as `==this==`, and return whether there is any.
+
+    The highlighted text may contain other inline Markdown.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to skip the text without producing tokens.
+    """
     match = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
     if match is None:
         return False
@@ -118,7 +137,12 @@ def _highlight(state: StateInline, silent: bool) -> bool:
 
 
 def _tag(state: StateInline, silent: bool) -> bool:
-    """Parse a tag such as `#home/server`."""
+    """Parse a tag such as `#home/server`, and return whether there is one.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to skip the tag without producing a token.
+    """
     match = _TAG.match(state.src, state.pos, state.posMax)
     before = state.src[state.pos - 1] if state.pos else " "
     if match is None or before not in _BEFORE_TAG or state.linkLevel:
@@ -131,7 +155,14 @@ def _tag(state: StateInline, silent: bool) -> bool:
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:
-    """Parse a link such as `[[Note#Heading|alias]]` or an embed such as `![[picture.png]]`."""
+    """Parse a link or embed in Obsidian's notation, and return whether there is one.
+
+    Examples are `[[Note#Heading|alias]]` and `![[picture.png]]`.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to skip the link without producing a token.
+    """
     match = _WIKILINK.match(state.src, state.pos, state.posMax)
     if match is None:
         return False

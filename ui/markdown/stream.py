@@ -133,7 +133,10 @@ def _mend_link(line: str) -> tuple[str] | None:
 
 
 def _mend_table(text: str) -> str:
-    """Hide the header of a table until its delimiter line begins, then complete that line."""
+    """Leave the header of an incomplete table out of a streamed text.
+
+    Once the delimiter line below the header has begun, that line is completed instead.
+    """
     body, _, last = text.rpartition("\n")
     if last.lstrip().startswith("|") and not body.rpartition("\n")[2].lstrip().startswith("|"):
         return body

@@ -26,7 +26,12 @@ def parse_origin(block: QTextBlock) -> QPointF:
 
 
 def find_top(document: QTextDocument, position: int) -> float:
-    """Return the y coordinate of a text block's upper edge, without the block's margin."""
+    """Return the y coordinate of a text block's upper edge, without the block's margin.
+
+    Args:
+        document: the document with the block.
+        position: any text position in the block.
+    """
     return parse_origin(document.findBlock(position)).y()
 
 

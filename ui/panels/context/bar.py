@@ -84,7 +84,10 @@ class ContextBar(QProgressBar):
         return slots(self._parts, self.width())
 
     def marks(self) -> list[ScaleMark]:
-        """Return the marks at which old messages are shortened or summarised, with positions."""
+        """Return the marks of the thresholds, with their positions along the bar.
+
+        At a threshold, messages are shortened or summarised, or sending is blocked.
+        """
         return [] if self._context is None else marks(self._context, self.width())
 
     def bar_rect(self) -> QRect:

@@ -203,7 +203,7 @@ class NotePanel(Pane):
         show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()), self.more)
 
     def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
-        """Show buttons for the side columns only if the note covers the chat and its buttons."""
+        """Show the buttons that open the side columns if the note covers the chat (`is_alone`)."""
         self._sidebar.setVisible(is_alone and needs_sidebar)
         self._panel.setVisible(is_alone)
         self._panel.setChecked(has_panel)
