@@ -70,7 +70,14 @@ def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.
 
 
 def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.secondary") -> None:
-    """Paint an icon at the centre of a rectangle, as large as the rectangle allows."""
+    """Paint an icon at the centre of a rectangle, as large as the rectangle allows.
+
+    Args:
+        painter: the painter of the widget.
+        rect: the rectangle.
+        name: the name of the icon.
+        tone: the name of the icon's theme colour.
+    """
     side = min(rect.width(), rect.height())
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -113,6 +113,10 @@ def _encode(image: QImage, form: str) -> Answer:
     """Encode an image as PNG or JPEG, within the maximum number of bytes.
 
     A PNG that is too large becomes a JPEG. A JPEG that is too large is scaled down until it fits.
+
+    Args:
+        image: the image.
+        form: the preferred format: `png` or `jpeg`.
     """
     data = _save(image, form)
     while len(data) > MOST_BYTES:

@@ -119,7 +119,11 @@ class Theme(QObject):
         return QFont(self._fonts[key])
 
     def line(self, kind: str) -> int:
-        """Return the scaled line height of a type role, in pixels."""
+        """Return the scaled line height of a type role, in pixels.
+
+        Args:
+            kind: a type role of the design tokens, such as `body` or `caption`.
+        """
         return self.px(tokens()["type"][kind]["line"])
 
     def px(self, length: float) -> int:

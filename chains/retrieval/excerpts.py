@@ -223,7 +223,7 @@ def estimate_excerpts(
 
 @lru_cache(maxsize=REMEMBERED)
 def _cut_to_beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segment:
-    """Cut an attachment to about the given number of tokens."""
+    """Shorten an attachment to its beginning, with about the given number of tokens."""
     text = part.raw_content
     chars = len(text) * tokens // max(1, _measure_once(part, counter))
     for _ in range(ATTEMPTS):

@@ -162,7 +162,16 @@ class WebClient:
     async def _call(
         self, client: "httpx.AsyncClient", url: "httpx.URL", content: bytes | None
     ) -> "WebResponse | httpx.URL":
-        """Request an address. Return the page, or the address to which it redirects."""
+        """Request an address. Return the page, or the address to which it redirects.
+
+        Args:
+            client: the HTTP client.
+            url: the address.
+            content: the body of a POST request, or None for a GET request.
+
+        Raises:
+            FetchFailed: the host cannot be reached, or its response cannot be read.
+        """
         import httpx
 
         *others, last = await find_addresses(url, self._is_allowed)

@@ -106,7 +106,10 @@ class _Reader:
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
         """Yield the top-level units of a text.
 
-        Only the first block can continue an earlier block.
+        Only the first block of the text can continue a block that was read before.
+
+        Args:
+            tokens: the parsed Markdown of the text.
         """
         for group in _group_siblings(tokens):
             yield from self._units(group)

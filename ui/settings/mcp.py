@@ -257,6 +257,6 @@ class ServerRow(QWidget):
 
 
 def _without(value: object, name: str) -> dict[str, object]:
-    """Return the servers of the setting `mcp.servers` without the one with a name."""
+    """Return the servers of the setting `mcp.servers` without the server of the given name."""
     assert isinstance(value, dict)
     return {known: entry for known, entry in value.items() if known != name}

@@ -56,7 +56,13 @@ def money(dollars: float) -> str:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """Format a count with its noun, such as `1 note` or `349 notes`."""
+    """Format a count with its noun, such as `1 note` or `349 notes`.
+
+    Args:
+        number: the count.
+        one: the singular noun.
+        many: the plural noun. If empty, an "s" is added to the singular.
+    """
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
@@ -97,7 +103,12 @@ def minutes_clock(stamp: str) -> str:
 
 
 def ago(stamp: str, now: datetime | None = None) -> str:
-    """Format how long ago a time was, such as `5 minutes ago`, or the date after a day."""
+    """Format how long ago a time was, such as `5 minutes ago`, or the date after a day.
+
+    Args:
+        stamp: the time in ISO 8601.
+        now: the current time, or None to read the clock.
+    """
     seconds = ((now or datetime.now(UTC)) - local_time(stamp)).total_seconds()
     if seconds < 60:
         return "just now"

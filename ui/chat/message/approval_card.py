@@ -306,7 +306,12 @@ def _warn(text: str) -> QHBoxLayout:
 
 
 def _wrap(text: str, tone: str) -> QWidget:
-    """Build a label whose long words, such as addresses, may break anywhere."""
+    """Build a label whose long words, such as addresses, may break anywhere.
+
+    Args:
+        text: the text of the label.
+        tone: the name of the text's theme colour.
+    """
     said = _LONG_WORD.sub(lambda word: "\N{ZERO WIDTH SPACE}".join(word[0]), one_line(text))
     return make_wrapped_label(from_left(said), "ui", tone)
 

@@ -186,7 +186,11 @@ class Transcript(QWidget):
         return [*buttons, self.scroller.jump]
 
     def show_edits(self, edits: Mapping[str, Any]) -> EditsCard:
-        """Append a card with the notes that an agent run changed, and return the card."""
+        """Append a card with the notes that an agent run changed, and return the card.
+
+        Args:
+            edits: the changes as JSON, from the result of the turn.
+        """
         card = EditsCard(edits)
         slot = self.maker.loose("edits", lambda: card)
         slot.is_kept = True

@@ -46,7 +46,7 @@ class SaveNoteController(QObject):
             self.save(self._session.session)
 
     def save(self, session: str, entry: str = "") -> None:
-        """Ask where to save a chat or, if an entry ID is given, only one answer as a note."""
+        """Ask where to save a chat as a note. If an entry ID is given, save only that answer."""
         if self._assistant.vault is None:
             self._frame.notifier.toast(_NO_VAULT)
             return

@@ -170,6 +170,10 @@ class ContextPanel(Pane):
         """Show a notice above the rows, or hide it if `notice` is None.
 
         An unchanged notice is not redrawn.
+
+        Args:
+            notice: the notice.
+            offers: the actions that are possible now. Other actions of the notice are left out.
         """
         if notice is None:
             self._said = None

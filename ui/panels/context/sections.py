@@ -52,7 +52,12 @@ class Section(QWidget):
         self.hide()
 
     def show_figure(self, text: str, *, is_shown: bool) -> None:
-        """Set the number at the right of the section's title, and show or hide the section."""
+        """Set the number at the right of the section's title, and show or hide the section.
+
+        Args:
+            text: the number as text, or an empty string for none.
+            is_shown: whether the section is shown.
+        """
         self._figure.setText(text)
         self.setVisible(is_shown)
 
