@@ -158,10 +158,7 @@ class ModelInfo:
 
     @property
     def host(self) -> str:
-        """The host that requests are sent to.
-
-        This is an empty string for `extractive` and unknown models.
-        """
+        """The host that requests are sent to, or an empty string if there is none."""
         return self.endpoint.host if self.endpoint else ""
 
 
@@ -221,7 +218,10 @@ def _ask_properties(
     local_context: int,
     ledger: LedgerPort | None,
 ) -> ModelInfo:
-    """Return the properties of a model from the table of known models and from its server."""
+    """Return the properties of a model from the table of known models and from its server.
+
+    Apart from `provider`, the arguments are those of `describe`.
+    """
     host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None
     may_be_ollama = provider == "openai" and bool(api_base) and asks is not None

@@ -163,7 +163,8 @@ def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[
 
     Args:
         notes: the notes in the index.
-        names: the notes found in the folder. A note in the index is replaced by its state there.
+        names: the notes found in the folder. If the index contains a note too, the state in the
+            index is returned.
     """
     known = {note.path: note for note in notes}
     return tuple(known.get(name.path, name) for name in names)
