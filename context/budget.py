@@ -61,7 +61,7 @@ class BudgetPolicy:
         block_at: above this fraction, tokens must be freed before the next user message.
 
     Raises:
-        BadPolicy: unless 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
+        BadPolicy: when the fractions do not have the order 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
 
     Source: the design documents "Budget-Aware Trimming", section 1; "Context Management
     Enhancements", section 3.

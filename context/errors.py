@@ -99,7 +99,7 @@ class PinTargetMissing(BadPin):
 
 
 class BadPolicy(ContextError, ValueError):
-    """Raised when budget thresholds are out of order: 0 < trim ≤ compact ≤ block ≤ 1."""
+    """Raised when budget thresholds do not have the order 0 < trim ≤ compact ≤ block ≤ 1."""
 
 
 class BadInputs(ContextError, ValueError):

@@ -23,7 +23,7 @@ class Offloaded:
     Attributes:
         ref_id: the id under which the result is stored.
         tool: the name of the tool.
-        bytes: the size of the result.
+        bytes: the size of the result in bytes.
     """
 
     ref_id: str

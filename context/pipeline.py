@@ -109,7 +109,12 @@ class _FittedPlan:
         return Actions(self.has_trimmed, True, is_blocked, compacted.warnings, compacted.to_dict())
 
     def with_entries(self, request: RequestSetup, entries: tuple[Entry, ...]) -> "_FittedPlan":
-        """Return a copy of the plan with new log entries added."""
+        """Return a copy of the plan with new log entries added.
+
+        Args:
+            request: the setup of the request.
+            entries: the new log entries, which are not stored yet.
+        """
         return self._with_path(request, add_entries(self.hooked_path, entries, request))
 
     def with_ephemerals(self, request: RequestSetup) -> "_FittedPlan":

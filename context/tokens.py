@@ -56,10 +56,7 @@ class TokenCounter(Protocol):
         """The number of tokens that each message part needs in addition to its text."""
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text.
-
-        This must be fast even for hundreds of thousands of characters.
-        """
+        """Count the tokens of a text. Implementations must be fast even for very long texts."""
 
     def __hash__(self) -> int:
         """Return a hash of the counter's settings, because token counts are cached by counter."""

@@ -125,7 +125,7 @@ class Catalog:
         )
 
     def count_unembedded(self, table: VectorTable = "vectors") -> int:
-        """Count the passages without a vector."""
+        """Count the passages without a vector in the given table."""
         missing = f"hash NOT IN (SELECT hash FROM {table})"  # noqa: S608 - a name of ours
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
@@ -189,7 +189,7 @@ class Catalog:
     def add_vectors(
         self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
     ) -> None:
-        """Store the vectors of texts, as float32 bytes, under the hashes of these texts."""
+        """Store the vectors of texts as float32 bytes in `table`, by the hashes of these texts."""
         pairs = list(zip(hashes, vectors, strict=True))
         statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
         self.run_many(statement, pairs)
@@ -304,7 +304,7 @@ class Catalog:
         )
 
     def _refuse_damaged(self, said: str) -> None:
-        """Raise `IndexDamaged` unless SQLite's damage check returned "ok".
+        """Raise `IndexDamaged` unless `said`, the result of SQLite's damage check, is "ok".
 
         The damage check comes before the version check, because the version itself may be damaged.
         """

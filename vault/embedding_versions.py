@@ -179,7 +179,7 @@ class Embedders:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 
     def close(self) -> None:
-        """Stop all embedders except the shared one."""
+        """Stop all embedders except the one that was passed as `shared`."""
         with self._lock:
             ours = [one for one in self._by_stamp.values() if one is not self._shared]
         for embedder in ours:

@@ -59,7 +59,8 @@ class IndexStores:
     ) -> list[tuple[bytes, float]]:
         """Return the hash and cosine similarity of the texts nearest to a vector, nearest first.
 
-        Chroma is used if it is faster than an exact scan.
+        At most `k` texts are returned. If `among` is given, only texts with these hashes are
+        searched. Otherwise Chroma is used if it is faster than an exact scan.
         """
         store = self.store
         if store is not None and store.is_ready and among is None and _is_worth_asking(store):
@@ -91,13 +92,17 @@ class IndexStores:
     def fit_ranking(
         self, embedders: Embedders, attachments: str, has_to_stop: Callable[[], bool]
     ) -> None:
-        """Fit the ranking weights to this vault if the index is complete and writable."""
+        """Fit the ranking weights to this vault if the index is complete and writable.
+
+        `attachments` is the attachment folder that is set in Obsidian. When `has_to_stop` returns
+        True, the fitting stops.
+        """
         if self.store is not None and find_gap(self.catalog) is None:
             encode = partial(embedders.begin_query, self.catalog)
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 
     def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Search, and repeat the search if the model of the vectors was switched meanwhile."""
+        """Run a search, and repeat it if the model of the vectors was switched meanwhile."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -199,7 +204,7 @@ class IndexHandle:
 
     @property
     def generation(self) -> int:
-        """The number of times that a damaged catalog was set aside."""
+        """The number of times that a damaged catalog was replaced."""
         return self._generation
 
     @property
@@ -379,10 +384,7 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether the vector store should be queried instead of an exact scan.
-
-    This is the case for a server, and for a store with so many vectors that a scan is slower.
-    """
+    """Return whether the vector store is a server, or so large that an exact scan is slower."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 

@@ -190,7 +190,7 @@ def read_stat(root: Path, path: str) -> FileStat | None:
 def _list_entries(
     root: Path, folder: str, result: ScanResult
 ) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield the entries of a folder with their paths, except hidden ones.
+    """Yield the entries of a folder with their paths in the vault. Skip hidden entries.
 
     A subfolder that cannot be listed is added to `result`.
 

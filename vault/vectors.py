@@ -280,7 +280,10 @@ class VectorStore:
         self._held.update(hashes)
 
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
-        """Run a test query, because a damaged search graph is only noticed when searching."""
+        """Run a test query with the vector of a stored text.
+
+        The reason is that a damaged search graph is only noticed when searching.
+        """
         vector = self._catalog.vector(text_hash)
         if vector is not None:
             self._ask(child, {"do": "query", "k": 1}, vector, on_wait)

@@ -128,7 +128,8 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
 def _make_carry_forward(request: RequestSetup, hooked_path: HookedPath) -> CarryForward:
     """Build the carry-forward layer (L2) for the first request of a turn.
 
-    Later requests of the turn already contain its segments, so that the result is then empty.
+    For later requests of the turn, the result is empty, because these requests reuse the segments
+    of the first one.
     """
     reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
     segments = reading.open.turn.segments if reading.open else ()

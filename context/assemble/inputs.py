@@ -69,7 +69,7 @@ class SummaryTask:
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
-        """The turns to include in a model call: as sent, followed by the shortened ones in full."""
+        """The turns for a call to the model: as they were sent, then the shortened ones in full."""
         return (*self.sent, *self.shortened) if self.continues else self.said
 
 

@@ -70,8 +70,7 @@ def make_preamble(
 ) -> Preamble:
     """Build a preamble, which is the start of a request. The result is cached for equal arguments.
 
-    The preamble is the largest text shared between requests, so that its tokens should be counted
-    only once.
+    The preamble is large and the same in many requests, so its tokens should be counted only once.
     """
     return Preamble(system, tools, counter)
 

@@ -90,7 +90,7 @@ class PlannedCompaction:
         return any(trim.tokens_after < trim.tokens_before for trim in trims)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the compaction as JSON."""
+        """Return the planned compaction as JSON."""
         return write_compaction(self.result, self.entry, self.summary, self.by)
 
 

@@ -151,7 +151,7 @@ def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -
         draft: the content of the request before the guard.
         budget: the token limit of the request.
         lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
-            and its context (the tail). Only the decision to drop turns for good uses this value.
+            and its context (the tail). Only the decision to drop turns permanently uses this value.
             The other steps use the tail's actual size.
 
     Source: the design document "Token Budget Enforcement", phases 1 and 2.

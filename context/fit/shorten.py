@@ -159,7 +159,12 @@ def _find_longest(
 
 
 def _shorten_most(segment: Segment, tail: Tail) -> Segment:
-    """Return the shortest form of a segment, or the segment itself if it cannot be shortened."""
+    """Return the shortest form of a segment, or the segment itself if it cannot be shortened.
+
+    Args:
+        segment: the segment.
+        tail: the user message that is sent with the segment.
+    """
     if not _can_be_shortened(segment):
         return segment
     least = _shorten_sections(segment, tail.tools, LEAST_PREVIEW_CHARS, MOST_SECTIONS)

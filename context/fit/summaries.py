@@ -84,7 +84,7 @@ def check_given_summary(
 
 
 def check_length(text: str, tokens: int, most_tokens: int) -> None:
-    """Raise an error if a summary that the user has written is empty or too long.
+    """Check that a summary written by the user is neither empty nor too long.
 
     Args:
         text: the summary.

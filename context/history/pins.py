@@ -31,7 +31,7 @@ class Pins:
     messages: frozenset[str]
 
     def after(self, pin: PinEntry, before: Iterable[Entry]) -> "Pins":
-        """Return the pinned items after a log entry that pins or unpins one.
+        """Return the pinned items after a log entry that pins or unpins an item.
 
         Args:
             pin: the log entry.

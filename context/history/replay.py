@@ -133,8 +133,8 @@ class ReplayedPath:
         earlier: all turns except the last one, with their token counts, oldest first.
         open: the last turn, which may be in progress, or None if there is no message.
         waiting: the last log entry with segments, or None if a message has followed it.
-        drops: the log entries that leave out old turns, up to an entry of the path.
-        trims: the log entries that shorten old messages, up to an entry of the path.
+        drops: the log entries that leave out old turns.
+        trims: the log entries that shorten old messages.
         transforms: the log entries whose patches were applied, in order.
         problems: one sentence for each patch that could not be applied.
         carried: attachments and cited notes from the turns before the last one, for carry-forward.

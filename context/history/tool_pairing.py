@@ -115,9 +115,9 @@ def _make_missing_results(
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Return a tool message without the results that must not be sent, or None if none is left.
+    """Remove the results that must not be sent from a tool message. Return None if none is left.
 
-    Results without a tool call are removed, and all but the first result of each call.
+    These are the results without a tool call, and all but the first result of each call.
 
     Args:
         message: the tool message.

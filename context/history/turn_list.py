@@ -128,8 +128,8 @@ class TurnList(Sequence[MeasuredTurn]):
 
         Args:
             form: the cache key. Each `extend` function needs its own key.
-            extend: takes the value so far, initially None, and the following turns, and returns the
-                value that includes them.
+            extend: takes the value for the first turns, initially None, and the following turns.
+                Returns the value for all of these turns.
         """
         value: T = self._store.accumulate(form, self._start, self._stop, extend)
         return value
@@ -248,8 +248,8 @@ class _Store:
             form: the cache key.
             start: the index of the first turn.
             stop: the index after the last turn.
-            extend: takes the value so far, or None, and the following turns, and returns the new
-                value.
+            extend: takes the value for the first turns, or None, and the following turns. Returns
+                the value for all of these turns.
         """
         key = form, start
         reached, value = self._made.pop(key, (start, None))

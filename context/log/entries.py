@@ -175,7 +175,7 @@ class CustomMessageEntry(Entry):
 
     Attributes:
         message: the message, with the role `user` and the entry's id.
-        display: how the transcript shows the message, as given by the extension.
+        display: how the transcript shows the message, as given by the hook or program.
     """
 
     custom_type: str

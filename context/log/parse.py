@@ -204,7 +204,7 @@ class _Reader:
             self._mend(place, line)
 
     def _is_sound(self, line: Line) -> bool:
-        """Return whether a line needs no repair. This is true of nearly all lines."""
+        """Return whether a line is correct, so that it needs no repair."""
         if self.is_first_version or self.renamed or line.get("type") == COMPACTION:
             return False
         name, parent = line.get("id"), line.get("parentId", MISSING)

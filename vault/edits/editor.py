@@ -170,6 +170,10 @@ class NoteEditor:
     def apply(self, plan: EditPlan, run: EditRun) -> tuple[EditStep, ...]:
         """Apply an edit completely or not at all, and return its steps in the journal.
 
+        Args:
+            plan: the edit.
+            run: the group of edits that this edit belongs to.
+
         Raises:
             EditOutdated: a note has changed since the edit was planned.
             EditFailed: the edit could not be written. The notes are unchanged.
@@ -224,7 +228,7 @@ class NoteEditor:
         )
 
     def _check_unchanged(self, plan: EditPlan) -> None:
-        """Raise an error if a file has changed since the edit was planned.
+        """Check that no file has changed since the edit was planned.
 
         Raises:
             EditOutdated: a file has changed.
@@ -289,7 +293,7 @@ class NoteEditor:
         return real
 
     def _check_is_free(self, path: str, old_path: str = "") -> None:
-        """Raise an error if another file has this path.
+        """Check that no other file has a path.
 
         Args:
             path: the path of a new or moved note.
@@ -320,7 +324,7 @@ class NoteEditor:
 
 
 def _check_name(path: str, folders: Sequence[str]) -> None:
-    """Raise an error if the name of a new note or folder cannot be used everywhere.
+    """Check that the names of a new note and its new folders can be used on every system.
 
     Args:
         path: the path of the new note.

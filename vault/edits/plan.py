@@ -109,6 +109,9 @@ class EditPlan:
 
         The copy applies to the same content of the file as the whole edit.
 
+        Args:
+            kept: the indexes of the hunks to keep.
+
         Raises:
             EditRefused: `kept` is empty or contains an invalid index, or the text cannot be stored.
         """

@@ -232,7 +232,7 @@ def _revert(journal: EditJournal, step: EditStep) -> None:
 
 
 def _check_unchanged(steps: Sequence[EditStep]) -> None:
-    """Raise an error unless all steps can be reverted. Nothing is written.
+    """Check that all steps can be reverted. Nothing is written.
 
     Raises:
         UndoRefused: a note has changed since its step.

@@ -318,7 +318,7 @@ class IdleJob:
             _log.info("A job in the background ended: %s", error)
 
     def _rest(self) -> bool:
-        """Sleep as long as the job has just worked, and while the job is paused.
+        """Sleep for the time that the job has just worked, and longer while the job is paused.
 
         Return whether the job must stop.
         """

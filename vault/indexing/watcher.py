@@ -4,7 +4,7 @@ A callback receives the changed paths, but not the type of change. Changes durin
 collected for the next one.
 
 Changes are collected for up to a second before they are reported. A caller that needs all changes
-at once calls `catch_up`, which creates a marker file in another watched folder. Changes are
+immediately calls `catch_up`, which creates a marker file in another watched folder. Changes are
 reported in order, so that all earlier changes are known when the marker file is reported.
 """
 

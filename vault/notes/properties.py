@@ -85,7 +85,7 @@ def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, 
 
 
 def _is_harmless(front: str, loader: Any) -> bool:
-    """Return whether YAML has no aliases, no deep nesting and not too many values."""
+    """Return whether YAML is safe to parse: without aliases, deep nesting or too many values."""
     import yaml
 
     depth = events = 0

@@ -76,7 +76,10 @@ def _join(held: Sequence[frozenset[str]], chosen: Iterable[int]) -> frozenset[st
 
 
 def _rate_lines(lines: Sequence[str], *, is_first: bool) -> list[int]:
-    """Rate each line: 2 for prose, 1 for headings and properties, 0 for a line without words."""
+    """Rate each line: 2 for prose, 1 for headings and properties, 0 for a line without words.
+
+    Front matter is only expected if `is_first` is True, for the first passage of a note.
+    """
     body = _find_body(lines) if is_first else 0
     return [_rate_line(line, is_property=at < body) for at, line in enumerate(lines)]
 

@@ -58,15 +58,18 @@ Collect = Callable[[str, RankingWeights], Scores]
 class Fit:
     """Ranking weights fitted to a vault, and how much they improve the results.
 
+    The results are also compared with rankings that use only one score: the score by meaning, by
+    the words of the passage, or by the words of the whole note.
+
     Attributes:
-        weights: the chosen weights. These are the default weights unless others were clearly
-            better, or a single score ranks better than the default weights.
+        weights: the chosen weights. These are the default weights, unless other weights were
+            clearly better or a ranking by one score was better.
         questions: the total number of questions. The weights were fitted on the first half.
         before: the ranking quality (nDCG@10) of the second half with the default weights.
         after: the ranking quality (nDCG@10) of the second half with the chosen weights.
-        single: the nDCG@10 of the second half with the best single score.
+        single: the highest nDCG@10 of the second half with only one score.
         recall: the recall (R@10) of the second half with the chosen weights.
-        single_recall: the recall (R@10) of the second half with the best single score.
+        single_recall: the highest recall (R@10) of the second half with only one score.
         model: the stamp of the embedding model.
         notes: the number of notes when the weights were fitted.
     """
@@ -164,7 +167,10 @@ class _QuestionSet:
         return self._average(partial(_rate_fused, weights=weights))
 
     def measure_single(self) -> _Quality:
-        """Return the best nDCG@10 and the best R@10 with a single score."""
+        """Measure rankings that use only one score, by meaning or by words.
+
+        Return the highest nDCG@10 and the highest R@10 of these rankings.
+        """
         found = [self._average(partial(_rate_single, way=way)) for way in _SINGLE]
         return _Quality(max(one.ndcg for one in found), max(one.recall for one in found))
 
@@ -217,7 +223,7 @@ def _choose(first: _QuestionSet, second: _QuestionSet, single: _Quality) -> Rank
     Args:
         first: the first half of the questions.
         second: the second half of the questions.
-        single: the quality of the best single score on the second half.
+        single: the highest quality of a ranking by a single score on the second half.
     """
     ranked = _rank_weights(first)
     is_better = _is_clearly_better(ranked[0], first, second)
@@ -272,7 +278,7 @@ def _find_nearest(
 
 
 def _is_clearly_better(weights: RankingWeights, first: _QuestionSet, second: _QuestionSet) -> bool:
-    """Return whether weights are clearly better than the default ones on both halves.
+    """Return whether weights are clearly better than the default ones for both sets of questions.
 
     This is not the case if any kind of question gets worse results.
     """

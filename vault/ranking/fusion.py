@@ -154,12 +154,13 @@ def complete_first_notes(
 ) -> list[tuple[int, float]]:
     """Give two more notes a place among the first ten notes of a ranking.
 
-    These are the notes that rank highest by a single score but are not among the first eight.
-    Otherwise a note could be missed that one score ranks high and the others rank low.
+    These are the notes that rank highest by only one of the scores, such as the similarity in
+    meaning, but are not among the first eight. Otherwise a note could be missed that one score
+    ranks high and the others rank low.
 
     Args:
         ranked: pairs of passage id and score, best first.
-        scores: the single scores of the passages and notes.
+        scores: the scores of the passages and notes.
     """
     notes = _list_notes(ranked, scores.files)
     head = list(dict.fromkeys(notes))[: _FIRST_NOTES - _COMPLETED]
@@ -179,7 +180,7 @@ def _list_notes(ranked: Sequence[tuple[int, float]], files: Mapping[int, int]) -
 
 
 def _find_best_places(scores: Scores) -> Mapping[int, int]:
-    """Map each note's file id to its best rank in the rankings by a single score."""
+    """Rank notes by each score separately, and return each note's best rank, by file id."""
     places: dict[int, int] = {}
     rankings = [_list_notes(sort_by_score(scores.notes.items()), {n: n for n in scores.notes})]
     for found in (scores.words, scores.dense):

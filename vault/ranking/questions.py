@@ -78,7 +78,11 @@ def build_vault_questions(
 
 
 def _ask_by_heading(rows: Sequence[tuple[int, str, str, str, str]]) -> Iterator[VaultQuestion]:
-    """Yield each passage's innermost heading as a question, with and without the note's title."""
+    """Yield each passage's innermost heading as a question, with and without the note's title.
+
+    Args:
+        rows: file id, title, aliases, headings and text of each passage.
+    """
     owners: dict[str, set[int]] = defaultdict(set)
     for file_id, title, _, heading, _ in rows:
         if (own := json.loads(heading)[-1:]) and own[0] != title:
@@ -134,6 +138,10 @@ def _ask_by_sentence(
     """Yield sentences of notes as questions.
 
     More than half of the words are left out, because users rarely remember all words.
+
+    Args:
+        rows: file id, title, aliases, headings and text of each passage.
+        chance: the source of random numbers.
     """
     for file_id, _, _, _, text in rows:
         if sentences := _SENTENCE.findall(text):

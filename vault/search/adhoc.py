@@ -90,7 +90,7 @@ def search_texts(
 
 
 def _complete(hits: Sequence[Hit], catalog: Catalog, k: int) -> Iterator[Hit]:
-    """Yield the hits, then other passages, until there are `k` results.
+    """Yield the hits, then other passages of the same texts, until there are `k` results.
 
     Passages next to a hit come first, then passages from the start of each text in turn. At least
     one passage of each text is yielded.

@@ -286,8 +286,8 @@ class Booster:
     ) -> set[int] | None:
         """Return the ids of the passages from a day that the query names.
 
-        A passage's date comes from the note's names, properties or headings. If they contain none,
-        it is the day of the file's last change. If the query names no day, return None.
+        A passage's date comes from the note's names, properties or headings. If they contain no
+        date, it is the day of the file's last change. If the query names no day, return None.
         """
         spans = find_date_spans(words, today)
         if not spans:
@@ -308,6 +308,11 @@ class Booster:
 
         A note is important if the query names it or the session is about it. If there is none,
         return None.
+
+        Args:
+            wanted: the words of the query.
+            contexts: the passages to check.
+            in_play: the paths of the notes that the session is about.
         """
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)

@@ -78,6 +78,6 @@ def _format_ordinal(number: int) -> str:
 
 
 def _format_signal(hit: Hit, signal: str) -> str:
-    """Format one of the scores of a hit, or return "nothing" if the score was not used."""
+    """Format the score of a hit with the given name, or return "nothing" if it was not used."""
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"

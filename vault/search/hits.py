@@ -129,7 +129,8 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
     Args:
         passage: the passage.
         score: the score of the hit, from 0 to 1.
-        signals: the single scores by name. A missing score counts as not used.
+        signals: the scores from which `score` was computed, by name. A missing score counts as not
+            used.
     """
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(

@@ -183,8 +183,8 @@ def _add_filter(
     Args:
         key: the name of the filter.
         value: the value as written in the query.
-        named: the texts of each filter so far.
-        dates: the dates of each filter so far.
+        named: the filters with texts, by name.
+        dates: the filters with dates, by name.
     """
     if key in _DATES:
         day = _parse_day(value)

@@ -278,7 +278,7 @@ class Searcher:
 
         Args:
             ranked: pairs of passage id and score, best first.
-            found: the single scores of the passages.
+            found: the scores from which the score of each passage was computed.
             k: the number of hits that the caller needs.
         """
         scores = dict(ranked)
@@ -292,7 +292,7 @@ class Searcher:
 
 @dataclass(slots=True)
 class _Signals:
-    """The single scores of the passages found, by passage id, as shown with each hit."""
+    """The scores from which the score of each passage was computed, as shown with each hit."""
 
     scores: Scores
     boosts: Mapping[int, Boosts] = field(default_factory=dict)

@@ -81,7 +81,12 @@ class Requests:
             yield item
 
     def answer(self, header: Mapping[str, Any], payload: bytes = b"") -> None:
-        """Send a message to the parent."""
+        """Send an answer to the parent process.
+
+        Args:
+            header: the JSON header of the answer.
+            payload: the raw bytes of the answer.
+        """
         self._output.write(encode_frame(header, payload))
         self._output.flush()
 

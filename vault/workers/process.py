@@ -184,7 +184,7 @@ class Child:
         return self.answer(self.submit(header, payload, timeout_s), timeout_s)
 
     def abandon(self, number: int) -> None:
-        """Discard the answer to a request, even if the answer has not arrived yet."""
+        """Discard the answer to the request `number`, even if the answer has not arrived yet."""
         with self._state:
             if self._answers.pop(number, None) is None:
                 self._abandoned.add(number)
@@ -233,6 +233,9 @@ class Child:
         """Return the answer to a request if it arrives within about 50 ms, otherwise None.
 
         Only one of the waiting threads reads answers, and keeps those that other threads wait for.
+
+        Args:
+            number: the number of the request.
         """
         with self._state:
             if number in self._answers:
