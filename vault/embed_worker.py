@@ -272,7 +272,7 @@ class _Model:
 def _return_memory() -> None:
     """Return unused memory to the operating system.
 
-    Batches of different lengths fragment the memory, so that it would grow otherwise.
+    Otherwise batches of different lengths would fragment the memory, and its size would grow.
     """
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library

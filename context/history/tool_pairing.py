@@ -115,9 +115,9 @@ def _make_missing_results(
 
 
 def _keep_results(message: Message, open_calls: set[str]) -> Message | None:
-    """Remove the results that must not be sent from a tool message. Return None if none is left.
+    """Keep the first result of each tool call in a message, and remove all other results.
 
-    These are the results without a tool call, and all but the first result of each call.
+    Return None if no result is left, or if Strata generated the message.
 
     Args:
         message: the tool message.

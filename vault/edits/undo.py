@@ -247,7 +247,7 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
 
 
 class _Files:
-    """Simulates an undo by keeping the hash that each file would have."""
+    """Simulates an undo by keeping the hash that each file would have after the undo."""
 
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], str | None] = {}

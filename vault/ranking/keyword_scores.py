@@ -25,7 +25,7 @@ _USUAL_SATURATION: Final = 1.1
 
 
 class KeywordScores:
-    """Scores the texts of a full-text index."""
+    """Scores the texts of a full-text index by the terms of a query."""
 
     def __init__(self, catalog: Catalog, table: Table, columns: Sequence[float]):
         """Store the index and its weights without reading anything.
