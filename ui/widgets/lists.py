@@ -34,7 +34,7 @@ from ui.theme import Theme
 from ui.widgets.controls import paint_focus, plain_tip
 from ui.widgets.menus import select_item, show_menu
 
-__all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus"]
+__all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus", "elide_path"]
 
 if TYPE_CHECKING:
     _View = QAbstractItemView
@@ -43,6 +43,7 @@ else:
 ROW = Qt.ItemDataRole.UserRole
 _INSET = 8
 _STEP = 16
+_SHORTEST_PATH = 6  # characters; a path that would be shorter is not worth its space
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -306,6 +307,23 @@ def paint_text(
     painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
     painter.setLayoutDirection(usual)
     return shown
+
+
+def elide_path(text: str, path: str, metrics: QFontMetrics, width: int) -> str:
+    """Shorten a sentence by leaving out the middle of the path in it, so that the rest stays whole.
+
+    Args:
+        text: a sentence such as `Guide/Search.md, line 12`.
+        path: the path as it occurs in the sentence.
+        metrics: the metrics of the font in which the sentence is drawn.
+        width: the available width in pixels.
+    """
+    middle = Qt.TextElideMode.ElideMiddle
+    rest = metrics.horizontalAdvance(text.replace(path, "", 1))
+    shown = metrics.elidedText(path, middle, max(0, width - rest))
+    if metrics.horizontalAdvance(text) <= width or len(shown) < _SHORTEST_PATH:
+        return metrics.elidedText(text, middle, width)
+    return text.replace(path, shown, 1)
 
 
 def _mark(row: Row, is_chosen: bool) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -20,6 +21,7 @@ from ui.panels.notes.note_tree import NoteTree
 from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
+from ui.widgets.lists import elide_path
 from vault.index import NoteState
 from vault.notes.note import Note
 
@@ -350,3 +352,25 @@ def test_a_running_index_can_be_stopped_and_a_stopped_one_continued(qtbot: QtBot
     assert not footer.cancel.isVisible()
     with qtbot.waitSignal(footer.continue_requested):
         qtbot.mouseClick(footer.act, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("share", [0.6, 0.8, 0.95])
+def test_a_narrow_source_keeps_its_lines_and_shortens_its_path(qtbot: QtBot, share: float) -> None:
+    path = "Guide/Search and index of all your notes.md"
+    text = f"{path}, line 126"
+    metrics = QFontMetrics(Theme.current().font("caption"))
+    width = int(metrics.horizontalAdvance(text) * share)
+    shown = elide_path(text, path, metrics, width)
+    assert shown.endswith(", line 126")
+    assert shown.startswith("Guide/")
+    assert "…" in shown
+    assert metrics.horizontalAdvance(shown) <= width
+
+
+def test_a_source_is_cut_as_a_whole_if_its_lines_alone_fill_the_row(qtbot: QtBot) -> None:
+    metrics = QFontMetrics(Theme.current().font("caption"))
+    text = "Guide/Search.md, line 126 · found by Strata"
+    width = metrics.horizontalAdvance(", line 126 · found by Strata")
+    shown = elide_path(text, "Guide/Search.md", metrics, width)
+    assert metrics.horizontalAdvance(shown) <= width
+    assert elide_path(text, "Guide/Search.md", metrics, 2_000) == text

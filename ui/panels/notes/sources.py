@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -22,7 +22,7 @@ from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label, one_line, plain_tip
 from ui.widgets.formatting import place
 from ui.widgets.geometry import make_scroll_area
-from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.lists import ROW, FitTree, Index, elide_path, paint_row_field, paint_text
 from ui.widgets.surfaces import Notice, Pane
 from ui.widgets.texts import from_left
 from vault.notes.kinds import find_page
@@ -235,7 +235,10 @@ class _SourceDelegate(QStyledItemDelegate):
         text.setRight(rect.right())
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.secondary"))
-        paint_text(painter, text, from_left(row.detail), Qt.TextElideMode.ElideMiddle)
+        detail = elide_path(
+            row.detail, one_line(row.path), QFontMetrics(painter.font()), text.width()
+        )
+        paint_text(painter, text, from_left(detail))
         painter.restore()
 
     def _paint_pill(self, painter: QPainter, rect: QRect, row: SourceRow) -> None:
