@@ -5,16 +5,16 @@ of any turn.
 
     lines of a log → log → active path → history → turns ────┐
     instructions, tools, attachments, passages, hooks ───────┴→ assemble → RequestPlan
-    RequestPlan → fit: trim, compact → guard → accounting: report → marks → PreparedRequest
+    RequestPlan → fit: trim, compact → guard → accounting: report → PreparedRequest
 
     log         lines of a session log ↔ entries; the tree of entries, its active path
-    history     active path → turns as requests show them; pins, memory, carried sources
+    history     active path → turns as they are sent; pins, memory, carried sources
     assemble    turns, instructions, tools, attachments, passages → a draft, measured by layer
     fit         policy, trim, compact, drop and the budget guard; the provider's prompt cache
     report      values that describe what a request contained, what it left out, and why
     accounting  the report of one request, from its draft and the guard's steps
 
-The contract modules are below these packages. Values: `messages`, `layers`, `envelope`, `budget`,
+All these packages import the contract modules. Values: `messages`, `layers`, `envelope`, `budget`,
 `tokens`, `errors`. Changes to an envelope: `hooks`, `patches`. Pure functions for texts and
 messages: `trimming`, `compaction`, `carry_forward`, `cleaner`, `offload`, `prompt`.
 
@@ -22,7 +22,7 @@ Where to look:
 - order on the wire: `layers.WIRE_ORDER`; requests and reports apply it with `layers.sort_by_wire`;
 - trimming and compaction: `fit.policy` decides; dropping and the last check: `fit.guard`;
 - shortened answers: `history.boundaries.trim_message` once a trim is stored,
-  `fit.shorten.shorten_answer` where the guard needs it for one request;
+  `fit.shorten.shorten_answer` if only one request needs it to fit its budget;
 - a new log entry type: a class and a row in `log/entries.py`, field kinds in `log/codec.py`;
 - the cached prefix: `fit.cache.compare_requests` compares a request with the previous one.
 

@@ -116,7 +116,7 @@ class TextPart:
         object.__setattr__(self, "text", replace_surrogates(self.text))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message part as JSON."""
+        """Return the message part as a dict that can be written as JSON."""
         return {"type": "text", "text": self.text}
 
 
@@ -137,7 +137,7 @@ class ReasoningPart:
         object.__setattr__(self, "text", replace_surrogates(self.text))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message part as JSON."""
+        """Return the message part as a dict that can be written as JSON."""
         signed = {"signature": self.signature} if self.signature else {}
         return {"type": "reasoning", "text": self.text, **signed}
 
@@ -150,7 +150,7 @@ class ImagePart:
     data: str
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message part as JSON."""
+        """Return the message part as a dict that can be written as JSON."""
         return {"type": "image", "media_type": self.media_type, "data": self.data}
 
 
@@ -168,7 +168,7 @@ class ToolCallPart:
         object.__setattr__(self, "arguments", _freeze_object(self.arguments, "arguments"))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message part as JSON."""
+        """Return the message part as a dict that can be written as JSON."""
         arguments = thaw_mapping(self.arguments)
         return {"type": "tool_call", "id": self.id, "name": self.name, "arguments": arguments}
 
@@ -191,7 +191,7 @@ class ToolResultPart:
         object.__setattr__(self, "content", replace_surrogates(self.content))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message part as JSON."""
+        """Return the message part as a dict that can be written as JSON."""
         return {
             "type": "tool_result",
             "tool_call_id": self.tool_call_id,

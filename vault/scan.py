@@ -263,7 +263,7 @@ def _add_note(
 
 
 def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
-    """Add a symbolic link to the excluded or failed files of a scan.
+    """Record a symbolic link in the result of a scan: as failed if it is broken, else as excluded.
 
     Links are never indexed, because the note that a link points to is indexed under its own path.
     """

@@ -36,8 +36,7 @@ class SummaryTask:
     """The task of summarising old turns, as given to a model.
 
     Attributes:
-        said: the turns before any text was shortened, oldest first. An earlier summary, if there is
-            one, comes first.
+        said: the turns with their full text, oldest first. An earlier summary comes before them.
         sent: the same turns as they appear at the start of the session's requests, so that the
             provider can reuse its prompt cache. Empty if the requests start with other turns.
         preamble: the session's tools and instructions.

@@ -75,11 +75,11 @@ class CompactionState:
 
     Attributes:
         turns: the turns that are not summarised.
-        cleared: the messages whose tool results were replaced with line counts, by id.
+        cleared: the shortened messages, by id. Their tool results were replaced with line counts.
         summary: the summary of the turns before `turns`, or an empty string if there is none.
-        by: the author of the summary: `model`, or `outline` if no model wrote it, or `none`.
+        by: how the summary was made: by a `model`, as an `outline` without a model, or `none`.
         summarised: the number of turns that the summary replaces.
-        drop_to: the number of the oldest `turns` that are dropped.
+        drop_to: how many of `turns` are dropped, starting with the oldest.
         strategies: the names of the steps that changed something.
         warnings: one sentence for each failed summary.
     """

@@ -69,10 +69,14 @@ def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
 
 
 def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
-    """Return the patch operation that stores a compaction, or None if the path has none.
+    """Return the patch operation that stores a compaction, or None if there is none.
 
-    In the result, `tokensAfter` is the token count of the history after the last edit of the
-    summary.
+    If the summary was edited, `tokensAfter` of the returned copy is the token count of the history
+    after the last edit.
+
+    Args:
+        path: the log entries of the active branch, oldest first.
+        compaction: the id of the entry that stores the compaction.
     """
     edited = find_edited_summaries(path).get(compaction, {})
     for entry in path:

@@ -81,15 +81,15 @@ class TrimOffsets:
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return a message in the form in which it is sent.
+        """Return a message in the form in which it is sent, which depends on its index.
 
-        The message is unchanged, or its tool results are replaced with line counts, or its text is
-        `[trimmed]`.
+        The oldest messages get the text `[trimmed]`. In the next ones, line counts replace the
+        results of tools. The others are unchanged.
 
         Args:
             at: the index of the message.
             message: the message.
-            counter: counts the tokens, so that no message gets larger.
+            counter: counts tokens. A replacement that is larger than the original is not made.
         """
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):
             return trim_message(message, counter)
@@ -132,9 +132,11 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Return the trim entries that apply after a new one.
+    """Return the trim entries that are in effect once a new one is added.
 
-    An entry that follows a compaction replaces all earlier ones.
+    Args:
+        trims: the entries in effect before.
+        new: the new entry. If it is the first one after a compaction, it replaces all earlier ones.
     """
     return (new,) if new.extra.get(ANEW) else (*trims, new)
 

@@ -212,9 +212,10 @@ class _Store:
             self._add(turn)
 
     def append(self, turn: MeasuredTurn, at: int) -> bool:
-        """Append a turn at an index, unless another turn is already there.
+        """Add a turn to the end of the list if `at` is the list's length.
 
-        Return whether the turn is now at the index.
+        Return whether `turn` is now at the index `at`. Return False if another turn has that index,
+        or if another thread is adding one.
         """
         if at < len(self.turns) and self.turns[at] is turn:
             return True

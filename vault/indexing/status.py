@@ -30,7 +30,7 @@ class IndexStatus:
         failed: the files that cannot be indexed, as pairs of path and reason.
         owner: whether this process owns the index.
         was_damaged: whether the index was damaged and is being rebuilt.
-        gap: the coverage of an incomplete index, or None if the index is complete.
+        gap: which notes an incomplete index covers so far, or None if the index is complete.
     """
 
     notes: int = 0

@@ -35,10 +35,10 @@ class Throttle:
     """Slows down or pauses the updates of an index. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
-        """Start at full speed.
+        """Create a throttle that does not slow down any update yet.
 
         Args:
-            clock: returns monotonic seconds.
+            clock: returns the time in seconds, from a monotonic clock.
         """
         self._clock = clock
         self._changed = threading.Condition()

@@ -139,7 +139,7 @@ def find_iso_days(text: str) -> Iterator[date]:
 
 
 def list_property_days(properties: Iterable[Iterable[str]]) -> list[str]:
-    """Return the distinct days in property values, sorted, as ISO 8601 texts.
+    """Return the distinct days in the values of properties, as sorted ISO 8601 strings.
 
     Args:
         properties: the values of each property of a note.

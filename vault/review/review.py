@@ -74,10 +74,10 @@ def read_fingerprint(index_dir: Path) -> str:
 def review_notes(
     root: Path, index_dir: Path, check: Check = lambda: None
 ) -> Iterator[ReviewProgress | ReviewReport]:
-    """Compare the notes of an index, and yield the progress and finally the report.
+    """Compare the indexed notes with each other. Yield the progress and finally the report.
 
-    The index can be updated in the meantime, because it is only read, through a separate
-    connection.
+    The index can be updated during the review, which only reads it, through a connection of its
+    own.
 
     Args:
         root: the folder of notes.
@@ -119,7 +119,7 @@ def _compute_fingerprint(notes: Sequence[NoteInfo]) -> str:
 
 
 class _Rules:
-    """All rules of the review, and the words of all notes, which the rules share."""
+    """The rules of the review. They share one vocabulary of the words of all notes."""
 
     def __init__(self, outdated: OutdatedRule) -> None:
         self.vocabulary = Vocabulary()

@@ -157,7 +157,10 @@ def _build_statement(sentence: str, tokens: Sequence[_Token]) -> Statement:
 
 
 def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
-    """Return the possible values of a word or number, or an empty set if it is no quantity.
+    """Return the values that a word or number can stand for.
+
+    The set is empty if the word is not a quantity. It has several values if the way of writing is
+    ambiguous: "1,234" is 1234 or 1.234.
 
     Args:
         tokens: the words and numbers of the sentence.

@@ -58,9 +58,9 @@ class SearchResult:
         total: the number of matching notes in a listing, or None for a search.
         next: the offset of a listing's next page, or None.
         searched: the number of notes that a listing searched, or None for a search.
-        is_whole: whether all notes are indexed by words, so that a listing can find them.
-        is_partial: whether a listing contains the notes with the most words of the query, because
-            no note contains all of them.
+        is_whole: whether the word index covers all notes, so that a listing is complete.
+        is_partial: whether no note contains all words of the query. A listing then contains the
+            notes with the most of them.
         support: how well the hits support an answer made of quotations, from `measure_support`, or
             None if this was not measured.
     """

@@ -223,15 +223,15 @@ class Searcher:
     ) -> Scores:
         """Score the best passages by words and by meaning, and the best notes by words.
 
-        A passage in `titled` that is not among the best by words gets the lowest score of these,
-        because it contains all words of the query.
+        A passage in `titled` that is not among the best by words still gets the lowest score of the
+        best ones, because its title contains all words of the query.
 
         Args:
             words: the query without filters.
             vector: waits for the query's vector, and returns it, or None.
             scope: the passages to search.
-            wanted: the number of passages to score by words, and by meaning.
-            titled: the ids of passages whose titles contain the query.
+            wanted: how many passages are scored by words, and how many by meaning.
+            titled: the ids of passages whose titles contain all words of the query.
         """
         terms = choose_terms(words, self._today())
         by_words = self._by_words.find_best(terms, wanted, scope.passages)
