@@ -90,8 +90,10 @@ class TurnPrinter:
         match event:
             case IndexProgressed():
                 self._line.show_progress(event.progress)
-            case Step() | ReadingPart() | ModelLoadProgressed():
+            case Step():
                 self._line.show(event.text)
+            case ReadingPart() | ModelLoadProgressed():
+                self._line.show_long(event.text)
             case ToolStarted():
                 self._end_text()
                 self._line.show(cli_text.call(event))

@@ -4,15 +4,23 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from app.cli import text as cli_text
 from app.errors import ErrorInfo
 
 if TYPE_CHECKING:
     from vault.indexing.indexer import IndexProgress
+
+# Without a terminal: the time until the first line of progress, and between two lines.
+FIRST_LINE_S: Final = 1.0
+LEAST_GAP_S: Final = 3.0
+MOST_GAP_S: Final = 60.0
+GAP_SHARE: Final = 0.1  # of the time that has passed
 
 
 class OutputGone(Exception):
@@ -86,21 +94,38 @@ class Output:
 class ProgressLine:
     """A progress line on standard error that is updated in place.
 
-    Without a terminal, nothing is printed.
+    Without a terminal, the progress of long operations is printed on separate lines. The longer
+    the operation takes, the fewer lines are printed.
     """
 
-    def __init__(self) -> None:
-        """Create a progress line that is not shown yet."""
+    def __init__(self, read_clock: Callable[[], float] = time.monotonic) -> None:
+        """Create a progress line that is not shown yet.
+
+        Args:
+            read_clock: returns the current time in seconds.
+        """
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._width = 0
+        self._read_clock = read_clock
+        self._started_at = read_clock()
+        self._next_line_s = FIRST_LINE_S
 
     def show_progress(self, at: "IndexProgress") -> None:
-        """Show the progress of indexing."""
+        """Show the progress of indexing. The name of the note is shown in a terminal only."""
         if self._is_terminal:
             self.show(format_progress(at))
+        elif self._is_line_due():
+            complain(format_progress(replace(at, path="")))
+
+    def show_long(self, text: str) -> None:
+        """Show the progress of an operation that may take long."""
+        if self._is_terminal:
+            self.show(text)
+        elif self._is_line_due():
+            complain(text)
 
     def show(self, text: str) -> None:
-        """Replace the text of the progress line."""
+        """Replace the text of the progress line. Without a terminal, nothing is printed."""
         if self._is_terminal:
             room = shutil.get_terminal_size().columns - 1
             line = _flatten(text)[:room]
@@ -112,6 +137,14 @@ class ProgressLine:
         if self._width:
             self._write(f"\r{' ' * self._width}\r")
             self._width = 0
+
+    def _is_line_due(self) -> bool:
+        """Return whether to print a separate line now. If so, compute when the next one is due."""
+        passed_s = self._read_clock() - self._started_at
+        if passed_s < self._next_line_s:
+            return False
+        self._next_line_s = passed_s + min(max(LEAST_GAP_S, GAP_SHARE * passed_s), MOST_GAP_S)
+        return True
 
     def _write(self, text: str) -> None:
         _write_error(text)

@@ -1,5 +1,6 @@
 """`strata index` and `strata selftest`, and the progress that they show."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -55,17 +56,53 @@ def test_progress_says_what_is_being_done(at: IndexProgress, words: str) -> None
     assert format_progress(at) == words
 
 
-@pytest.mark.parametrize("is_terminal", [True, False])
-def test_progress_is_for_a_terminal_only(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_terminal: bool
+def test_progress_replaces_the_line_of_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     line = ProgressLine()
     line.show("Searching…")
     line.show_progress(IndexProgress("scan", "a\nb.md", 3, 9))
     shown = capsys.readouterr().err
-    assert ("Indexing by words: 3 of 9 notes  a b.md" in shown) is is_terminal
-    assert bool(shown) is is_terminal
+    assert shown == "\rSearching…\rIndexing by words: 3 of 9 notes  a b.md"
+
+
+class Clock:
+    """A clock that is set by the test."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clock = Clock()
+    line = ProgressLine(clock)
+    said = {}
+    for tenth in range(200):
+        clock.now = 100 + tenth / 10
+        line.show("Searching…")
+        line.show_progress(IndexProgress("scan", "a.md", tenth, 999))
+        if shown := capsys.readouterr().err:
+            said[tenth / 10] = shown
+    assert list(said) == [1, 4, 7, 10, 13, 16, 19]
+    assert said[4] == "strata: Indexing by words: 40 of 999 notes\n"
+
+
+def test_lines_of_progress_become_rarer(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    line = ProgressLine(clock)
+    for second in range(3 * 3_600):
+        clock.now = 100 + second
+        line.show_long(f"Loading: {second}")
+    times = [int(said.split()[-1]) for said in capsys.readouterr().err.splitlines()]
+    gaps = [after - before for before, after in pairwise(times)]
+    assert gaps == sorted(gaps)
+    assert (gaps[0], gaps[-1]) == (3, 60)
 
 
 def test_an_index_is_rebuilt_and_a_failed_note_retried_when_asked(
