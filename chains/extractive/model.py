@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from chains.cancel import CancelToken
-from chains.extractive.choice import Compare, choose_parts
+from chains.extractive.choice import ChosenParts, Compare, choose_parts
 from chains.extractive.parts import Part
 from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.words import (
     is_unspaced,
+    measure_match,
     measure_share,
     split_words,
     weigh_length,
@@ -21,14 +22,17 @@ from chains.extractive.writer import escape_markdown, write_item, write_text
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
+from vault.quotes.sections import Support
 
 __all__ = ["LIST_SOURCE", "ExtractiveModel"]
 
 MOST_NAMED: Final = 5
-# Passages with less evidence rarely answer a question. The weights and the limit were chosen on
-# 228 questions about three vaults: 31 of the 42 without an answer are refused, and 5 of the others.
-LEAST_EVIDENCE: Final = 1.39
+# Passages with less evidence rarely answer a question. The weights and the limit were chosen by
+# cross-validation on 228 questions about three vaults: 32 of the 42 without an answer are refused,
+# and 3 of the others.
+LEAST_EVIDENCE: Final = 0.79
 COVERAGE_WORTH: Final = 0.5
+MISSING_COST: Final = 1.5
 CLOSEST_WORTH: Final = 1.0
 # The similarity that is assumed if none was measured.
 USUAL_CLOSEST: Final = 0.5
@@ -65,7 +69,7 @@ class ExtractiveModel:
         *,
         has_searched: bool,
         searched: str = "",
-        support: float | None = None,
+        support: Support | None = None,
         compare: Compare | None = None,
     ) -> None:
         """Store the question, and the data about its search.
@@ -75,8 +79,7 @@ class ExtractiveModel:
             searched: the search query if it differs from the user message, otherwise an empty
                 string.
             has_searched: whether the notes were searched.
-            support: a score for how well the search results support an answer, or None if it was
-                not measured.
+            support: how well the search results support an answer, or None if it was not measured.
             compare: compares a question with short texts by meaning. If None, only words are
                 compared.
         """
@@ -104,7 +107,7 @@ class ExtractiveModel:
         question = read_question(self._question, self._searched)
         leading = _choose_leading(question, sources)
         chosen = choose_parts(question, leading, self._compare)
-        may_answer = _may_answer(question, leading, self._support, chosen.closest)
+        may_answer = _may_answer(question, leading, self._support, chosen)
         parts = chosen.parts if may_answer else ()
         yield FOUND if parts else NO_SENTENCE if may_answer else NOTHING_ANSWERS
         yield from _write_parts(parts) if parts else _write_titles(sources)
@@ -119,8 +122,8 @@ def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequ
 def _may_answer(
     question: AskedQuestion,
     sources: Sequence[Segment],
-    support: float | None,
-    closest: float | None,
+    support: Support | None,
+    chosen: ChosenParts,
 ) -> bool:
     """Return whether the sources are likely to answer a question.
 
@@ -128,17 +131,36 @@ def _may_answer(
     their words cannot be compared.
 
     Args:
-        support: a score for how well the search results support an answer, or None.
-        closest: the highest similarity between the question and a part of a source, or None.
+        question: the question.
+        sources: the sources that may be quoted.
+        support: how well the search results support an answer, or None.
+        chosen: the parts of the sources that would be quoted.
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return True
     coverage = _measure_coverage(question, sources)
     if support is None:
         return coverage >= LEAST_COVERAGE
-    nearness = USUAL_CLOSEST if closest is None else closest
-    evidence = support + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
-    return evidence >= LEAST_EVIDENCE
+    nearness = USUAL_CLOSEST if chosen.closest is None else chosen.closest
+    evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
+    return evidence - MISSING_COST * _measure_missing(question, support, chosen) >= LEAST_EVIDENCE
+
+
+def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
+    """Return the weight of the rarest word of a question that the best part does not contain.
+
+    This is a share of the weight of all words. Questions about things that are not in the notes
+    often share all of their other words with them. If a question is about several things or about
+    the first or last time of something, all parts count.
+    """
+    weights = {word: support.weights.get(word, 0.0) for word in question.words}
+    total = sum(weights.values())
+    if not (total and chosen.parts):
+        return 0.0
+    counts_all = len(question.facets) > 1 or question.order
+    best = chosen.parts if counts_all else chosen.parts[:1]
+    held = frozenset[str]().union(*(part.words | part.words_around for part in best))
+    return max(weights[word] * (1.0 - measure_match(word, held)) for word in weights) / total
 
 
 def _write_parts(parts: Sequence[Part]) -> Iterator[str]:

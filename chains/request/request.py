@@ -33,11 +33,11 @@ from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
 from context.pipeline import Ports
 from context.tokens import TokenCounter
+from vault.quotes.sections import Support
 
-__all__ = ["SEARCHED", "SUPPORT", "Summarise", "TurnContext", "TurnRequest"]
+__all__ = ["SEARCHED", "Summarise", "TurnContext", "TurnRequest"]
 
 SEARCHED: Final = "searched"
-SUPPORT: Final = "support"
 # No model that can answer from notes has a shorter context.
 LEAST_LIMIT: Final = 1_024
 
@@ -74,8 +74,7 @@ class TurnRequest:
         local_context: the setting `chat.localContext`, in tokens.
         image_models: the setting `chat.imageModels`.
         searched: the search query, or an empty string if the user message itself is searched for.
-        support: a score for how well the passages support a quoted answer, or None if it was not
-            measured.
+        support: how well the passages support a quoted answer, or None if it was not measured.
         started_s: the start time of the turn in seconds, on the monotonic clock.
     """
 
@@ -108,7 +107,7 @@ class TurnRequest:
     local_context: int = 16_384
     image_models: tuple[str, ...] = ()
     searched: str = ""
-    support: float | None = None
+    support: Support | None = None
     started_s: float = field(default_factory=monotonic, compare=False)
 
     @property
@@ -212,13 +211,12 @@ class TurnContext:
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
         return compute_budget(self.counter, *limits, factor)
 
-    def with_query(self, searched: str, support: float | None = None) -> "TurnContext":
-        """Return a copy with a search query and the score of its results.
+    def with_query(self, searched: str, support: Support | None = None) -> "TurnContext":
+        """Return a copy with a search query and what it is worth.
 
         Args:
             searched: the query, or an empty string if the user message itself is searched for.
-            support: a score for how well the passages support a quoted answer, or None if it was
-                not measured.
+            support: how well the passages support a quoted answer, or None if it was not measured.
         """
         return replace(self, request=replace(self.request, searched=searched, support=support))
 

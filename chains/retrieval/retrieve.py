@@ -9,7 +9,7 @@ from chains.concurrency import call
 from chains.events import Event, Step, Warned
 from chains.models import EXTRACTIVE
 from chains.request.chain import SearchPort
-from chains.request.request import SEARCHED, SUPPORT, TurnContext
+from chains.request.request import SEARCHED, TurnContext
 from chains.request.usage import CallUsage
 from chains.retrieval.follow_up import (
     RewrittenQuery,
@@ -25,10 +25,13 @@ from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_s
 from context.history.turns import Turn, list_turns
 from context.layers import Segment
 from context.tokens import count_segment
+from vault.quotes.sections import Support
 from vault.search.hits import Hit, SearchResult
 
 __all__ = ["RetrievalResult", "retrieve"]
 
+SUPPORT: Final = "support"
+SUPPORT_WEIGHTS: Final = "supportWeights"
 MOST_LISTED: Final = 500
 # Only a few lines of the passages are quoted, so quoted answers search this many times as many.
 # Of 186 questions about three vaults, the evidence was found for 159 with 8, and for 170 with 20.
@@ -43,8 +46,8 @@ class RetrievalResult:
 
     Attributes:
         searched: the search query, or an empty string if the user message itself was searched for.
-        support: how well the passages support an answer made of quotations, as a score, or None if
-            it was not measured.
+        support: how well the passages support an answer made of quotations, or None if it was not
+            measured.
         segments: the passages found, or one page of a list of notes. Their numbers continue after
             those of the attachments.
         warnings: one sentence for each problem.
@@ -53,7 +56,7 @@ class RetrievalResult:
     """
 
     searched: str = ""
-    support: float | None = None
+    support: Support | None = None
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
     stored_fields: Mapping[str, Any] = field(default_factory=dict)
@@ -141,7 +144,7 @@ def _search(
     found = build_passages(result.hits, request.attached, known, gap)[:most]
     yield from map(Warned, result.warnings)
     corrected = "" if result.query == query else result.query
-    stored_fields = {} if result.support is None else {SUPPORT: round(result.support, 3)}
+    stored_fields = _store_support(result.support)
     return RetrievalResult(corrected, result.support, found, result.warnings, stored_fields)
 
 
@@ -157,11 +160,28 @@ def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
     """Restore the query of an earlier search, and the score of its results, from the log."""
-    support = stored_fields.get(SUPPORT)
-    return RetrievalResult(
-        str(stored_fields.get(SEARCHED, "")),
-        float(support) if isinstance(support, int | float) else None,
-    )
+    return RetrievalResult(str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields))
+
+
+def _store_support(support: Support | None) -> Mapping[str, Any]:
+    """Return the fields of the log that store how well passages support a quoted answer."""
+    if support is None:
+        return {}
+    weights = {word: round(weight, 3) for word, weight in support.weights.items()}
+    return {SUPPORT: round(support.score, 3), SUPPORT_WEIGHTS: weights}
+
+
+def _read_support(stored_fields: Mapping[str, Any]) -> Support | None:
+    """Read what `_store_support` has stored. Older versions of Strata stored no weights."""
+    score, weights = stored_fields.get(SUPPORT), stored_fields.get(SUPPORT_WEIGHTS)
+    if not isinstance(score, int | float) or not isinstance(weights, Mapping):
+        return None
+    known = {str(word): weight for word, weight in weights.items() if _is_number(weight)}
+    return Support(float(score), known)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
 def _list_notes(

@@ -15,7 +15,7 @@ from typing import Final
 from vault.catalog import Catalog
 from vault.notes.keywords import build_query_terms, find_function_words, fold, match_all
 
-__all__ = ["PassagePlace", "choose_passages_around", "measure_support"]
+__all__ = ["PassagePlace", "Support", "choose_passages_around", "measure_support"]
 
 WIDENED: Final = 8
 MOST_TOKENS: Final = 500
@@ -28,12 +28,26 @@ MOST_COUNTED: Final = 20_000
 _NUMBER_OR_WORD: Final = re.compile(r"[^\W_]{2,}")
 
 
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How well passages support an answer made of quotations.
+
+    Attributes:
+        score: from about 0.2 (not at all) to over 1.
+        weights: the weight of each word of the query, from 1 if it is in no passage of the vault to
+            almost 0 if it is in all of them. Function words are left out.
+    """
+
+    score: float
+    weights: Mapping[str, float]
+
+
 def measure_support(
     catalog: Catalog, words: str, ids: Sequence[int], closest: float, total: int
-) -> float:
-    """Measure how well passages support an answer, from about 0.2 (not at all) to over 1.
+) -> Support:
+    """Measure how well passages support an answer.
 
-    The support is computed from three numbers:
+    The score is computed from three numbers:
     - the cosine similarity of the closest passage
     - plus half the fraction of the query's words that the best passage contains
     - minus a quarter of the fraction of the query's words that occur in no passage of the vault
@@ -59,7 +73,7 @@ def measure_support(
     whole = sum(weights.values()) or 1.0
     share = max(held.values(), default=0.0) / whole
     unknown = sum(weights[word] for word, count in counts.items() if not count) / whole
-    return closest + COVERED_WORTH * share - UNKNOWN_COST * unknown
+    return Support(closest + COVERED_WORTH * share - UNKNOWN_COST * unknown, weights)
 
 
 def _count_passages(catalog: Catalog, word: str) -> int:

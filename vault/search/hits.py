@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vault.coverage import name_count
+from vault.quotes.sections import Support
 from vault.search.passages import Passage
 
 SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
@@ -75,7 +76,7 @@ class SearchResult:
     searched: int | None = None
     is_whole: bool = True
     is_partial: bool = False
-    support: float | None = None
+    support: Support | None = None
 
     def explain_no_hits(self) -> str:
         """Return a sentence that explains why nothing was found."""

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
-from vault.quotes.sections import PassagePlace, choose_passages_around, measure_support
+from vault.quotes.sections import (
+    PassagePlace,
+    Support,
+    choose_passages_around,
+    measure_support,
+)
 from vault.quotes.spelling import correct_spelling
 from vault.ranking.fusion import (
     DEFAULT_WEIGHTS,
@@ -155,7 +160,7 @@ class Searcher:
         )
         return replace(result, hits=(*result.hits, *added))
 
-    def _measure_support(self, words: str, hits: Sequence[Hit]) -> float | None:
+    def _measure_support(self, words: str, hits: Sequence[Hit]) -> Support | None:
         """Measure how well hits support an answer, or return None if there are no vectors."""
         cosines = [cosine for hit in hits if (cosine := hit.signals["dense"]) is not None]
         if not cosines:

@@ -57,8 +57,15 @@ def test_an_answerable_question_has_more_support_than_another(index: VaultIndex)
     bad = index.search("Who won the football world cup?", is_quoted=True).support
     assert good is not None
     assert bad is not None
-    assert good > 1.0
-    assert bad < 0.5
+    assert good.score > 1.0
+    assert bad.score < 0.5
+
+
+def test_the_words_of_a_question_weigh_more_the_rarer_they_are(index: VaultIndex) -> None:
+    support = index.search("Which boiler has a football?", is_quoted=True).support
+    assert support is not None
+    assert list(support.weights) == ["boiler", "football"]
+    assert 0.0 < support.weights["boiler"] < 0.5 < support.weights["football"]
 
 
 def test_texts_that_are_not_indexed_are_compared_by_meaning(index: VaultIndex) -> None:
@@ -85,7 +92,7 @@ def test_words_that_are_in_no_note_lower_the_support(index: VaultIndex) -> None:
     unknown = index.search("Does the keyboard need diesel?", is_quoted=True).support
     assert known is not None
     assert unknown is not None
-    assert unknown < known - 0.1
+    assert unknown.score < known.score - 0.1
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.citations.check import check_citations
 from chains.extractive.model import ExtractiveModel
+from chains.extractive.words import list_asked_words
 from chains.llm.port import ModelEnded, ModelText
 from chains.models import ModelInfo
 from chains.request.chain import Chain
@@ -14,6 +15,7 @@ from chains.request.request import TurnContext
 from chains.request.session import SessionView
 from context.layers import Layer
 from context.tokens import ByteEstimator
+from vault.quotes.sections import Support
 
 SERVER = """## Power
 The server draws 31 watts when it idles. A full backup raises that to 58 watts.
@@ -47,6 +49,8 @@ def answer(ask):
         context = TurnContext(chain, request, view, info, ByteEstimator())
         drafted = draft_turn(context, sources if has_searched else None)
         turn = prepare_turn(context, drafted, "preview")
+        if isinstance(support, float):
+            support = Support(support, dict.fromkeys(list_asked_words(question), 0.5))
         measured = {"support": support, "compare": compare}
         model = ExtractiveModel(question, has_searched=has_searched, **measured)
         *pieces, ended = model.stream(turn.request, CancelToken())
@@ -359,11 +363,39 @@ def test_what_the_search_found_too_weakly_is_refused(answer, source, support, re
     assert ("nothing in your notes answers" in text) is refused
 
 
-@pytest.mark.parametrize(("support", "refused"), [(0.45, True), (0.55, False)])
+@pytest.mark.parametrize(("support", "refused"), [(0.2, True), (0.3, False)])
 def test_most_of_the_words_are_enough_where_the_support_is_fair(answer, source, support, refused):
     section = "## Restoring\n\nA restore of one file of the server takes a minute."
     text = answer("How do I restore a lost server file?", source(1, section), support=support)
     assert ("nothing in your notes answers" in text) is refused
+
+
+@pytest.mark.parametrize(
+    ("weights", "refused"),
+    [
+        ({"saffron": 0.9, "warm": 0.3, "soil": 0.3}, True),
+        ({"saffron": 0.2, "warm": 0.4, "soil": 0.4}, False),
+        ({}, False),
+    ],
+)
+def test_a_question_whose_rarest_word_is_in_no_quotation_is_refused(
+    answer, source, weights, refused
+):
+    support = Support(0.75, weights)
+    text = answer("Does saffron need warm soil?", source(1, GARDEN), support=support)
+    assert ("nothing in your notes answers" in text) is refused
+    known = answer("Do beans need warm soil?", source(1, GARDEN), support=support)
+    assert "> Beans need warm soil" in known
+
+
+def test_the_rarest_word_may_be_quoted_in_another_form_or_for_one_of_several_things(answer, source):
+    support = Support(0.75, {"saffron": 0.9, "warm": 0.3, "soil": 0.3, "beans": 0.3})
+    other = source(1, "Saffrons need warm soil.")
+    text = answer("Does saffron need warm soil?", other, support=support)
+    assert "> Saffrons need warm soil. [1]" in text
+    both = source(1, GARDEN), source(2, "Saffron likes dry summers.")
+    text = answer("What do beans and saffron need?", *both, support=support)
+    assert "> Saffron likes dry summers. [2]" in text
 
 
 MOVING = (
