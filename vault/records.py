@@ -116,6 +116,18 @@ class Records:
             )
         ]
 
+    def find_days(self, paths: Iterable[str]) -> dict[str, list[str]]:
+        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        found: dict[str, list[str]] = {}
+        rows = self._catalog.rows(
+            "SELECT path, day FROM days JOIN files ON files.id = file_id"
+            " WHERE path IN (SELECT value FROM json_each(?)) ORDER BY path, day",
+            (json.dumps(list(paths)),),
+        )
+        for path, day in rows:
+            found.setdefault(path, []).append(day)
+        return found
+
     def tags(self) -> list[tuple[str, str]]:
         """Return each tag paired with the path of a note that has the tag, in sorted order."""
         return [

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -310,6 +310,10 @@ class Library(FolderFiles):
         The result is empty if the index has no vectors or the embedding model cannot be used.
         """
         return self._index.measure_cosines(query, texts)
+
+    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        return self._index.find_days(paths)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
         """Return the `k` notes that are most closely related to a note."""

@@ -112,6 +112,11 @@ class ProjectNotes:
         """
         return self.library.measure_cosines(query, texts)
 
+    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        found = self.library.find_days([*map(self._find_library_path, paths)])
+        return {self.name_path(path): days for path, days in found.items()}
+
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every note in the project."""
         return tuple(note for note in self.library.notes() if self.covers(note.path))

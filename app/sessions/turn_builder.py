@@ -237,6 +237,10 @@ class NoLibrary:
         """Raise `VaultNotChosen`, because no vault is open."""
         raise VaultNotChosen
 
+    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:  # noqa: ARG002
+        """Return no dates, because no vault is open."""
+        return {}
+
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the `k` passages of attachments that best match a query."""
         return search_texts(read_texts(segments), query, k)

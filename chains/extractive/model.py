@@ -4,7 +4,7 @@ The answer says that no model is configured. If the search results are too unlik
 answer says so and lists the nearest notes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from chains.cancel import CancelToken
@@ -59,6 +59,9 @@ NOT_SEARCHED: Final = (
 
 LIST_SOURCE: Final = "every note that fits"
 
+# Returns the dates in the properties of notes as ISO 8601, by path.
+FindDays = Callable[[Collection[str]], Mapping[str, Sequence[str]]]
+
 
 class ExtractiveModel:
     """A model port that answers with quotations instead of calling a language model."""
@@ -71,6 +74,7 @@ class ExtractiveModel:
         searched: str = "",
         support: Support | None = None,
         compare: Compare | None = None,
+        find_days: FindDays | None = None,
     ) -> None:
         """Store the question, and the data about its search.
 
@@ -82,12 +86,14 @@ class ExtractiveModel:
             support: how well the search results support an answer, or None if it was not measured.
             compare: compares a question with short texts by meaning. If None, only words are
                 compared.
+            find_days: returns the dates in the properties of notes. If None, no dates are written.
         """
         self._question = question
         self._searched = searched
         self._has_searched = has_searched
         self._support = support
         self._compare = compare
+        self._find_days = find_days
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
@@ -110,7 +116,21 @@ class ExtractiveModel:
         may_answer = _may_answer(question, leading, self._support, chosen)
         parts = chosen.parts if may_answer else ()
         yield FOUND if parts else NO_SENTENCE if may_answer else NOTHING_ANSWERS
-        yield from _write_parts(parts) if parts else _write_titles(sources)
+        yield from self._write_parts(parts, sources) if parts else _write_titles(sources)
+
+    def _write_parts(self, parts: Sequence[Part], sources: Sequence[Segment]) -> Iterator[str]:
+        """Yield quotations, each below its title and headings and the date of its note."""
+        numbers = {part.number for part in parts}
+        paths = {each.number: each.source for each in sources if each.number in numbers}
+        days: Mapping[str, Sequence[str]] = {}
+        if self._find_days is not None:
+            days = self._find_days(set(paths.values()))
+        above = ""
+        for part in parts:
+            place = _write_place(part, days.get(paths.get(part.number, ""), ()))
+            yield f"\n{place}\n" if place != above else ""
+            yield f"\n{_write_quotation(part)}\n"
+            above = place
 
 
 def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
@@ -163,19 +183,16 @@ def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenPa
     return max(weights[word] * (1.0 - measure_match(word, held)) for word in weights) / total
 
 
-def _write_parts(parts: Sequence[Part]) -> Iterator[str]:
-    """Yield quotations, each below its title and headings."""
-    above = ""
-    for part in parts:
-        place = _write_place(part)
-        yield f"\n{place}\n" if place != above else ""
-        yield f"\n{_write_quotation(part)}\n"
-        above = place
+def _write_place(part: Part, days: Sequence[str]) -> str:
+    """Write the title of a part's note, the headings above the part, and the date of the note.
 
-
-def _write_place(part: Part) -> str:
+    If the properties of the note contain several dates, none is written, because it is not known
+    what they mean.
+    """
     names = dict.fromkeys(name for name in (part.title, *part.heading) if name)
-    return f"*{' › '.join(map(write_text, names))}*" if names else ""
+    place = f"*{' › '.join(map(write_text, names))}*" if names else ""
+    day = days[0] if len(days) == 1 else ""
+    return place if not place or day in place else f"{place} · {day}"
 
 
 def _write_titles(sources: Sequence[Segment]) -> Iterator[str]:

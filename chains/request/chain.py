@@ -69,6 +69,9 @@ class SearchPort(Protocol):
         The result is empty if texts cannot be compared by meaning.
         """
 
+    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+
 
 class AttachmentSearch(Protocol):
     """The interface for searching in attachments."""

@@ -282,6 +282,7 @@ class TurnContext:
                 searched=request.searched,
                 support=request.support,
                 compare=None if search is None else search.measure_cosines,
+                find_days=None if search is None else search.find_days,
             )
         return open_model(self, self.model, read)
 

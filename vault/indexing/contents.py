@@ -3,7 +3,7 @@
 Every method reads the catalog. If the catalog is damaged, it is replaced and the method runs again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from vault.access import filter_allowed
@@ -74,6 +74,12 @@ class IndexContents:
         """Return sorted pairs of a tag and the path of a note that has the tag."""
         records = self._open_records()
         return () if records is None else tuple(records.tags())
+
+    @retry_when_damaged
+    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        records = self._open_records()
+        return {} if records is None else records.find_days(paths)
 
     @retry_when_damaged
     def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:

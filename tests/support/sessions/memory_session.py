@@ -123,6 +123,9 @@ class ListSearch:
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         return ()
 
+    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        return {}
+
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         self.asked.append((query, limit))
         end, total = offset + limit, len(self.hits)

@@ -43,7 +43,7 @@ def read_quotations(text):
 def answer(ask):
     """Ask without a model, over given sources; return the answer's text."""
 
-    def run(question, *sources, has_searched=True, support=None, compare=None):
+    def run(question, *sources, has_searched=True, support=None, compare=None, find_days=None):
         chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
         request, view = ask(question, model="extractive"), SessionView("chat1")
         context = TurnContext(chain, request, view, info, ByteEstimator())
@@ -51,7 +51,7 @@ def answer(ask):
         turn = prepare_turn(context, drafted, "preview")
         if isinstance(support, float):
             support = Support(support, dict.fromkeys(list_asked_words(question), 0.5))
-        measured = {"support": support, "compare": compare}
+        measured = {"support": support, "compare": compare, "find_days": find_days}
         model = ExtractiveModel(question, has_searched=has_searched, **measured)
         *pieces, ended = model.stream(turn.request, CancelToken())
         assert ended == ModelEnded("complete", "stop")
@@ -73,6 +73,28 @@ def test_the_sentence_that_answers_comes_first(answer, source):
 def test_a_quotation_stands_below_its_title_and_headings(answer, source):
     text = answer("How many watts does a backup draw?", source(2, SERVER))
     assert text.split("\n\n")[1] == "*Note 2 › Power*"
+
+
+@pytest.mark.parametrize(
+    ("days", "title", "place"),
+    [
+        (["2024-03-05"], "Note 2", "*Note 2 › Power* · 2024-03-05"),
+        (["2024-03-05"], "2024-03-05 Log", "*2024-03-05 Log › Power*"),
+        (["2024-03-05", "2025-01-01"], "Note 2", "*Note 2 › Power*"),
+        ([], "Note 2", "*Note 2 › Power*"),
+    ],
+)
+def test_the_date_of_a_note_stands_beside_its_title(answer, source, days, title, place):
+    asked = []
+
+    def find_days(paths):
+        asked.append(set(paths))
+        return {"Notes/Note 2.md": days} if days else {}
+
+    sources = source(1, GARDEN), source(2, SERVER, title=title)
+    text = answer("How many watts does a backup draw?", *sources, find_days=find_days)
+    assert text.split("\n\n")[1] == place
+    assert asked == [{"Notes/Note 2.md"}]
 
 
 def test_every_sentence_is_verified_and_opens_its_exact_line(answer, source):
