@@ -34,10 +34,12 @@ def _clean_import_path() -> None:
 
 
 def _open_missing_streams() -> None:
-    """Open the standard streams that were closed before the start, such as with `>&-`.
+    """Redirect standard streams to the null device if they were closed before the start.
 
-    Otherwise, a chat's file could get the file descriptor of such a stream, and a library that
-    prints would write into the chat. Output to a closed standard output still fails.
+    A shell closes standard output with `>&-`, for example. Without the redirection, the next file
+    that is opened, such as a chat's file, could get the closed stream's file descriptor, and a
+    library that prints would write into that file. Commands still report that a closed standard
+    output cannot be written.
     """
     flags = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -83,13 +85,17 @@ def main_window() -> NoReturn:
 
 
 def _handle_interrupts() -> None:
-    """Raise `KeyboardInterrupt` on Ctrl+C, unless the program was started to ignore it."""
+    """Raise `KeyboardInterrupt` on Ctrl+C, unless the program was started with SIGINT ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _show(opening: "Startup") -> int:
-    """Show the window until it is closed. In a trial run, it is closed after its first paint."""
+    """Show the window until it is closed, and return the exit code.
+
+    If the environment variable STRATA_EXIT_AFTER_SHOW is "1", the window is closed after it was
+    painted for the first time. This is used to test an installation.
+    """
     from ui.main import run as run_window
 
     is_trial = os.environ.get("STRATA_EXIT_AFTER_SHOW") == "1"

@@ -64,7 +64,8 @@ class Assistant:
         long_texts: stores pasted texts as files if they are too long for a message.
         ledger: the list of all outgoing calls.
         user_instructions: the file with the user's own instructions for models.
-        customization: the vault's AGENTS.md with the user's decision about it, and the memories.
+        customization: the user's prompts, long-term memories and hooks, and whether the user has
+            accepted the vault's AGENTS.md.
         projects: the projects with their settings.
         review: finds notes of the open vault that need attention.
         edits: manages and undoes the edits that models make to notes.
@@ -179,6 +180,11 @@ class Assistant:
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
         """Return the passages of the vault or a project that best match a query.
 
+        Args:
+            query: the words to search for.
+            k: the maximum number of passages, or None for the setting `retrieval.topK`.
+            project: the project whose notes are searched, or None to search the whole vault.
+
         Raises:
             VaultNotChosen: no vault is open.
             InvalidRequest: the query is blank.
@@ -217,13 +223,18 @@ class Assistant:
     def read_attachments(
         self, attach: Sequence[str], selections: Sequence[Selection] = ()
     ) -> tuple[Segment, ...]:
-        """Read attachments as segments, in full and without duplicates.
+        """Return the full content of attachments as segments, without duplicates.
+
+        Args:
+            attach: notes, folders, text files, images, web addresses, and tags with their `#`.
+            selections: line ranges in notes or text files.
 
         Raises:
-            NotFound: no note, folder or file has that name.
+            NotFound: there is no such note, folder or file.
             InvalidRequest: the file or folder cannot be attached.
             NoteExcluded: models may not read the file.
             NoteUnreadable: the file is neither text nor an image.
+            FetchFailed: the web page cannot be fetched or read.
         """
         return self._open_attachments().segments(attach, selections)
 
@@ -317,8 +328,7 @@ class Assistant:
             mode: see `AskRequest`. None means the mode of the chat's last turn.
             model: see `AskRequest`.
             changes: settings to override for this report.
-            full: whether to add the request itself (`request_body` and `wire`) and the
-                `ephemeral_log`.
+            full: whether to add the body of the request under the key `request_body`.
             attach: see `AskRequest`.
             selections: see `AskRequest`.
 

@@ -42,7 +42,7 @@ def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
 
     Args:
         args: the verb's arguments. `approve` is the approval level, or None.
-        assistant: asks for these approvals in later turns.
+        assistant: the assistant whose proposals the user approves from now on.
     """
     level: ApprovalLevel = args.approve or ("ask" if can_ask() else "never")
     assistant.agents.connect(TerminalApprovals() if can_ask() else None, level)
@@ -76,7 +76,11 @@ def _list_choices(scope: str, hunks: int) -> str:
 
 
 def _decide_by_hunk(hunks: Sequence[str], cancel: CancelToken) -> Verdict:
-    """Show the hunks of a change one after the other, and ask whether to make each of them."""
+    """Ask about each hunk of a change, and return which hunks the user approved.
+
+    The result is "once" if all hunks were approved, "reject" if none was approved or the turn was
+    cancelled, and `KeptHunks` otherwise.
+    """
     kept: set[int] = set()
     for number, hunk in enumerate(hunks):
         sys.stderr.write("\n".join(["", *_format_diff(hunk), ""]))
@@ -126,7 +130,7 @@ def _format_diff(diff: str) -> Iterator[str]:
 
 
 def _color_line(line: str) -> str:
-    """Color added lines of a diff green, and removed ones red."""
+    """Return a line of a diff, in green if it was added and in red if it was removed."""
     code = _COLORS.get(line[:1])
     return line if code is None else f"\x1b[{code}m{line}\x1b[0m"
 

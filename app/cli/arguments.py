@@ -64,7 +64,7 @@ def parse_value(text: str) -> Any:
 
 
 def build_global_defaults(place: str) -> dict[str, Any]:
-    """Return the defaults of the global options at one position of the command line.
+    """Return the defaults of `--set` and `--vault` for one position on the command line.
 
     Args:
         place: `early` (before the verb), `middle` (between verb and subcommand) or `late`.
@@ -78,11 +78,14 @@ def add_version(parser: argparse.ArgumentParser) -> None:
 
 
 def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
-    """Add the global options at one position, such as before the verb.
+    """Add the options `--set` and `--vault`, which can be given before and after the verb.
 
-    These options may be given at several positions, and argparse stores the values of each position
-    under different names. Otherwise, the defaults of a later position would overwrite the values of
-    an earlier one.
+    The values of each position are stored under different names. With a common name, argparse would
+    overwrite the value given before the verb with the default of the option after the verb.
+
+    Args:
+        parser: the parser to change.
+        place: the position, as for `build_global_defaults`.
     """
     parser.add_argument(
         "--set",

@@ -1,4 +1,4 @@
-"""The verb `ask`: ask for consent if needed, then print the answer as it arrives."""
+"""The verb `ask`: ask the user for the necessary consent, then print the answer as it arrives."""
 
 import argparse
 import logging
@@ -114,7 +114,7 @@ class TurnPrinter:
                 self._output.show(result.to_dict, self._format_answer(result))
 
     def _end_text(self) -> None:
-        """Print the end of the paragraph that the model wrote before a tool call."""
+        """Finish the text that the model wrote before a tool call, and print an empty line."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
         self._is_in_text = False
@@ -151,14 +151,15 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
-    """Show the cost of reading attachments part by part, and ask the user to confirm.
+    """Return whether the user agrees to the cost of reading attachments part by part.
 
-    Without a terminal, the option `--read-whole` counts as consent.
+    The cost is printed, and the user is asked in the terminal. Without a terminal, or with JSON
+    output, the user is not asked, because the option `--read-whole` counts as consent.
 
     Args:
         assistant: estimates the cost.
         request: the question with its attachments.
-        is_json: whether the output is JSON, in which case the user is not asked.
+        is_json: whether the output is JSON.
 
     Raises:
         TurnFailed: an attachment cannot be read at all, or cannot be read part by part.

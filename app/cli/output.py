@@ -199,5 +199,5 @@ def can_ask() -> bool:
 
 
 def readable(text: str) -> str:
-    """Replace invalid UTF-8 in a command-line argument."""
+    """Return a command-line argument with invalid UTF-8 replaced by U+FFFD."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,7 +1,7 @@
 """Parse the command line, then run a verb or open the window.
 
-Only the standard library is imported at the top, which keeps `--version` and `--help` fast and
-paints the window early.
+Only the standard library is imported at the top of this module, so that `--version` and `--help`
+are fast and the window appears early.
 """
 
 import argparse

@@ -58,12 +58,12 @@ def run_search(args: argparse.Namespace) -> int:
 def open_notes(
     paths: Paths, args: argparse.Namespace, stack: ExitStack, embedder: Embedder | None = None
 ) -> OpenedNotes:
-    """Open the vault of the command line or of the settings.
+    """Open the vault that the command line names, or else the vault in the settings.
 
     Args:
         paths: the folders and files of Strata itself.
         args: the parsed command line.
-        stack: closes the vault at its end.
+        stack: the exit stack that closes the vault.
         embedder: an embedder to share, or None to start one on demand.
 
     Raises:
@@ -130,7 +130,10 @@ def _find(args: argparse.Namespace, notes: OpenedNotes, query: str) -> SearchRes
 
 
 def _explain(args: argparse.Namespace, notes: OpenedNotes, query: str) -> dict[str, str] | None:
-    """Return why a note is or is not among the hits, or None unless `--why-not` names a note."""
+    """Return why a search finds a note or not, as a dict with the keys "path" and "reason".
+
+    Return None if the option `--why-not` is not given.
+    """
     if args.why_not is None:
         return None
     path = readable(args.why_not)
