@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, Self, cast, get_args
+from typing import Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedMessage
 from context.layers import replace_surrogates
@@ -55,15 +55,6 @@ class FrozenMapping(Mapping[str, object]):
 
 NO_FIELDS: Final = FrozenMapping({})
 _FROZEN: Final = (int, float, FrozenMapping)
-
-
-def clean_json(value: Any) -> Any:
-    """Return a copy of a JSON value without lone surrogates. The key order is kept."""
-    if isinstance(value, str):
-        return replace_surrogates(value)
-    if isinstance(value, dict):
-        return {replace_surrogates(key): clean_json(item) for key, item in value.items()}
-    return [clean_json(item) for item in value] if isinstance(value, list) else value
 
 
 def freeze(value: object) -> object:

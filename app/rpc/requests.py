@@ -7,8 +7,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError, InvalidRequest
 from chains.events import Mode
-from chains.tools.registry import parse_json
-from context.messages import clean_json
+from chains.tools.schema import clean_json, parse_json
 
 LONGEST_LINE: Final = (
     16_000_000  # bytes; a question of 200,000 characters has at most 1,200,000 bytes

@@ -4,8 +4,9 @@
 tool call → registry: find the tool, check the arguments → run → result and log entry
 ```
 
-- `registry`: runs the tool calls of a model, and checks arguments against JSON schemas. The tools
-  themselves are listed in `chains.turn.agent` and, if they need approval, `app.sessions.agent`.
+- `registry`: runs the tool calls of a model. The tools themselves are listed in
+  `chains.turn.agent` and, if they need approval, in `app.sessions.agent`.
+- `schema`: the JSON schemas of arguments; parses arguments and checks them against a schema.
 - `approval_desk`: holds the proposals of tools until the user has approved or rejected them.
 - `notes`: search_notes, read_note and list_folder; numbers the passages for citations.
 - `listing_tools`: grep_notes, get_links, list_tags, recent_notes and current_time.
@@ -32,6 +33,7 @@ __all__ = [
     "memory_tools",
     "notes",
     "registry",
+    "schema",
     "vault_tools",
     "web",
 ]

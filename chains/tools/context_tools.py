@@ -16,13 +16,9 @@ from typing import Any, Final
 
 from chains.errors import ToolFailed
 from chains.request.session import SessionPort
-from chains.tools.registry import (
-    Tool,
-    ToolOutcome,
-    build_arguments_schema,
-    build_integer_schema,
-    build_text_schema,
-)
+from chains.tool import Tool
+from chains.tools.registry import ToolOutcome
+from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.fit.compact_session import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
 from context.messages import ToolDefinition, compact_json

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal, Tool
-from chains.tools.registry import build_arguments_schema, build_text_schema
+from chains.tools.schema import build_arguments_schema, build_text_schema
 from context.messages import ToolDefinition
 from vault.edits.diff import DiffHunk, count_removed
 from vault.edits.editor import NoteEditor

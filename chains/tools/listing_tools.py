@@ -11,11 +11,7 @@ from typing import Any, Final
 from chains.errors import ToolFailed
 from chains.request.chain import NotesPort
 from chains.tool import Tool
-from chains.tools.registry import (
-    build_arguments_schema,
-    build_integer_schema,
-    build_text_schema,
-)
+from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.messages import ToolDefinition
 from vault.coverage import name_count
 from vault.notes.links import Link, LinkResolver

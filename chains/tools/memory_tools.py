@@ -15,7 +15,7 @@ from typing import Any, Final
 from chains.errors import ToolFailed
 from chains.request.session import SessionPort
 from chains.tool import Proposal, Tool
-from chains.tools.registry import build_arguments_schema, build_text_schema
+from chains.tools.schema import build_arguments_schema, build_text_schema
 from context.history.memory import Memory, Progress, read_memory
 from context.log.entries import MemoryUpdateEntry
 from context.messages import ToolDefinition

@@ -9,12 +9,8 @@ from typing import Any, Final
 from chains.errors import ToolFailed
 from chains.request.chain import NotesPort
 from chains.retrieval.passages import build_passages
-from chains.tools.registry import (
-    Tool,
-    build_arguments_schema,
-    build_integer_schema,
-    build_text_schema,
-)
+from chains.tool import Tool
+from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
 from vault.coverage import name_count

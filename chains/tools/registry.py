@@ -1,8 +1,6 @@
 """Run a model's tool calls: validate the arguments, run the tool, and always return a result."""
 
-import json
 import logging
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
@@ -12,70 +10,16 @@ from chains.events import ToolStatus
 from chains.llm.port import RequestedCall
 from chains.mcp.calls import check_mcp_arguments
 from chains.tool import Proposal, Tool
+from chains.tools.schema import check_arguments, parse_arguments
 from context.errors import MalformedEntry
 from context.layers import Segment, replace_surrogates
 from context.log.entries import Entry, OtherEntry
-from context.messages import ToolDefinition, clean_json
+from context.messages import ToolDefinition
 from vault.errors import VaultError
 
-__all__ = ["Tool", "ToolOutcome", "ToolRegistry", "ToolRun", "parse_arguments", "parse_json"]
-
-_TYPES: Mapping[str, type] = {"string": str, "integer": int, "array": list}
-
-
-def build_text_schema(description: str) -> dict[str, Any]:
-    """Build the JSON schema of a string argument."""
-    return {"type": "string", "description": description}
-
-
-def build_integer_schema(
-    description: str, minimum: int, maximum: int | None = None
-) -> dict[str, Any]:
-    """Build the JSON schema of an integer argument."""
-    schema = {"type": "integer", "description": description, "minimum": minimum}
-    return schema if maximum is None else schema | {"maximum": maximum}
-
-
-def build_arguments_schema(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
-    """Build the JSON schema of a tool's arguments. No other arguments are allowed."""
-    return {
-        "type": "object",
-        "properties": {**required, **optional},
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Validate arguments against a tool's schema.
-
-    Raises:
-        ToolFailed: an argument does not match. The message names it.
-    """
-    properties = schema["properties"]
-    for name in schema["required"]:
-        if name not in arguments:
-            raise ToolFailed(f"The argument {name} is missing.")
-    for name, value in arguments.items():
-        if name not in properties:
-            known = ", ".join(properties) or "none"
-            raise ToolFailed(f"There is no argument {name}; this tool takes: {known}.")
-        _check_value(name, value, properties[name])
-
-
-def _check_value(name: str, value: object, schema: Mapping[str, Any]) -> None:
-    kind = schema["type"]
-    if not isinstance(value, _TYPES[kind]) or isinstance(value, bool):
-        raise ToolFailed(f"The argument {name} has to be of the type {kind}.")
-    if isinstance(value, int):
-        least, most = schema["minimum"], schema.get("maximum")
-        if value < least or (most is not None and value > most):
-            allowed = f"at least {least:,}" if most is None else f"from {least:,} to {most:,}"
-            raise ToolFailed(f"The argument {name} has to be {allowed}.")
-
+__all__ = ["ToolOutcome", "ToolRegistry", "ToolRun"]
 
 _log = logging.getLogger(__name__)
-_SHOWN_CHARS: Final = 200
 _Found = TypeVar("_Found")
 
 
@@ -161,40 +105,6 @@ class ToolRegistry:
         if name not in self._tools:
             raise ToolFailed(f"There is no tool {name}. There are: {', '.join(self._tools)}.")
         return self._tools[name]
-
-
-def parse_json(text: str | bytes) -> Any:
-    """Parse JSON, rejecting NaN and infinite numbers, which the `json` module accepts.
-
-    Raises:
-        ValueError: the text is not JSON.
-    """
-    return json.loads(text, parse_constant=_refuse_number, parse_float=_read_number)
-
-
-def _read_number(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _refuse_number(text)
-
-
-def _refuse_number(text: str) -> float:
-    raise ValueError(f"{text} is not a number that JSON has")
-
-
-def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
-    """Parse the arguments of a call. An empty string means no arguments.
-
-    Raises:
-        ToolFailed: the text is not a JSON object.
-    """
-    try:
-        found = clean_json(parse_json(call.arguments or "{}"))
-    except (ValueError, RecursionError) as error:
-        shown = call.arguments[:_SHOWN_CHARS]
-        raise ToolFailed(f"The arguments are not JSON ({error}): {shown}") from error
-    if not isinstance(found, dict):
-        raise ToolFailed("The arguments have to be a JSON object.")
-    return found
 
 
 KIND: Final = "tool_run"

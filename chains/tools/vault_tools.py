@@ -14,13 +14,8 @@ from chains.request.chain import NotesPort
 from chains.tool import Tool
 from chains.tools.listing_tools import LISTING_TOOLS, build_listing_tools, list_allowed
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
-from chains.tools.registry import (
-    ToolOutcome,
-    ToolRegistry,
-    build_arguments_schema,
-    build_integer_schema,
-    build_text_schema,
-)
+from chains.tools.registry import ToolOutcome, ToolRegistry
+from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.messages import ToolDefinition
 from vault.notes.keywords import fold
 

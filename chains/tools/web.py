@@ -8,7 +8,7 @@ from typing import Any, Final
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed, LedgerFailed, ToolFailed
 from chains.tool import NumberSources, Proposal, Tool
-from chains.tools.registry import build_arguments_schema, build_text_schema
+from chains.tools.schema import build_arguments_schema, build_text_schema
 from chains.web.client import WebClient
 from chains.web.pages import read_page
 from chains.web.videos import fetch_transcript, find_video

@@ -39,7 +39,8 @@ from chains.tools.context_tools import (
 from chains.tools.listing_tools import LISTING_TOOLS, build_listing_tools
 from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_tools
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
-from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun, parse_arguments
+from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun
+from chains.tools.schema import parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request

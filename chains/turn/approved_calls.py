@@ -15,7 +15,8 @@ from chains.events import ApprovalRequested, Event
 from chains.llm.port import RequestedCall
 from chains.request.chain import AgentSetup
 from chains.tool import ApprovalPort, ApprovalRequest, KeptHunks, Proposal, Verdict
-from chains.tools.registry import ToolOutcome, ToolRegistry, parse_arguments
+from chains.tools.registry import ToolOutcome, ToolRegistry
+from chains.tools.schema import parse_arguments
 
 __all__ = ["MOST_PROPOSALS", "STILL_CHANGING", "ApprovedCalls", "ask_person"]
 

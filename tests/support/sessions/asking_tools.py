@@ -6,7 +6,7 @@ from typing import Any
 
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal, Tool
-from chains.tools.registry import build_arguments_schema, build_text_schema
+from chains.tools.schema import build_arguments_schema, build_text_schema
 from context.messages import ToolDefinition
 from tests.support.sessions.memory_session import ListSearch
 from vault.index import NoteState

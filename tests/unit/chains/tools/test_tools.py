@@ -10,7 +10,8 @@ from chains.errors import ToolFailed
 from chains.llm.port import RequestedCall
 from chains.llm.wire_messages import CallAssembler
 from chains.tools.context_tools import build_result_tool, offload_result
-from chains.tools.registry import ToolOutcome, ToolRegistry, parse_arguments
+from chains.tools.registry import ToolOutcome, ToolRegistry
+from chains.tools.schema import parse_arguments
 from context.messages import compact_json
 from tests.support.sessions.memory_session import MemorySession
 

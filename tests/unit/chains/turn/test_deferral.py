@@ -9,7 +9,7 @@ from chains.cancel import CancelToken
 from chains.events import ContextPrepared
 from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.tool import Tool
-from chains.tools.registry import build_arguments_schema, build_text_schema
+from chains.tools.schema import build_arguments_schema, build_text_schema
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
 from context.messages import ToolDefinition
