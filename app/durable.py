@@ -113,14 +113,18 @@ def open_file(path: Path, flags: int) -> int:
     return handle
 
 
-def read_file(path: Path) -> bytes:
+def read_file(path: Path, max_bytes: int = -1) -> bytes:
     """Read a regular file. Symbolic links are followed.
+
+    Args:
+        path: the file.
+        max_bytes: how much of the file to read, or -1 for all of it.
 
     Raises:
         OSError: the file cannot be read, or it is a folder, a FIFO or a device.
     """
     with os.fdopen(open_file(Path(os.path.realpath(path)), os.O_RDONLY), "rb") as file:
-        return file.read()
+        return file.read(max_bytes)
 
 
 def sync_folder(folder: Path) -> None:

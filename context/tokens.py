@@ -157,7 +157,7 @@ def count_tool(tool: ToolDefinition, counter: TokenCounter) -> int:
     return math.ceil(counter.count(text) * TOOL_OVERHEAD_FACTOR) + TOOL_OVERHEAD_TOKENS
 
 
-def choose_factor(counter: TokenCounter) -> float:
+def choose_safety_factor(counter: TokenCounter) -> float:
     """Return the initial safety factor, by which the token budget of a model is divided.
 
     The factor can be raised when a provider has reported its actual token count.

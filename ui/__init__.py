@@ -16,7 +16,7 @@
     markdown     Markdown as a document with citations
     widgets      small widgets that several views use
     tasks        runs functions in threads, and delivers their events in batches every 33 ms
-    idle         collects garbage and loads slow modules while the window is idle
+    idle_work    collects garbage and loads slow modules while the window is idle
     notify       toasts, including those for unexpected exceptions; desktop notifications
     actions      the table of commands and their current keys; palette searches it
     shortcuts    the Qt actions for the commands, and the list of shortcuts

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from app.assistant import Assistant
     from app.startup import Startup
-    from ui.idle import IdleTimer
+    from ui.idle_work import IdleTimer
     from ui.window import MainWindow
 
 __all__ = ["display_problem", "restore_import", "run"]
@@ -41,7 +41,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     from PySide6.QtCore import QTimer
 
     restore_import()
-    from ui.idle import GarbageCollector, IdleTimer
+    from ui.idle_work import GarbageCollector, IdleTimer
     from ui.instance import InstanceServer, hand_over
     from ui.notify import watch_faults
     from ui.tasks import SWITCH_INTERVAL_S
@@ -126,7 +126,7 @@ class _Start:
         return self._opening.open()
 
     def _on_opened(self, assistant: "Assistant") -> None:
-        from ui.idle import call_when_idle
+        from ui.idle_work import call_when_idle
 
         self._window.attach(assistant)
         self._window.begin()

@@ -19,7 +19,7 @@ from app.library.library import IndexFinished, Library
 from app.library.open_vault import NoteSearch, OpenVault, follow_folder, parse_folder
 from app.log import open_log
 from app.paths import Paths
-from chains.retrieval.list_query import read_list_query
+from chains.retrieval.listing_query import read_list_query
 from vault.embedder import Embedder
 from vault.search.hits import SearchResult
 

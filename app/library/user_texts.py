@@ -4,13 +4,11 @@ Each is a plain text file next to the settings.
 """
 
 import hashlib
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.durable import write_atomically
+from app.durable import read_file, write_atomically
 from app.errors import InvalidRequest, storage_errors
 from app.paths import make_private_folder
 from context.layers import Layer, Segment
@@ -88,7 +86,7 @@ class UserTextFile:
         """Read the text in the file. Errors are reported in the result's `problem`."""
         noun = self._kind.noun
         try:
-            data = _read_file(self.path)
+            data = read_file(self.path, _MOST_BYTES + 1)
             text = normalize_line_ends(decode_text(data).text)
         except FileNotFoundError:
             return UserText(self.path, kind=self._kind)
@@ -127,17 +125,3 @@ class UserTextFile:
                 return
             make_private_folder(self.path.parent)
             write_atomically(self.path, text.encode("utf-8", "replace"))
-
-
-def _read_file(path: Path) -> bytes:
-    """Read a file up to one byte past the size limit, without blocking on a FIFO or device.
-
-    Raises:
-        OSError: the file cannot be read, or is not a regular file.
-    """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError("it is not a file")
-    with open(handle, "rb") as file:
-        return file.read(_MOST_BYTES + 1)

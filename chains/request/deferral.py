@@ -45,7 +45,7 @@ class DeferredTools:
         names = tuple(tool.name for tool in self.definitions)
         return ToolDeferral(names, self.promoted, self.at_start)
 
-    def promote(self, names: Iterable[str]) -> "DeferredTools":
+    def include(self, names: Iterable[str]) -> "DeferredTools":
         """Return a copy without the given tools, which are sent to the model from now on."""
         found = frozenset(names)
         rest = tuple(tool for tool in self.definitions if tool.name not in found)

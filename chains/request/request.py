@@ -244,7 +244,7 @@ class TurnContext:
         chain = self.chain
         found = {tool.name: tool for tool in chain.deferred.definitions}
         late = tuple(found[name] for name in names if name in found)
-        deferred = chain.deferred.promote(tool.name for tool in late)
+        deferred = chain.deferred.include(tool.name for tool in late)
         return replace(self, chain=replace(chain, tools=(*chain.tools, *late), deferred=deferred))
 
     def without_tools(self) -> "TurnContext":

@@ -2,13 +2,13 @@
 
 ```
 user message → follow_up → query → search ─────→ passages ──┐
-                  └─ list_query → listing, in pages ────────┤→ segments of the turn
+                  └─ listing_query → listing, in pages ─────┤→ segments of the turn
 attachments → excerpts, or map_reduce → reading notes ──────┘
 ```
 
 - `retrieve`: the step of a turn that chooses the query and searches the vault.
 - `follow_up`: adds words of the last turn to a follow-up question, or lets a model rewrite it.
-- `list_query`: recognises a question for all notes that match.
+- `listing_query`: recognises a question for all notes that match.
 - `listing`: builds the pages of a list of notes.
 - `passages`: builds numbered passages from hits, and merges adjacent ones.
 - `attachments`: the step of a turn that fits attachments into their budget.
@@ -23,8 +23,8 @@ Attachments and passages together take at most half of the budget. A selection i
 __all__ = [
     "attachments",
     "follow_up",
-    "list_query",
     "listing",
+    "listing_query",
     "map_reduce",
     "map_reduce_plan",
     "passages",

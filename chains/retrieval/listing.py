@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chains.retrieval.list_query import LISTED, ListQuery
+from chains.retrieval.listing_query import LISTED, ListQuery
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
 from vault.search.hits import Hit, SearchResult

@@ -18,8 +18,8 @@ from chains.retrieval.follow_up import (
     read_last_turn,
     rewrite_query,
 )
-from chains.retrieval.list_query import ListQuery, read_list_query
 from chains.retrieval.listing import build_page
+from chains.retrieval.listing_query import ListQuery, read_list_query
 from chains.retrieval.passages import build_passages
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.history.turns import Turn, list_turns

@@ -41,14 +41,14 @@ class Changes:
         touched: the layers that these reasons explain: the tool definitions (T), the instructions
             (L1) or the history (L4).
         dropped: how many turns this request drops.
-        epoch: why dropped turns may be sent again: another model, or a higher threshold.
+        epoch_reasons: why dropped turns may be sent again: another model, or a higher threshold.
         promoted: the names of tools that were omitted until the model found them.
     """
 
     reasons: tuple[str, ...] = ()
     touched: frozenset[Layer] = frozenset()
     dropped: int = 0
-    epoch: tuple[str, ...] = ()
+    epoch_reasons: tuple[str, ...] = ()
     promoted: frozenset[str] = frozenset()
 
 
@@ -374,10 +374,11 @@ def _explain_history(
         pairs = zip(before[same:], now[same:], strict=False)
     differing = (pair for pair in pairs if not _is_same(*pair))
     reasons += (_explain_message(earlier, message) for earlier, message in differing)
-    if not changes.epoch:
-        return list(dict.fromkeys(reasons))
-    because = [changes.epoch if r in (TURNS_BACK, HISTORY_CHANGED) else (r,) for r in reasons]
-    return list(dict.fromkeys(reason for found in because for reason in found))
+    if changes.epoch_reasons:
+        changed = (TURNS_BACK, HISTORY_CHANGED)
+        known = (changes.epoch_reasons if r in changed else (r,) for r in reasons)
+        return list(dict.fromkeys(reason for found in known for reason in found))
+    return list(dict.fromkeys(reasons))
 
 
 def _find_position(before: Sequence[object], message: Message) -> int:

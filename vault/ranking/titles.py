@@ -15,7 +15,7 @@ __all__ = [
     "add_title",
     "find_titled",
     "list_telling_words",
-    "measure_likeness",
+    "measure_similarity",
 ]
 
 # From this likeness on, a query counts as a title: it differs in function words, or in one of many
@@ -32,7 +32,7 @@ _MOST_CHARS: Final = 400
 _MOST_TERMS: Final = 16  # no title has more
 
 
-def measure_likeness(query: str, titles: Iterable[str]) -> float:
+def measure_similarity(query: str, titles: Iterable[str]) -> float:
     """Return the similarity of a query and the most similar title, from 0 to 1.
 
     The similarity is the number of shared words divided by the number of all words. Function words,

@@ -18,7 +18,7 @@ from vault.catalog import Catalog
 from vault.notes.dates import Span, find_date_spans, find_written_spans
 from vault.notes.keywords import list_inner_headings
 from vault.notes.links import fold_link_name, list_link_names
-from vault.ranking.titles import add_title, list_telling_words, measure_likeness
+from vault.ranking.titles import add_title, list_telling_words, measure_similarity
 from vault.records import Records
 
 __all__ = [
@@ -236,7 +236,7 @@ class Booster:
             numbers: the passage ids.
         """
         known = self._reader.read_passages(numbers)
-        return {number: measure_likeness(words, each.names) for number, each in known.items()}
+        return {number: measure_similarity(words, each.names) for number, each in known.items()}
 
     def compute_boosts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
@@ -256,7 +256,7 @@ class Booster:
         linked = self._find_linked(list_telling_words(words), contexts.values(), in_play)
         return {
             number: Boosts(
-                measure_likeness(words, context.names),
+                measure_similarity(words, context.names),
                 _score(context.file_id, tagged),
                 _score(number, dated),
                 _score(context.file_id, linked),

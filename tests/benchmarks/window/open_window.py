@@ -53,7 +53,7 @@ def open_window(home: Path, notes: Path, url: str) -> Iterator[tuple["Assistant"
     from app.paths import Paths
     from app.startup import StartupInfo
     from app.wiring import build
-    from ui.idle import GarbageCollector, IdleTimer, call_when_idle
+    from ui.idle_work import GarbageCollector, IdleTimer, call_when_idle
     from ui.tasks import SWITCH_INTERVAL_S
     from ui.window import MainWindow
 

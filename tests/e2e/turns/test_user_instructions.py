@@ -92,14 +92,16 @@ def test_user_instructions_that_cannot_be_used_are_a_warning_and_the_answer_come
     assert own.json("instructions", "show")["user"]["problem"] == warning
 
 
-@pytest.mark.parametrize("kind", ["folder", "fifo"])
+@pytest.mark.parametrize(
+    ("kind", "said"), [("folder", "Is a directory"), ("fifo", "it is not a file")]
+)
 def test_what_is_no_file_is_a_warning_and_holds_nothing_up(
-    own: Program, server: ModelServer, kind: str
+    own: Program, server: ModelServer, kind: str, said: str
 ) -> None:
     make = {"folder": Path.mkdir, "fifo": os.mkfifo}[kind]
     make(file_of(own))
     (warning,) = own.json("ask", "Hello?", *CHAT)["warnings"]
-    assert "it is not a file" in warning
+    assert said in warning
 
 
 def test_a_link_to_instructions_elsewhere_is_followed_and_an_empty_file_is_none(

@@ -19,7 +19,7 @@ from resources import sample_vault
 from tests.support.models.model_server import Answer, Failure, ModelServer, Reply
 from tests.support.window.faults import Faults
 from tests.support.window.random_walk import Walk, inside
-from ui.idle import GarbageCollector, IdleTimer
+from ui.idle_work import GarbageCollector, IdleTimer
 from ui.theme import Mode, Theme
 from ui.window import MainWindow
 from vault.embedder import Embedder

@@ -220,6 +220,6 @@ def test_the_tools_of_messages_are_not_measured_again_at_each_width(
         settle()
     assert not measured
     (answer, *_others) = widgets(place.transcript, Answer)
-    answer.show_place("a0", ["a0", "a9"], "a label")
+    answer.set_entry("a0", ["a0", "a9"], "a label")
     settle()
     assert len(measured) in range(2, 20)

@@ -17,7 +17,7 @@ from context.tokens import (
     LARGEST_FACTOR,
     ByteEstimator,
     TokenCounter,
-    choose_factor,
+    choose_safety_factor,
     count_message,
     count_part,
     count_segment,
@@ -112,8 +112,8 @@ def test_tools_cost_a_fifth_more_than_their_json():
 
 
 def test_the_factor_is_one_only_for_the_models_own_tokenizer():
-    assert choose_factor(Words()) == 1.0
-    assert choose_factor(ByteEstimator()) == 1.1
+    assert choose_safety_factor(Words()) == 1.0
+    assert choose_safety_factor(ByteEstimator()) == 1.1
 
 
 def test_the_factor_goes_up_a_step_when_more_was_reported():

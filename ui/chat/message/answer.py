@@ -145,12 +145,12 @@ class Answer(AccessibleFrame):
             self.set_text(text)
         else:
             self.view.finish()
-        self.show_place(entry or "")
+        self.set_entry(entry or "")
         self._slot.setCurrentWidget(self.tools)
         self._clock = minutes_clock(time) if time else ""
         self._say()
 
-    def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
+    def set_entry(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
         """Set the ID of the answer's log entry, and its versions and label.
 
         Args:
@@ -159,7 +159,7 @@ class Answer(AccessibleFrame):
             label: the user's label for the answer, or an empty string.
         """
         self._entry = entry
-        self.tools.show_place(entry, siblings, label)
+        self.tools.set_entry(entry, siblings, label)
 
     def show_pin(self, is_pinned: bool) -> None:
         """Show whether the answer is pinned."""

@@ -57,9 +57,9 @@ class AnswerTools(ToolStrip):
             (self.saw, self.label, self.about),
             self.about,
         )
-        self.show_place("", (), "")
+        self.set_entry("", (), "")
 
-    def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
+    def set_entry(self, entry: str, siblings: Sequence[str], label: str) -> None:
         """Set the ID of the answer's log entry, and its versions and label.
 
         Args:

@@ -372,9 +372,9 @@ class UserTools(ToolStrip):
             lambda entry: self.action_requested.emit(MessageAction("select", entry))
         )
         self.label.named.connect(lambda text: self._wish("label", text))
-        self.show_place("", (), "")
+        self.set_entry("", (), "")
 
-    def show_place(self, entry: str, siblings: Sequence[str], label: str) -> None:
+    def set_entry(self, entry: str, siblings: Sequence[str], label: str) -> None:
         """Set the message's log entry ID, the entry IDs of its versions, and the user's label.
 
         Without an entry ID, the only available action is Copy.

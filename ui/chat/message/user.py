@@ -110,13 +110,13 @@ class UserMessage(AccessibleFrame):
         """The ID of the message's entry in the log, or an empty string until it is stored."""
         return self._entry
 
-    def show_place(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
+    def set_entry(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:
         """Set the message's log entry ID, the entry IDs of its versions, and the user's label.
 
         Without an entry ID, the message can only be copied.
         """
         self._entry = entry
-        self.tools.show_place(entry, siblings, label)
+        self.tools.set_entry(entry, siblings, label)
 
     def show_pin(self, is_pinned: bool) -> None:
         """Show whether the message is pinned."""

@@ -68,7 +68,7 @@ class LiveTurn(QObject):
         slot = self._asked
         if slot is not None and slot.row and isinstance(slot.row.widget, UserMessage):
             slot.key = ("user", entry)
-            slot.row.widget.show_place(entry)
+            slot.row.widget.set_entry(entry)
             slot.row.quiet()
 
     def show_step(self, text: str, seconds: float) -> None:

@@ -104,7 +104,7 @@ class MessageMaker(QObject):
             return True
         match item, widget:
             case UserItem(), UserMessage() if widget.text == item.text:
-                widget.show_place(item.entry, item.siblings, item.label)
+                widget.set_entry(item.entry, item.siblings, item.label)
                 widget.show_pin(item.is_pinned)
                 _show_sent(widget, item)
             case AnswerItem(), Answer() if widget.text == item.shown_text:
@@ -133,7 +133,7 @@ class MessageMaker(QObject):
         made.attachment_opened.connect(self.attachment_opened)
         made.edit_closed.connect(self.edit_closed)
         if item is not None:
-            made.show_place(item.entry, item.siblings, item.label)
+            made.set_entry(item.entry, item.siblings, item.label)
             made.show_pin(item.is_pinned)
             _show_sent(made, item)
         return made
@@ -224,7 +224,7 @@ class MessageMaker(QObject):
         answer.show_found_sources(item.found_sources)
 
     def _place(self, answer: Answer, item: AnswerItem) -> None:
-        answer.show_place(item.entry, item.siblings, item.label)
+        answer.set_entry(item.entry, item.siblings, item.label)
         answer.show_pin(item.is_pinned)
         if item.steps:
             answer.show_steps([_build_step(step) for step in item.steps])

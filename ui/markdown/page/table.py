@@ -17,11 +17,11 @@ from ui.theme import Theme
 
 __all__ = [
     "CELL_PADDING",
-    "as_it_stands",
     "cell_format",
     "column_lengths",
     "find_alignment",
     "measure_columns",
+    "reverse_rtl_columns",
     "table_format",
 ]
 
@@ -37,7 +37,7 @@ _ALIGNMENTS = {
 _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
 
-def as_it_stands(leaf: TableRows) -> TableRows:
+def reverse_rtl_columns(leaf: TableRows) -> TableRows:
     """Reverse the columns of a right-to-left table, because Qt requires left-to-right order."""
     columns = leaf.columns
     if not columns.is_rtl:

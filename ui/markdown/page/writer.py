@@ -42,10 +42,10 @@ from ui.markdown.page.images import Picture, find_action, insert_picture
 from ui.markdown.page.lines import NO_LINE, find_row_line
 from ui.markdown.page.spacing import CODE_PADDING, compute_inset, compute_padding_below, gap_above
 from ui.markdown.page.table import (
-    as_it_stands,
     cell_format,
     find_alignment,
     measure_columns,
+    reverse_rtl_columns,
     table_format,
 )
 from ui.widgets.texts import END_ISOLATE, ISOLATE, has_rtl
@@ -246,7 +246,7 @@ class DocumentWriter:
     def _write_table(self, leaf: TableRows, top: float) -> None:
         if not leaf.is_continued:
             self._begin(self._formats.spacer(top=top), leaf.boxes)
-        leaf = as_it_stands(leaf)
+        leaf = reverse_rtl_columns(leaf)
         inset = compute_inset(leaf.boxes)
         format_ = table_format(leaf, inset.start)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)

@@ -3,8 +3,8 @@
 import pytest
 
 from chains.extractive.model import LIST_SOURCE
-from chains.retrieval.list_query import ListQuery, read_list_query
 from chains.retrieval.listing import build_page
+from chains.retrieval.listing_query import ListQuery, read_list_query
 from context.tokens import ByteEstimator
 from tests.support.sessions.memory_session import hit
 from vault.search.hits import SearchResult

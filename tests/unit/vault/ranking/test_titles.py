@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.vault.conftest import NotesIndexer
 from vault.catalog import CATALOG_FILE, Catalog
-from vault.ranking.titles import NEAR_TITLE, find_titled, list_telling_words, measure_likeness
+from vault.ranking.titles import NEAR_TITLE, find_titled, list_telling_words, measure_similarity
 
 NOTES = {
     "Beds.md": "# Beds\n\n## Watering the beds\n\n" + "Before eight. " * 80 + "\n",
@@ -22,17 +22,17 @@ def catalog(index_of_notes: NotesIndexer) -> Iterator[Catalog]:
 
 
 def test_likeness_counts_words_that_are_shared_among_all() -> None:
-    assert measure_likeness("gas fee market", ["other", "fee market"]) == pytest.approx(2 / 3)
-    assert measure_likeness("庭の道具", ["庭の道具"]) == 1.0
-    assert measure_likeness("", [""]) == measure_likeness("a", []) == 0.0
-    assert measure_likeness("what is it?", ["where is it"]) < NEAR_TITLE
+    assert measure_similarity("gas fee market", ["other", "fee market"]) == pytest.approx(2 / 3)
+    assert measure_similarity("庭の道具", ["庭の道具"]) == 1.0
+    assert measure_similarity("", [""]) == measure_similarity("a", []) == 0.0
+    assert measure_similarity("what is it?", ["where is it"]) < NEAR_TITLE
 
 
 def test_function_words_alone_make_no_other_title() -> None:
     titles = ["What is sent to the model"]
-    assert measure_likeness("what is sent to the model?", titles) == 1.0
-    assert NEAR_TITLE <= measure_likeness("What gets sent to models?", ["gets sent to model"]) < 1
-    assert measure_likeness("What is kept of the model?", titles) < NEAR_TITLE
+    assert measure_similarity("what is sent to the model?", titles) == 1.0
+    assert NEAR_TITLE <= measure_similarity("What gets sent to models?", ["gets sent to model"]) < 1
+    assert measure_similarity("What is kept of the model?", titles) < NEAR_TITLE
 
 
 def test_telling_words_are_those_of_the_subject() -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.idle import (
+from ui.idle_work import (
     FULL_ALWAYS,
     IDLE_CHECKS,
     GarbageCollector,
