@@ -10,6 +10,8 @@ import logging
 import shlex
 import threading
 from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,7 +47,8 @@ class McpServers:
         """Store the folder for approvals, which need not exist. No server is started."""
         self._settings = settings
         self._folder = folder
-        self._client = McpClient(lambda: settings.values.privacy_offline, ledger)
+        self._build_client = partial(McpClient, lambda: settings.values.privacy_offline, ledger)
+        self._client = self._build_client()
         self._lock = threading.Lock()
         self._open: dict[McpServer, tuple[McpTool, ...]] = {}
         self._rejected: set[tuple[str, str]] = set()
@@ -118,9 +121,10 @@ class McpServers:
             self._rejected -= known
 
     def test(self, server: McpServer, cancel: CancelToken) -> tuple[McpTool, ...]:
-        """Start an approved server, and return its tools.
+        """Return the tools of an approved server, which is started unless it is open.
 
-        Afterwards, the server is stopped, unless it was already in use.
+        The server that a test starts is stopped after it. A turn may be opening this server at the
+        same time, so that turn gets another one.
 
         Raises:
             McpFailed: the server cannot be started, or does not answer.
@@ -128,13 +132,12 @@ class McpServers:
             Cancelled: the token was cancelled.
         """
         self._client.forget_failures(server)
-        try:
+        with self._lock:
+            is_open = server in self._open
+        if is_open:
             return self._client.list_tools(server, cancel)
-        finally:
-            with self._lock:
-                is_used = server in self._open
-            if not is_used:
-                self._client.stop(server)
+        with closing(self._build_client()) as client:
+            return client.list_tools(server, cancel)
 
     def forget(self, server: McpServer) -> None:
         """Stop a server that the user has removed, and revoke the user's approval of it.

@@ -6,7 +6,7 @@ up to a time limit. A server that ends or hangs is restarted on the next call, b
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -17,7 +17,15 @@ from chains.event_loop import EventLoop, get_event_loop
 from chains.ledger import LedgerPort, OutgoingCall
 from chains.llm.http import is_loopback
 from chains.mcp.calls import describe_result
-from chains.mcp.server import McpServer, McpTool, hash_tools, refuse_offline, show_text
+from chains.mcp.server import (
+    MAX_TOOLS,
+    McpServer,
+    McpTool,
+    choose_usable_tools,
+    hash_tools,
+    refuse_offline,
+    show_text,
+)
 from chains.mcp.wire import ServerProcess, open_http
 
 if TYPE_CHECKING:
@@ -30,11 +38,7 @@ START_S: Final = 60.0
 CALL_S: Final = 120.0
 CLOSE_S: Final = 8.0
 MAX_FAILURES: Final = 3
-MAX_TOOLS: Final = 500
 MAX_PAGES: Final = 50
-MAX_TOOL_CHARS: Final = 20_000
-MAX_CHARS: Final = 1_000_000
-MAX_NAME_CHARS: Final = 200
 _ERROR_CHARS: Final = 1_000
 T = TypeVar("T")
 
@@ -158,7 +162,7 @@ class McpClient:
         if self._failures.get(server.fingerprint, 0) >= MAX_FAILURES:
             raise McpFailed(
                 f"The MCP server {server.name} failed {MAX_FAILURES} times in a row, so it is not "
-                "started again. Correct it, and restart Strata."
+                "started again. Correct it, and test it in the settings or restart Strata."
             )
 
     async def _work(self, server: McpServer, work: "Callable[[_Connection], Awaitable[T]]") -> T:
@@ -229,7 +233,7 @@ class _Connection:
                 cursor = page.next_cursor
                 if not cursor or len(found) > MAX_TOOLS:
                     break
-        tools = _choose_usable(found)
+        tools = choose_usable_tools(found)
         self._tools, self.unusable = hash_tools(tools), len(found) - len(tools)
         return tuple(tools)
 
@@ -367,34 +371,3 @@ def _build_tool(server: McpServer, tool: "Tool") -> McpTool:
         is_read_only=hints is not None and hints.read_only_hint is True,
         is_destructive=hints is not None and hints.destructive_hint is True,
     )
-
-
-def _choose_usable(tools: Iterable[McpTool]) -> list[McpTool]:
-    """Return the tools that can be offered to models, up to a total size.
-
-    A tool is left out if it is too large, repeats a name, or does not take a JSON object.
-    """
-    chosen: dict[str, McpTool] = {}
-    chars = 0
-    for tool in tools:
-        size = len(tool.shown_description) + _measure_schema(tool)
-        is_small = size <= MAX_TOOL_CHARS and len(tool.name) <= MAX_NAME_CHARS
-        is_repeated = tool.full_name in chosen
-        if not is_small or is_repeated or tool.schema.get("type") != "object":
-            continue
-        chars += size
-        if chars > MAX_CHARS or len(chosen) == MAX_TOOLS:
-            break
-        chosen[tool.full_name] = tool
-    return list(chosen.values())
-
-
-def _measure_schema(tool: McpTool) -> int:
-    """Return the length of a tool's schema as JSON.
-
-    A schema with NaN or an infinite number counts as too long, because services reject it.
-    """
-    try:
-        return len(json.dumps(tool.schema, allow_nan=False))
-    except ValueError:
-        return MAX_TOOL_CHARS + 1

@@ -9,18 +9,32 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from chains.errors import McpFailed
 
-__all__ = ["McpServer", "McpTool", "fill_variables", "hash_tools", "parse_servers", "show_text"]
+__all__ = [
+    "MAX_TOOLS",
+    "McpServer",
+    "McpTool",
+    "choose_usable_tools",
+    "fill_variables",
+    "hash_tools",
+    "parse_servers",
+    "show_text",
+]
 
 MAX_NAME_CHARS: Final = 30
 MAX_DESCRIPTION_CHARS: Final = 2_000
 MAX_TOOL_NAME_CHARS: Final = 64  # the limit of the providers
+# What is left out of a server's tools: overlong ones, and those beyond these limits in all.
+MAX_TOOLS: Final = 500
+MOST_SERVER_CHARS: Final = 1_000_000
+MOST_DEFINITION_CHARS: Final = 20_000
+MOST_TOOL_NAME_CHARS: Final = 200
 _NAME: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9-]{{0,{MAX_NAME_CHARS - 1}}}")
 _NOT_IN_A_TOOL_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
@@ -154,6 +168,37 @@ def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
         ValueError: one of them is not valid. The message says why.
     """
     return tuple(McpServer.parse(name, value[name]) for name in sorted(value))
+
+
+def choose_usable_tools(tools: Iterable[McpTool]) -> list[McpTool]:
+    """Return the tools that can be offered to models, up to a total size.
+
+    A tool is left out if it is too large, repeats a name, or does not take a JSON object.
+    """
+    chosen: dict[str, McpTool] = {}
+    chars = 0
+    for tool in tools:
+        size = len(tool.shown_description) + _measure_schema(tool)
+        is_small = size <= MOST_DEFINITION_CHARS and len(tool.name) <= MOST_TOOL_NAME_CHARS
+        is_repeated = tool.full_name in chosen
+        if not is_small or is_repeated or tool.schema.get("type") != "object":
+            continue
+        chars += size
+        if chars > MOST_SERVER_CHARS or len(chosen) == MAX_TOOLS:
+            break
+        chosen[tool.full_name] = tool
+    return list(chosen.values())
+
+
+def _measure_schema(tool: McpTool) -> int:
+    """Return the length of a tool's schema as JSON.
+
+    A schema with NaN or an infinite number counts as too long, because services reject it.
+    """
+    try:
+        return len(json.dumps(tool.schema, allow_nan=False))
+    except ValueError:
+        return MOST_DEFINITION_CHARS + 1
 
 
 def hash_tools(tools: Sequence[McpTool]) -> dict[str, str]:

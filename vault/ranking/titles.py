@@ -46,7 +46,7 @@ def add_title(score: float, likeness: float) -> float:
 
     Args:
         score: the score without titles, from 0 to 1.
-        likeness: the similarity from `measure_likeness`, from 0 to 1.
+        likeness: the similarity from `measure_similarity`, from 0 to 1.
 
     Returns:
         The new score, from 0 to 1.

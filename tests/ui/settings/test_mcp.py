@@ -108,7 +108,7 @@ def test_a_command_that_does_not_exist_is_named(
         qtbot.waitUntil(lambda: not row.is_testing)
         assert row.state.text().startswith("The MCP server files ")
         assert "no-such-program" in row.state.text()
-    assert "restart Strata" not in row.state.text()
+    assert "times in a row" not in row.state.text()
 
 
 @pytest.mark.parametrize(

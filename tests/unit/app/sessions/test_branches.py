@@ -1,4 +1,4 @@
-"""A chat as a tree: asked in other words, answered anew, copied, named."""
+"""A chat as a tree: asked in other words, answered anew, copied, named, with pinned messages."""
 
 import json
 from pathlib import Path
@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.errors import InvalidRequest, NotFound, TurnFailed, describe
+from app.errors import InvalidRequest, NotFound, SessionMissing, TurnFailed, describe
 from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
 from chains.events import AskResult, Warned
+from context.errors import BadPin
 from context.log.entries import BranchSummaryEntry
 from tests.support.models.model_server import Answer, Body, Failure, ModelServer
 from tests.support.sessions.turns import ask, result_of
@@ -349,3 +350,59 @@ def test_the_entry_before_another_is_found(assistant: Assistant, server: ModelSe
     first = assistant.sessions.read(asked.session).path()[0].id
     with pytest.raises(NotFound, match="Nothing stands before"):
         assistant.history.entry_before(asked.session, first)
+
+
+@pytest.fixture
+def long_chat(assistant: Assistant, server: ModelServer) -> str:
+    """A chat with one turn, whose answer is far longer than its question."""
+    server.script(Answer("The river rises in spring. " * 400))
+    asked = result_of(ask(assistant, "When does the river rise?", mode="chat"))
+    assert asked.session is not None
+    return asked.session
+
+
+def list_items(assistant: Assistant, session: str) -> tuple[UserItem, AnswerItem]:
+    question, answer = assistant.history.transcript(session).items
+    assert isinstance(question, UserItem)
+    assert isinstance(answer, AnswerItem)
+    return question, answer
+
+
+def test_a_pinned_message_says_so_and_is_in_the_report(
+    assistant: Assistant, long_chat: str
+) -> None:
+    question, _ = list_items(assistant, long_chat)
+    assistant.branches.pin(long_chat, question.entry, True)
+    assert [item.is_pinned for item in list_items(assistant, long_chat)] == [True, False]
+    (pin,) = assistant.preview(long_chat)["pins"]
+    assert (pin["target"], pin["source"]) == (question.entry, "this chat")
+    assert pin["tokens"] > 0
+
+
+def test_a_pin_can_be_taken_off(assistant: Assistant, long_chat: str) -> None:
+    question, _ = list_items(assistant, long_chat)
+    assistant.branches.pin(long_chat, question.entry, True)
+    assistant.branches.pin(long_chat, question.entry, False)
+    assert not list_items(assistant, long_chat)[0].is_pinned
+    assert assistant.preview(long_chat)["pins"] == []
+
+
+def test_pins_take_no_more_than_a_quarter_of_the_budget(
+    assistant: Assistant, long_chat: str
+) -> None:
+    _, answer = list_items(assistant, long_chat)
+    assistant.settings.set("autoCompactThreshold", 4_000)
+    with pytest.raises(BadPin, match="may use") as refused:
+        assistant.branches.pin(long_chat, answer.entry, True)
+    assert describe(refused.value).code == "bad_request"
+    assert not list_items(assistant, long_chat)[1].is_pinned
+
+
+def test_what_is_not_in_the_chat_cannot_be_pinned(assistant: Assistant, long_chat: str) -> None:
+    with pytest.raises(BadPin, match="nothing to pin"):
+        assistant.branches.pin(long_chat, "ffffffff", True)
+
+
+def test_a_chat_that_is_not_there_has_no_pins(assistant: Assistant) -> None:
+    with pytest.raises(SessionMissing):
+        assistant.branches.pin("20260101-000000-aaaaaa", "ffffffff", True)

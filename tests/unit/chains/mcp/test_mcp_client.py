@@ -117,7 +117,7 @@ def test_a_server_that_cannot_start_is_not_started_for_ever(client: McpClient) -
     for _ in range(MAX_FAILURES):
         with pytest.raises(McpFailed, match=r"ended with code 1 \(no module named leaf\)"):
             client.list_tools(server, CancelToken())
-    with pytest.raises(McpFailed, match="not started again"):
+    with pytest.raises(McpFailed, match=r"not started again\. Correct it, and test it"):
         client.list_tools(server, CancelToken())
 
 

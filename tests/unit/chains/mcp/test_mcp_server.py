@@ -7,8 +7,7 @@ import pytest
 
 from chains.errors import ToolFailed
 from chains.mcp.calls import check_mcp_arguments
-from chains.mcp.client import _choose_usable
-from chains.mcp.server import McpServer, McpTool, parse_servers
+from chains.mcp.server import McpServer, McpTool, choose_usable_tools, parse_servers
 from chains.mcp.wire import find_reason
 
 
@@ -125,7 +124,7 @@ def test_tools_that_are_too_large_or_have_no_arguments_by_name_are_left_out() ->
         McpTool("files", "x" * 300, "", {"type": "object"}),
         *(McpTool("files", f"t{number}", "", medium) for number in range(100)),
     ]
-    chosen = [tool.name for tool in _choose_usable(tools)]
+    chosen = [tool.name for tool in choose_usable_tools(tools)]
     assert chosen == [f"t{number}" for number in range(66)]
 
 
