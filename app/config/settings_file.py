@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from app.config.schema import SettingSpec, check, check_shares, schema
 from app.config.settings import SHARES, Settings
@@ -26,6 +26,7 @@ from app.errors import (
 from app.paths import make_private_folder
 
 Source = Literal["default", "file", "run"]
+BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 class SettingsStore:
@@ -56,6 +57,7 @@ class SettingsStore:
         """
         self.path = path
         self._lock = threading.RLock()
+        self._is_folder_locked = False
         self._run = {
             key: check(key, _without_secret(key, value)) for key, value in (overrides or {}).items()
         }
@@ -190,13 +192,26 @@ class SettingsStore:
         Otherwise, of two processes that read, change and write the file, one would undo the other's
         change.
         """
+        with self._lock_folder():
+            self.reload()
+            yield
+
+    @contextmanager
+    def _lock_folder(self) -> Iterator[None]:
+        """Lock the folder of the file, unless this object has locked it already."""
+        if self._is_folder_locked:
+            yield
+            return
         folder = Path(os.path.realpath(self.path)).parent  # the file may be a symbolic link
         with ExitStack() as stack:
             with storage_errors(self.path):
                 make_private_folder(folder)
                 stack.enter_context(lock_folder(folder))
-            self.reload()
-            yield
+            self._is_folder_locked = True
+            try:
+                yield
+            finally:
+                self._is_folder_locked = False
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
         """Move a password in the server address to the keyring. Return any errors that occur."""
@@ -210,7 +225,9 @@ class SettingsStore:
             return []
         found[key] = secrets.without_password(address)
         try:
-            self._write(key, _without_secret(key, address))
+            with self._lock_folder():
+                if self._parse(self._read()).get(key) == address:  # not changed meanwhile
+                    self._write(key, _without_secret(key, address))
         except AppError as error:
             return [
                 BadSetting(
@@ -262,7 +279,7 @@ class SettingsStore:
 
     def _read(self) -> str:
         try:
-            return read_file(self.path).decode("utf-8-sig")
+            return read_file(self.path).decode()
         except FileNotFoundError:
             return ""
         except UnicodeDecodeError as error:
@@ -274,7 +291,7 @@ class SettingsStore:
     def _parse(self, text: str) -> dict[str, Any]:
         """Return the values in the text of a settings file, by key."""
         try:
-            return dict(_flat(tomllib.loads(text)))
+            return dict(_flat(tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))))
         except tomllib.TOMLDecodeError as error:
             reason = str(error)
             if "end of document" in reason:
@@ -292,7 +309,9 @@ class SettingsStore:
     def _write(self, key: str, value: object) -> None:
         text = self._read()
         self._parse(text)
-        new = _edit_document(text, key.split("."), value)
+        body = text.removeprefix(BYTE_ORDER_MARK)
+        mark = text[: len(text) - len(body)]
+        new = mark + _edit_document(body, key.split("."), value)
         if self._parse(new).get(key) != value:
             raise BadSetting(
                 f"{key} cannot be written to {self.path} as the file is laid out.",

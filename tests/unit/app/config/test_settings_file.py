@@ -1,8 +1,10 @@
+import codecs
 import errno
 import os
 import stat
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,44 @@ def test_setting_keeps_comments_order_and_unknown_keys(written: Path) -> None:
     store.set("autoCompactThreshold", 32_000)
     assert written.read_text("utf-8") == WRITTEN.replace("64000", "32000")
     assert store.unknown == ("future.switch",)
+
+
+def test_setting_keeps_a_byte_order_mark(written: Path) -> None:
+    written.write_bytes(codecs.BOM_UTF8 + written.read_bytes())
+    store = SettingsStore(written)
+    store.set("vault.path", "/other")
+    store.reset("autoCompactThreshold")
+    assert written.read_bytes().startswith(codecs.BOM_UTF8 + b"# mine\n")
+    assert written.read_bytes().count(codecs.BOM_UTF8) == 1
+    assert SettingsStore(written).get("vault.path") == "/other"
+    assert not SettingsStore(written).problems
+
+
+def test_a_password_leaves_the_file_under_the_lock_of_the_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a setting that another process writes at this moment would be lost."""
+    file.parent.mkdir()
+    file.write_text('[chat]\napiBase = "https://me:secret@example.org/v1"\n')
+    monkeypatch.setattr("app.config.secrets.save_key", lambda owner, key: None)
+    lock_folder = durable.lock_folder
+    locked: list[Path] = []
+
+    @contextmanager
+    def lock_later(folder: Path) -> Iterator[None]:
+        """Let another process write the file first."""
+        with lock_folder(folder):
+            file.write_text(f"maxOutputTokens = 900\n\n{file.read_text()}")
+            locked.append(folder)
+            yield
+
+    monkeypatch.setattr("app.config.settings_file.lock_folder", lock_later)
+    assert not SettingsStore(file).problems
+    assert locked == [file.parent]
+    assert file.read_text().startswith("maxOutputTokens = 900\n")
+    assert "secret" not in file.read_text()
+    with lock_folder(file.parent, timeout_s=0):  # it is not locked any more
+        pass
 
 
 def test_a_new_key_is_found_again_by_a_new_store(written: Path) -> None:
