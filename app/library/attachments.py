@@ -102,7 +102,8 @@ class Attachments:
 
         Args:
             paths: notes, folders, text files and images, relative to the vault or working
-                directory, or web addresses. A tag with its `#` means all notes with that tag.
+                directory, or web addresses. A tag with its `#` means all notes with that tag,
+                unless this is the name of a file.
             selections: line ranges in notes or text files.
 
         Raises:
@@ -134,7 +135,7 @@ class Attachments:
         for path in (*paths, *(selection.path for selection in selections)):
             if is_web_address(path):
                 parse_url(path)
-            elif not path.startswith("#"):
+            elif not self._is_tag(path):
                 is_image_file(find_path(path, self._root).path)
 
     def has(self, path: str) -> bool:
@@ -177,8 +178,19 @@ class Attachments:
     def _root(self) -> Path | None:
         return None if self._library is None else self._library.root
 
+    def _is_tag(self, named: str) -> bool:
+        """Return whether a name means a tag and not a file, such as the note `#1 Start.md`."""
+        if not named.startswith("#"):
+            return False
+        try:
+            return not find_path(named, self._root).file.is_file()
+        except NotFound:
+            return True
+        except InvalidRequest:  # a file that may not be attached
+            return False
+
     def _attach_place(self, path: str) -> Iterator[Segment]:
-        if path.startswith("#"):
+        if self._is_tag(path):
             yield from self._attach_tag(path)
             return
         if is_web_address(path):

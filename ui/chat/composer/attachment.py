@@ -77,7 +77,8 @@ class Attachment:
     @property
     def is_tag(self) -> bool:
         """Whether all notes with a tag are attached."""
-        return self.target.startswith("#") and self.lines is None
+        is_note = self.target.lower().endswith(_NOTE_SUFFIXES)
+        return self.target.startswith("#") and self.lines is None and not is_note
 
     @property
     def is_file(self) -> bool:

@@ -93,6 +93,17 @@ def test_a_note_that_lost_its_tag_or_is_gone_is_not_attached_by_it(
         tagged.segments(["#building"])
 
 
+def test_a_note_whose_name_begins_with_a_number_sign_is_no_tag(
+    tagged: Attachments, vault: Path
+) -> None:
+    (vault / "#building.md").write_text("A note.\n")
+    (vault / "#building").mkdir()
+    tagged.check_names(["#building.md"])
+    (segment,) = tagged.segments(["#building.md"])
+    assert (segment.kind, segment.source) == ("note", "#building.md")
+    assert tagged.segments(["#building"])[0].kind == "tag"
+
+
 @pytest.mark.parametrize("tag", ["#build", "#", "#no such tag"])
 def test_a_part_of_a_tag_is_no_tag(tagged: Attachments, tag: str) -> None:
     with pytest.raises(NotFound):
