@@ -142,7 +142,8 @@ class Ledger:
         with self._lock:
             make_private_folder(self._path.parent)
             name = self._path.with_suffix(".lock")
-            handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+            with storage_errors(name):
+                handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 try:
                     acquire_lock(handle, name, LOCK_WAIT_S)

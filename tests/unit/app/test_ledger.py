@@ -8,7 +8,7 @@ import pytest
 from app.assistant import Assistant
 from app.cli.parser import run
 from app.config.settings import Settings
-from app.errors import TurnFailed, describe
+from app.errors import StorageFailed, TurnFailed, describe
 from app.ledger import Ledger
 from app.library.open_vault import index_options
 from chains.cancel import CancelToken
@@ -61,6 +61,15 @@ def test_a_ledger_that_cannot_be_written_refuses_the_call(path: Path) -> None:
     with pytest.raises(LedgerFailed, match=r"api\.openai\.com could not be recorded") as failed:
         Ledger(path).record(call())
     assert describe(failed.value).code == "storage"
+
+
+def test_a_lock_file_that_cannot_be_opened_is_named(path: Path) -> None:
+    lock = path.with_suffix(".lock")
+    lock.mkdir(parents=True)
+    with pytest.raises(LedgerFailed, match=r"ledger\.lock cannot be"):
+        Ledger(path).record(call())
+    with pytest.raises(StorageFailed, match=r"ledger\.lock cannot be"):
+        Ledger(path).list_calls()
 
 
 def test_a_link_in_place_of_the_ledger_refuses_the_call(path: Path, tmp_path: Path) -> None:
