@@ -121,7 +121,7 @@ class UndoRefused(VaultError):
 
 
 class EditUnknown(UndoRefused):
-    """The journal of edits has no run or edit with the given id."""
+    """The journal of edits has no run or edit with the given id, or none that can be undone."""
 
 
 class IndexBusy(VaultError):

@@ -279,6 +279,8 @@ class RPC:
         return {"mode": self._mode}
 
     def _set_model(self, request: asked.SetModel) -> Json:
+        if not request.model.strip():
+            raise InvalidRequest("The model has no name.", hint="To list names: `strata models`.")
         self._model = request.model
         return {"model": self._model}
 

@@ -92,13 +92,13 @@ class EditHistory:
             session: the id of a chat, to consider only its edits, or None for all edits.
 
         Raises:
-            UndoRefused: there is no such run.
+            EditUnknown: there is no such run.
         """
         for step in reversed(self._journal.read()):
             if step.mark not in ("failed", "undone") and session in (None, step.session):
                 return step.run
         where = "" if session is None else " in this chat"
-        raise UndoRefused(f"There is no edit{where} to undo.")
+        raise EditUnknown(f"There is no edit{where} to undo.")
 
     def list_offered_runs(self, sessions: Collection[str]) -> frozenset[str]:
         """Return the ids of the runs of edits that the user is offered to undo.

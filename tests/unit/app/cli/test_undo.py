@@ -71,7 +71,7 @@ def test_undo_in_a_chat_undoes_the_last_run_of_that_chat(
     assert said.markdown == "1 edit undone: a.md.\n"
     with pytest.raises(UndoRefused, match="no edit in this chat") as refused:
         commands.run(assistant, situation, *found)
-    assert describe(refused.value).code == "bad_request"
+    assert describe(refused.value).code == "not_found"
     assert commands.run(assistant, commands.Situation(None), *found).markdown
 
 

@@ -71,7 +71,9 @@ def check_undo(caller: Caller, notes: Path, end: dict[str, Any], before: dict[st
         note["old_path"] or note["path"] for note in end["edits"]["notes"]
     }
     assert list_files(notes) == before
-    assert "no edit in this chat" in caller.error("undo")["message"]
+    refused = caller.error("undo")
+    assert refused["code"] == "not_found"
+    assert "no edit in this chat" in refused["message"]
 
 
 def test_a_folder_is_summarised_into_a_new_note(

@@ -236,6 +236,16 @@ def test_a_model_that_is_set_answers_from_now_on(caller: Caller, server: ModelSe
     assert server.bodies[-1]["model"] == "other-model"
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_model_without_a_name_is_refused_and_none_is_set(
+    caller: Caller, assistant: Assistant, name: str
+) -> None:
+    error = caller.error("set_model", model=name)
+    assert error["code"] == "bad_request"
+    assert "no name" in error["message"]
+    assert caller.ask("get_state")["model"] == assistant.settings.get("chat.model")
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
