@@ -15,7 +15,8 @@
     settings   Show and change settings, API keys, instructions and memories; list models.
     interrupt  Handle Ctrl+C (SIGINT) and SIGTERM, and compute the exit code of each verb.
     output     Print one JSON document or text; print messages and progress on standard error.
-    text       Format results as text; escape characters that a terminal must not receive.
+    text       Format results as text.
+    escape     Escape characters that a terminal must not receive.
 
 This package may import the rest of app, chains, context and vault. With `--json`, it prints exactly
 one JSON document to standard output.

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.assistant import Assistant
+from app.cli.escape import escape_text
 from app.cli.output import can_ask
-from app.cli.text import plain
 from chains.cancel import CancelToken
 from chains.events import ApprovalRequested
 from chains.tool import ApprovalLevel, ApprovalRequest, Decision, KeptHunks, Verdict
@@ -71,7 +71,7 @@ def _list_choices(scope: str, hunks: int) -> str:
         hunks: the number of hunks that can be approved one by one, or 0.
     """
     if scope:
-        return f"[y]es, [s] yes to {plain(scope)} in this chat, [N]o"
+        return f"[y]es, [s] yes to {escape_text(scope)} in this chat, [N]o"
     return f"[y]es, [c]hoose among {hunks} changes, [N]o" if hunks else "[y/N]"
 
 
@@ -117,15 +117,15 @@ def _ask_about_hunk(number: int, hunks: int, cancel: CancelToken) -> str:
 def format_proposal(event: ApprovalRequested) -> Iterator[str]:
     """Yield lines that show what a tool call would do."""
     yield ""
-    yield plain(event.summary)
+    yield escape_text(event.summary)
     yield from _format_diff(event.diff)
-    yield from (f"Careful: {plain(warning)}" for warning in event.warnings)
+    yield from (f"Careful: {escape_text(warning)}" for warning in event.warnings)
 
 
 def _format_diff(diff: str) -> Iterator[str]:
     """Yield the lines of a diff, coloured if standard error is a terminal."""
     is_colored = sys.stderr is not None and sys.stderr.isatty()
-    for line in map(plain, diff.splitlines()):
+    for line in map(escape_text, diff.splitlines()):
         yield _color_line(line) if is_colored else line
 
 

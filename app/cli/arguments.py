@@ -39,10 +39,10 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit with `USAGE_ERROR`."""
-        from app.cli.text import plain
+        from app.cli.escape import escape_text
 
         self.print_usage(sys.stderr)
-        self.exit(USAGE_ERROR, f"{self.prog}: {plain(message)}\n")
+        self.exit(USAGE_ERROR, f"{self.prog}: {escape_text(message)}\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a message. Exit with 1 if standard output cannot be written."""

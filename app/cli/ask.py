@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.approvals import connect_approvals, format_proposal
+from app.cli.escape import EscapingStream, escape_text
 from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.cli.settings import ask_about_instructions
@@ -82,7 +83,7 @@ class TurnPrinter:
         self._output = output
         self._is_dry = is_dry
         self._line = ProgressLine()
-        self._text = cli_text.PlainStream()
+        self._text = EscapingStream()
         self._is_in_text = False
 
     def show(self, event: Event) -> None:
@@ -121,7 +122,7 @@ class TurnPrinter:
 
     def _format_answer(self, result: AskResult) -> Iterator[str]:
         if self._is_dry:
-            yield cli_text.plain(report_markdown(result.context))
+            yield escape_text(report_markdown(result.context))
             if result.read_whole is not None:
                 yield from ("", *cli_text.format_reading_cost(result.read_whole))
             return

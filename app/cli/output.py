@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from app.cli import text as cli_text
+from app.cli.escape import escape_text
 from app.errors import ErrorInfo
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Output:
             lines += ["", report_markdown(info.context)]
         if info.session is not None:
             lines.append(f"The chat is {info.session}.")
-        _write_error("".join(f"{cli_text.plain(line)}\n" for line in lines))
+        _write_error("".join(f"{escape_text(line)}\n" for line in lines))
 
 
 class ProgressLine:
@@ -151,7 +152,7 @@ class ProgressLine:
 
 
 def _flatten(text: str) -> str:
-    return cli_text.plain(text).replace("\n", " ")
+    return escape_text(text).replace("\n", " ")
 
 
 def format_progress(at: "IndexProgress") -> str:
@@ -181,7 +182,7 @@ def _format_duration(seconds: float) -> str:
 
 def complain(message: str) -> None:
     """Print a message to standard error."""
-    _write_error(f"strata: {cli_text.plain(message)}\n")
+    _write_error(f"strata: {escape_text(message)}\n")
 
 
 def _write_error(text: str) -> None:

@@ -8,9 +8,11 @@ import argparse
 import logging
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from app.cli import text as cli_text
+from app.cli.escape import escape_text
 from app.cli.interrupt import Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.config.settings_file import SettingsStore
@@ -25,6 +27,7 @@ from vault.search.hits import SearchResult
 
 if TYPE_CHECKING:
     from app.library.project_notes import ProjectNotes
+    from app.library.projects import Projects
 
 __all__ = ["open_notes", "rebuild_if_damaged", "run_search"]
 
@@ -81,11 +84,14 @@ def open_notes(
     if folder is not None:
         vault.open(folder, remember=False)
 
-    def open_project(named: str) -> "ProjectNotes":
+    @cache
+    def open_projects() -> "Projects":
         from app.library.projects import Projects  # most searches are not about one
 
-        projects = stack.enter_context(closing(Projects(paths, vault)))
-        return projects.open_named(named)
+        return stack.enter_context(closing(Projects(paths, vault)))
+
+    def open_project(named: str) -> "ProjectNotes":
+        return open_projects().open_named(named)
 
     return OpenedNotes(settings, vault, NoteSearch(settings, vault, open_project))
 
@@ -115,7 +121,7 @@ def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> Non
         for warning in result.warnings:
             complain(warning)
     lines = cli_text.list_notes(result, args.offset) if args.all else cli_text.search_result(result)
-    reasons = [] if why_not is None else [cli_text.plain(why_not["reason"])]
+    reasons = [] if why_not is None else [escape_text(why_not["reason"])]
     added = {} if why_not is None else {"why_not": why_not}
     output.show(lambda: {**result.to_dict(), **added}, [*lines, *reasons])
     library = notes.vault.library

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
+from app.cli.escape import escape_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
@@ -50,7 +51,7 @@ def _list_hits(hits: Sequence[ChatHit]) -> Iterator[str]:
         yield "No chat contains this."
     for hit in hits:
         when = hit.at[:16].replace("T", " ")
-        yield f"{hit.session}  {when}  {hit.role:<9}  {cli_text.plain(hit.text)}"
+        yield f"{hit.session}  {when}  {hit.role:<9}  {escape_text(hit.text)}"
 
 
 def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
@@ -85,7 +86,7 @@ def _rename(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
     session = args.session
     assistant.branches.rename(session, readable(args.title))
     title = assistant.sessions.info(session).title
-    output.show(lambda: {"session": session}, [f"{session}  {cli_text.plain(title)}"])
+    output.show(lambda: {"session": session}, [f"{session}  {escape_text(title)}"])
 
 
 def _mark(
@@ -109,7 +110,7 @@ def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
 
 def _confirm_deletion(chat: SessionInfo) -> bool:
     """Ask in the terminal whether to delete a chat. Any answer except yes means no."""
-    title = cli_text.plain(chat.title) or chat.session
+    title = escape_text(chat.title) or chat.session
     sys.stderr.write(f"Delete the chat “{title}” for good? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -117,7 +118,7 @@ def _confirm_deletion(chat: SessionInfo) -> bool:
 
 def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     _title, text = assistant.history.export(args.session, "json" if output.is_json else args.format)
-    output.write(text if args.format == "json" or output.is_json else cli_text.plain(text))
+    output.write(text if args.format == "json" or output.is_json else escape_text(text))
 
 
 def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -164,7 +165,7 @@ def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
         yield "(rebuilt: the request itself is not kept any more)\n"
     body = found.get("request_body")
     text = report_markdown(found) if body is None else envelope_markdown(found, body)
-    yield cli_text.plain(text)
+    yield escape_text(text)
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]] = {

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
+from app.cli.escape import escape_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, can_ask, complain, readable
 from app.config import secrets
@@ -91,7 +92,7 @@ def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output)
     """Run `strata models`, and return the exit code."""
     choices = assistant.model_choices()
     lines = (
-        cli_text.plain(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
+        escape_text(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
     )
     output.show(lambda: {"models": [one.to_dict() for one in choices]}, lines)
     return 0
@@ -150,8 +151,8 @@ def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
     sizes = [f"{call['bytes_out'] or 0:,} bytes out", came]
     if call["tokens"] is not None:
         sizes.append(f"{call['tokens']:,} tokens")
-    yield cli_text.plain(f"{call['at']}  {call['kind']}  {call['host']}  {', '.join(sizes)}")
-    yield from (cli_text.plain(f"    {note}") for note in call["notes"])
+    yield escape_text(f"{call['at']}  {call['kind']}  {call['host']}  {', '.join(sizes)}")
+    yield from (escape_text(f"    {note}") for note in call["notes"])
 
 
 def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

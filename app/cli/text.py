@@ -1,14 +1,10 @@
-"""Format results for a terminal.
-
-Control characters, invisible characters and direction marks from notes and models are escaped,
-except those needed for emoji and some scripts.
-"""
+"""Format results for a terminal. Texts from notes and models are escaped, see `app.cli.escape`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import regex
+from app.cli.escape import escape_text
 
 if TYPE_CHECKING:
     from app.doctor import Check
@@ -28,83 +24,6 @@ if TYPE_CHECKING:
 
 _SNIPPET_LINES = 4
 
-# Control characters, default ignorable code points of Unicode (direction marks, zero-width
-# characters, tags, variation selectors), line separators and interlinear annotation marks.
-_HIDDEN: Final = regex.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]"
-)
-# The exceptions, which belong to visible text: joiners and variation selectors of emoji, keycaps,
-# the three flags made of tags, joiners between joining letters or next to a virama, zero-width
-# spaces in scripts without word spaces, and Mongolian variation selectors.
-_WRITTEN: Final = regex.compile(
-    r"""(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})
-    | (?<=\p{Extended_Pictographic})[\ufe0e\ufe0f] | (?<=[0-9\#*])\ufe0f(?=\u20e3)
-    | (?<=\U0001f3f4)\U000e0067\U000e0062
-      (?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)
-      \U000e007f
-    | (?<=\p{ccc=9})[\u200c\u200d] | \u200d(?=\p{ccc=9})
-    | (?<=[\p{jt=D}\p{jt=L}]\p{Mn}*)\u200c(?=[\p{jt=D}\p{jt=R}])
-    | (?<=[\p{jt=D}\p{jt=R}\p{jt=L}]\p{Mn}*)\u200d(?!\u200d)
-    | (?<=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])\u200b(?=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])
-    | (?<=\p{Mongolian})(?<![\u180b-\u180f])[\u180b-\u180f]""",
-    regex.VERBOSE,
-)
-_BESIDE_CHARS: Final = 8  # how many characters before a hidden one can permit it
-
-
-def plain(text: str) -> str:
-    """Escape control characters and invisible characters.
-
-    Tabs, line breaks, and characters needed for emoji and some scripts are kept.
-    """
-    return _escape(text, 0)
-
-
-def _escape(text: str, start: int) -> str:
-    written_to = 0
-
-    def show(match: "regex.Match[str]") -> str:
-        nonlocal written_to
-        if (written := _WRITTEN.match(text, match.start())) is not None:
-            written_to = written.end()
-        sign: str = match.group()
-        if match.start() < written_to:
-            return sign
-        return f"\\x{ord(sign):02x}" if sign <= "\xff" else f"\\u{{{ord(sign):x}}}"
-
-    shown: str = _HIDDEN.sub(show, text, pos=start)
-    return shown[start:]
-
-
-class PlainStream:
-    """Escapes control characters and invisible characters in a streamed text, like `plain`.
-
-    A piece of the text may end within an emoji. Characters at its end are therefore held back until
-    the next piece shows whether they must be escaped.
-    """
-
-    def __init__(self) -> None:
-        self._before = ""
-        self._held = ""
-
-    def feed(self, piece: str) -> str:
-        """Add a piece of text, and return the escaped text to show now."""
-        text = self._held + piece
-        end = len(text)
-        while end and _HIDDEN.match(text, end - 1):
-            end -= 1
-        self._held = text[end:]
-        return self._show(text[:end])
-
-    def flush(self) -> str:
-        """Return the characters that are still held back at the end of the text."""
-        text, self._held = self._held, ""
-        return self._show(text)
-
-    def _show(self, text: str) -> str:
-        before, self._before = self._before, (self._before + text)[-_BESIDE_CHARS:]
-        return _escape(before + text, len(before))
-
 
 def format_count(number: int, noun: str) -> str:
     """Format a count with its noun, such as `1 note` or `349 notes`."""
@@ -115,7 +34,7 @@ def format_count(number: int, noun: str) -> str:
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
     """Format a location as `path:first-last`, or as `path, page N` for files with pages."""
-    name = plain(path).replace("\n", "\\n")
+    name = escape_text(path).replace("\n", "\\n")
     if page is not None:
         return f"{name}, page {page}"
     if not lines:
@@ -146,12 +65,12 @@ def index_report(report: "IndexReport") -> Iterator[str]:
     )
     if report.excluded:
         first = ", ".join(
-            f"{place(path, None)} ({plain(rule)})" for path, rule in report.excluded[:3]
+            f"{place(path, None)} ({escape_text(rule)})" for path, rule in report.excluded[:3]
         )
         rest = ", …" if len(report.excluded) > 3 else "."
         yield f"{len(report.excluded):,} excluded by a rule: {first}{rest}"
     for path, reason in report.failed:
-        yield f"Could not be read: {place(path, None)}: {plain(reason)}"
+        yield f"Could not be read: {place(path, None)}: {escape_text(reason)}"
 
 
 def search_result(result: "SearchResult") -> Iterator[str]:
@@ -162,14 +81,14 @@ def search_result(result: "SearchResult") -> Iterator[str]:
 
     words = parse_query(result.query).words
     if not result.hits:
-        yield plain(result.explain_no_hits())
+        yield escape_text(result.explain_no_hits())
     for number, hit in enumerate(result.hits, start=1):
         heading = " › ".join(hit.heading) or hit.title
         where = place(hit.path, hit.lines, find_page(hit.path, hit.heading))
         is_named = heading == PurePath(hit.path).stem
-        yield f"{number}. {where}" + ("" if is_named else f"  {plain(heading)}")
+        yield f"{number}. {where}" + ("" if is_named else f"  {escape_text(heading)}")
         lines = choose_lines(hit.text, words, _SNIPPET_LINES, is_first=hit.lines[0] == 1)
-        yield from (f"   {plain(line)}" for line in lines)
+        yield from (f"   {escape_text(line)}" for line in lines)
         yield ""
 
 
@@ -177,9 +96,10 @@ def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
     """Format one page of a note list, and the number of notes that were searched."""
     total = result.total or 0
     for hit in result.hits:
-        yield f"{place(hit.path, hit.lines)}  {plain(hit.title)}: {plain(hit.text)}"
+        yield f"{place(hit.path, hit.lines)}  {escape_text(hit.title)}: {escape_text(hit.text)}"
     said = result.describe_total()
-    yield said if total else f'No note fits "{plain(result.query)}": {said[0].lower()}{said[1:]}'
+    query = escape_text(result.query)
+    yield said if total else f'No note fits "{query}": {said[0].lower()}{said[1:]}'
     if result.hits and (offset or result.next is not None):
         yield f"{offset + 1:,} to {offset + len(result.hits):,} of them are listed here."
     if result.next is not None:
@@ -192,13 +112,13 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
         yield "No note is near this one."
     for note in found:
         linked = "  linked" if note.is_linked else ""
-        yield f"{note.score:.2f}  {place(note.path, None)}  {plain(note.title)}{linked}"
+        yield f"{note.score:.2f}  {place(note.path, None)}  {escape_text(note.title)}{linked}"
 
 
 def call(event: "ToolStarted") -> str:
     """Format a tool call with its arguments."""
     told = ", ".join(str(value) for value in event.arguments.values())
-    return plain(f"{event.name}: {told}" if told else event.name)
+    return escape_text(f"{event.name}: {told}" if told else event.name)
 
 
 def sources(result: "AskResult") -> Iterator[str]:
@@ -217,18 +137,18 @@ def sources(result: "AskResult") -> Iterator[str]:
     yield from dict.fromkeys(map(_describe_source, ordered))
     for claim in result.unverified:
         number = "" if claim.n is None else f"[{claim.n}] "
-        quote = "" if claim.quote is None else f'"{plain(claim.quote)}": '
-        yield f"Not verified: {number}{quote}{plain(claim.reason)}"
+        quote = "" if claim.quote is None else f'"{escape_text(claim.quote)}": '
+        yield f"Not verified: {number}{quote}{escape_text(claim.reason)}"
     if result.status == "interrupted":
         yield "Interrupted. What had arrived is kept."
     yield ""
-    yield f"Chat {result.session} · {plain(result.model)} · {_fill(result.context)}"
+    yield f"Chat {result.session} · {escape_text(result.model)} · {_fill(result.context)}"
 
 
 def _describe_source(cited: "Citation") -> str:
     where = place(cited.path, cited.lines, cited.page)
-    line = f"[{cited.n}] {where}  {plain(' › '.join(cited.heading))}".rstrip()
-    sentence = plain(" ".join(cited.sentence.split()))
+    line = f"[{cited.n}] {where}  {escape_text(' › '.join(cited.heading))}".rstrip()
+    sentence = escape_text(" ".join(cited.sentence.split()))
     return f"{line}: {sentence}" if sentence else line
 
 
@@ -236,8 +156,8 @@ def list_edits(edits: Mapping[str, Any]) -> Iterator[str]:
     """List the notes that were changed in a turn, and explain how to undo the changes."""
     yield from ("", "Changed notes:")
     for note in edits["notes"]:
-        was = f" (was {plain(note['old_path'])})" if note["old_path"] else ""
-        yield f"  {plain(note['path'])}{' (new)' if note['is_new'] else was}"
+        was = f" (was {escape_text(note['old_path'])})" if note["old_path"] else ""
+        yield f"  {escape_text(note['path'])}{' (new)' if note['is_new'] else was}"
     yield f"Undo with: strata undo --run {edits['run']}"
 
 
@@ -255,7 +175,7 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
     yield f"Summarised: {before:,} → {after:,} tokens ({makers[result['by']]})"
     if result["summary"]:
         yield ""
-        yield plain(result["summary"])
+        yield escape_text(result["summary"])
 
 
 def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
@@ -276,7 +196,7 @@ def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
 
 def transcript(chat: "ChatTranscript") -> Iterator[str]:
     """Format a chat's transcript as lines."""
-    yield plain(chat.title)
+    yield escape_text(chat.title)
     for item in chat.items:
         yield ""
         yield from _item(item)
@@ -294,29 +214,29 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
     match item:
         case UserItem():
             yield _head("You", item)
-            yield plain(item.text)
+            yield escape_text(item.text)
         case AnswerItem():
-            yield _head(plain(item.model), item)
+            yield _head(escape_text(item.model), item)
             for step in item.steps:
                 yield from _step(step)
-            yield plain(item.shown_text) or plain(item.ending) or f"({item.status})"
+            yield escape_text(item.shown_text) or escape_text(item.ending) or f"({item.status})"
             if item.shown_text and item.ending:
-                yield plain(item.ending)
+                yield escape_text(item.ending)
             if item.found_sources:
                 yield item.found_sources
             yield from (f"[{c.n}] {place(c.path, c.lines, c.page)}" for c in item.citations)
             for changed in item.changed:
-                yield plain(f"! {changed.sentence}")
-                yield from (plain(f"    {line}") for line in changed.diff.splitlines()[2:])
+                yield escape_text(f"! {changed.sentence}")
+                yield from (escape_text(f"    {line}") for line in changed.diff.splitlines()[2:])
         case CustomItem():
             yield f"A program, {item.time}, {item.entry}"
-            yield plain(item.text)
+            yield escape_text(item.text)
         case SummaryItem():
             yield f"--- the turns above are sent as a summary ({item.entry}) ---"
-            yield plain(item.summary)
+            yield escape_text(item.summary)
         case HookChangeItem():
             told = ". ".join(filter(None, (item.title, item.summary)))
-            yield plain(f"--- the hook {item.hook} changed what is sent: {told} ---")
+            yield escape_text(f"--- the hook {item.hook} changed what is sent: {told} ---")
         case _:
             turns = format_count(item.turns, "turn")
             verb = "is" if item.turns == 1 else "are"
@@ -324,7 +244,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
 
 
 def _head(who: str, item: "MessageItem") -> str:
-    label = f" [{plain(item.label)}]" if item.label else ""
+    label = f" [{escape_text(item.label)}]" if item.label else ""
     said = f"{who}, {item.time}, {item.entry}{label}"
     if len(item.siblings) < 2:
         return said
@@ -335,9 +255,9 @@ def _head(who: str, item: "MessageItem") -> str:
 
 def _step(step: "StepItem") -> Iterator[str]:
     if step.said:
-        yield plain(step.said)
+        yield escape_text(step.said)
     told = ", ".join(str(value) for value in step.arguments.values())
-    yield plain(f"({step.name}: {told}: {step.status})").replace("\n", " ")
+    yield escape_text(f"({step.name}: {told}: {step.status})").replace("\n", " ")
 
 
 def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -351,7 +271,7 @@ def value(found: object) -> str:
     """Format a setting's value on one line."""
     import json
 
-    return plain(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return escape_text(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
 def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[str]:
@@ -362,7 +282,7 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
         count = format_count(chat.turns, "turn")
         when = chat.updated[:16].replace("T", " ")
         marks = "".join(f"  ({mark})" for mark in ("pinned", "archived") if getattr(chat, mark))
-        yield f"{chat.session}  {when}  {count:>9}  {plain(chat.title)}{marks}"
+        yield f"{chat.session}  {when}  {count:>9}  {escape_text(chat.title)}{marks}"
 
 
 def self_test(result: "SelfTest") -> Iterator[str]:
@@ -397,4 +317,4 @@ def _format_share(share: float) -> str:
 def checks(found: "Sequence[Check]") -> Iterator[str]:
     """Format the results of `strata doctor`, one per line."""
     for check in found:
-        yield f"{'ok  ' if check.ok else 'BAD '} {check.name}: {plain(check.detail)}"
+        yield f"{'ok  ' if check.ok else 'BAD '} {check.name}: {escape_text(check.detail)}"

@@ -13,6 +13,7 @@ from contextlib import closing
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.ask import ask
+from app.cli.escape import escape_text
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.cli.search import rebuild_if_damaged
@@ -122,7 +123,7 @@ def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 def _undo(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     undone = assistant.edits.undo(run=args.run, edit=args.edit, session=args.session)
-    output.show(undone.to_dict, [cli_text.plain(undone.describe())])
+    output.show(undone.to_dict, [escape_text(undone.describe())])
     return 0
 
 

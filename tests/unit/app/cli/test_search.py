@@ -1,14 +1,21 @@
 """`strata search` and `strata related`: pages, reasons, neighbours."""
 
+import argparse
 import json
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.cli.parser import run
+from app.cli.search import open_notes
+from app.library.library import Library
+from app.library.open_vault import OpenVault
+from app.paths import Paths
 from app.startup import Startup
+from vault.embedder import Embedder
 
 NOTES = {
     "Tomatoes.md": "# Tomatoes\n\n#bed Water tomatoes early; see [[Beans]].\n",
@@ -114,3 +121,23 @@ def test_a_note_that_is_not_indexed_has_no_related_ones(strata: Strata) -> None:
     error = json.loads(out)["error"]
     assert (code, error["code"]) == (1, "not_found")
     assert "None.md" in error["message"]
+
+
+def test_a_project_outside_of_the_vault_is_opened_once_for_all_searches(
+    tmp_path: Path, small_vault: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+    open_library = OpenVault.open_library
+
+    def count(vault: OpenVault, folder: Path) -> Library:
+        opened.append(folder)
+        return open_library(vault, folder)
+
+    monkeypatch.setattr(OpenVault, "open_library", count)
+    (tmp_path / "project").mkdir()
+    args = argparse.Namespace(overrides={}, vault=str(small_vault))
+    with ExitStack() as stack:
+        searching = open_notes(Paths.find(), args, stack, embedder).searching
+        for _ in range(2):
+            searching.list_notes("tag:bed", project=str(tmp_path / "project"))
+    assert opened.count(tmp_path / "project") == 1

@@ -1,0 +1,88 @@
+"""Escape what a terminal would obey or not show in texts from notes and models.
+
+These are control characters, invisible characters and direction marks, except those needed for
+emoji and some scripts.
+"""
+
+from typing import Final
+
+import regex
+
+__all__ = ["EscapingStream", "escape_text"]
+
+# Control characters, default ignorable code points of Unicode (direction marks, zero-width
+# characters, tags, variation selectors), line separators and interlinear annotation marks.
+_HIDDEN: Final = regex.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]"
+)
+# The exceptions, which belong to visible text: joiners and variation selectors of emoji, keycaps,
+# the three flags made of tags, joiners between joining letters or next to a virama, zero-width
+# spaces in scripts without word spaces, and Mongolian variation selectors.
+_WRITTEN: Final = regex.compile(
+    r"""(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})
+    | (?<=\p{Extended_Pictographic})[\ufe0e\ufe0f] | (?<=[0-9\#*])\ufe0f(?=\u20e3)
+    | (?<=\U0001f3f4)\U000e0067\U000e0062
+      (?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)
+      \U000e007f
+    | (?<=\p{ccc=9})[\u200c\u200d] | \u200d(?=\p{ccc=9})
+    | (?<=[\p{jt=D}\p{jt=L}]\p{Mn}*)\u200c(?=[\p{jt=D}\p{jt=R}])
+    | (?<=[\p{jt=D}\p{jt=R}\p{jt=L}]\p{Mn}*)\u200d(?!\u200d)
+    | (?<=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])\u200b(?=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])
+    | (?<=\p{Mongolian})(?<![\u180b-\u180f])[\u180b-\u180f]""",
+    regex.VERBOSE,
+)
+_BESIDE_CHARS: Final = 8  # how many characters before a hidden one can permit it
+
+
+def escape_text(text: str) -> str:
+    """Escape control characters and invisible characters.
+
+    Tabs, line breaks, and characters needed for emoji and some scripts are kept.
+    """
+    return _escape(text, 0)
+
+
+def _escape(text: str, start: int) -> str:
+    written_to = 0
+
+    def show(match: "regex.Match[str]") -> str:
+        nonlocal written_to
+        if (written := _WRITTEN.match(text, match.start())) is not None:
+            written_to = written.end()
+        sign: str = match.group()
+        if match.start() < written_to:
+            return sign
+        return f"\\x{ord(sign):02x}" if sign <= "\xff" else f"\\u{{{ord(sign):x}}}"
+
+    shown: str = _HIDDEN.sub(show, text, pos=start)
+    return shown[start:]
+
+
+class EscapingStream:
+    """Escapes control characters and invisible characters in a streamed text, like `escape_text`.
+
+    A piece of the text may end within an emoji. Characters at its end are therefore held back until
+    the next piece shows whether they must be escaped.
+    """
+
+    def __init__(self) -> None:
+        self._before = ""
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Add a piece of text, and return the escaped text to show now."""
+        text = self._held + piece
+        end = len(text)
+        while end and _HIDDEN.match(text, end - 1):
+            end -= 1
+        self._held = text[end:]
+        return self._show(text[:end])
+
+    def flush(self) -> str:
+        """Return the characters that are still held back at the end of the text."""
+        text, self._held = self._held, ""
+        return self._show(text)
+
+    def _show(self, text: str) -> str:
+        before, self._before = self._before, (self._before + text)[-_BESIDE_CHARS:]
+        return _escape(before + text, len(before))
