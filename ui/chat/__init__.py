@@ -12,14 +12,16 @@
                  is open.
 
 This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
-and values of `app`, `chains`, `context` and `vault`. It must not call the assistant or start tasks.
+and data types of `app`, `chains`, `context` and `vault`. It must not call the assistant or start
+tasks.
 
-The text that the user is reading does not move, and the caret is placed where the user is likely to
-type next. When a turn starts (send, suggested question, edit, regenerate), the chat scrolls to its
-end and the message box gets the focus. Switching to another version of a message does not move the
-message. If the focus was in the message, it moves to the version switcher. Opening the search
-focuses the search field and shows the first match below the top of the viewport. Closing the search
-or the palette restores the focus. When a chat is opened, the message box has the focus.
+The text that the user is reading does not move, and the widget in which the user is likely to type
+next has the focus. When a chat is opened, this is the message box. When the model starts to answer
+a new or edited message, or to answer again, the chat scrolls to its end and the message box gets
+the focus. Switching to another version of a message does not move the message. If the
+focus was in the message, it moves to the version switcher. Opening the search focuses the search
+field and shows the first match below the top of the viewport. Closing the search or the command
+palette restores the focus.
 
 Streamed text is drawn every 33 ms (`ui.markdown.page.view`), or less often if drawing is slow.
 Finished text is not rendered again. The scroll position and the selection do not change while an

@@ -1,18 +1,18 @@
 """The composer: message text, attachments, completion, mode and model.
 
-    typing ──> text ──> completion ──> attachment ──> chips
-                └─────────── composer (sends both) <────┘
+    text ──> completion ──> attachment ──> chips
+      └────────────> composer <──────────────┘
 
     attachment  Attachments of a message, and files and folders dropped on the window.
     attachment_state  The state of an attachment in an unsent message, and image thumbnails.
-    chips       The attachments of a message as chips above its text.
+    chips       The attachments of a message as chips: small boxes above the text.
     completion  Completion in the text field: notes, folders, tags and commands.
     composer    The composer: message text, attachments, mode, model and the context meter.
     composer_controls  The small widgets: meter, error line, frame, send and attach buttons.
     text        The text field of the composer: grows with its text, up to twelve lines.
 
 This package may import PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`,
-and values of `context.layers` and `vault.notes.kinds`. It must not read files or search notes.
+and data types of `context.layers` and `vault.notes.kinds`. It must not read files or search notes.
 """
 
 __all__ = [

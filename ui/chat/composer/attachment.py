@@ -105,7 +105,7 @@ class Attachment:
 
 
 def _shorten_address(address: str) -> str:
-    """Elide a web address to its host and last segment, such as `example.org/…/guide.html`."""
+    """Shorten a web address to its host and the end of its path: `example.org/…/guide.html`."""
     host, *folders = address.partition("://")[2].partition("?")[0].rstrip("/").split("/")
     return "/".join([host, *(["…"] if len(folders) > 1 else []), *folders[-1:]])
 
@@ -113,11 +113,17 @@ def _shorten_address(address: str) -> str:
 def describe_uses(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, str]:
-    """Map each large attachment to a text that says how much of it was sent.
+    """Describe how the large attachments of a message were used.
 
     Args:
         attached: the attachments of the message.
-        sent: the segments that the request contained.
+        sent: the segments of the request: the pieces of context, such as attached texts and
+            passages.
+
+    Returns:
+        `read whole` for an attachment that the model read in parts, or, for example, `3 passages
+        used`
+        for one that was searched. Attachments that were sent whole are omitted.
     """
     return {item: use for item in attached for use in _use(item, sent)}
 
@@ -125,7 +131,12 @@ def describe_uses(
 def find_images(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, ImageData]:
-    """Map each attachment that was sent as an image to that image."""
+    """Return the images that were sent, by the attachment that each image belongs to.
+
+    Args:
+        attached: the attachments of the message.
+        sent: the segments that the request contained. A segment can contain an image.
+    """
     images = {part.source: part.image for part in sent if part.image is not None}
     return {item: images[item.target] for item in attached if item.target in images}
 
@@ -182,7 +193,10 @@ class Drops(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle drags and drops on the window."""
+        """Accept drags and drops on the window, and emit the signals for what was dropped.
+
+        Return True for drag-enter and drop events, which need no further handling.
+        """
         if event.type() == QEvent.Type.DragLeave:
             self.hovered.emit(False)
         # In Qt's types, drag-enter and drag-move events are drop events too.
@@ -219,7 +233,7 @@ class Drops(QObject):
 
 
 def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
-    """Divide dropped data into attachments and folders to open.
+    """Sort dropped files, folders and web pages into attachments and folders to open as a vault.
 
     Args:
         data: the data that was dropped.
@@ -253,7 +267,11 @@ def _attachment(path: Path, vault: Path | None) -> Attachment:
 
 
 def _below(path: Path, vault: Path | None) -> str | None:
-    """Return a path relative to the vault, or None if it is outside the vault."""
+    """Return a path relative to the vault's folder.
+
+    Return None if the path is outside the vault or is the vault's folder itself, or if no vault is
+    open.
+    """
     if vault is None:
         return None
     whole = path.resolve()

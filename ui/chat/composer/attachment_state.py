@@ -23,12 +23,12 @@ class ChipState:
         notes: the number of notes in a folder or with a tag, or 0 for a single file.
         tokens: the number of tokens, or None while they are being counted.
         sent: the number of tokens that fit into the next request, or None if everything fits.
-        problem: why the attachment cannot be sent, or an empty string.
-        length: the length, such as `412 pages`.
-        parts: the number of parts in which a large attachment is read, 0 if it is searched instead,
-            or None if the attachment is small enough to be sent whole.
+        problem: why the attachment cannot be sent to any model, or an empty string.
+        length: the length of a document, such as `412 pages`.
+        parts: the number of parts in which the model reads a large attachment. This is 0 if the
+        attachment is searched instead, and None if it is small enough to be sent whole.
         image: the image that is sent, or None.
-        unseen: why the image cannot be sent to the chosen model, or an empty string.
+        unseen: why the chosen model cannot receive the image, or an empty string.
     """
 
     notes: int = 0
@@ -42,7 +42,7 @@ class ChipState:
 
     @property
     def obstacle(self) -> str:
-        """Why this attachment blocks sending, or an empty string if it does not."""
+        """Why the attachment prevents the message from being sent, or an empty string."""
         return self.problem or self.unseen
 
     @property
@@ -52,7 +52,7 @@ class ChipState:
 
     @property
     def figures(self) -> str:
-        """The text after the attachment's name, such as `11 notes, 3,120` for notes and tokens."""
+        """The text after the attachment's name: notes and tokens, such as `11 notes, 3,120`."""
         if self.obstacle:
             return "cannot be sent"
         if self.parts is not None:

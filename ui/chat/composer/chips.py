@@ -90,7 +90,12 @@ class Chip(QAbstractButton):
 
     @property
     def figures(self) -> str:
-        """The text after the attachment's name: the counts or, once sent, which part was sent."""
+        """The text after the attachment's name.
+
+        In an unsent message, these are the numbers of notes and tokens. In a sent message, this
+        says how the attachment was used, such as `3 passages used`, or is empty if it was sent
+        whole.
+        """
         return self._state.figures if self._state else self._used
 
     def set_state(self, state: ChipState) -> None:
@@ -289,8 +294,8 @@ class ChipRow(FlowRow):
 
         Args:
             attachments: the attachments, in display order.
-            uses: which part of each large attachment was sent.
-            images: the attachments that were sent as images.
+            uses: how the large attachments were used, such as `3 passages used`.
+            images: the images that were sent, by attachment.
         """
         chips = (Chip(one, None, uses.get(one, ""), images.get(one)) for one in attachments)
         self._show([self._connect(chip) for chip in chips])

@@ -42,7 +42,8 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 class Offers:
     """The notes, folders, tags, commands and images that completion can suggest.
 
-    The value of a note, folder or image is its path.
+    The `value` of a choice is a path for a note, folder or image, otherwise the name of the tag or
+    command.
     """
 
     notes: Sequence[Choice] = ()
@@ -60,12 +61,12 @@ class Offers:
 
 @dataclass(frozen=True)
 class Trigger:
-    """A word before the cursor that can be completed, such as `@back`.
+    """The start of a name before the cursor that can be completed, such as `@back`.
 
     Attributes:
         kind: `note`, `link`, `tag`, `command` or `url`.
-        start: the text position where the trigger starts.
-        query: the text between the trigger's prefix, such as `@` or `[[`, and the cursor.
+        start: the position of the trigger's first character in the text.
+        query: the text from the end of the prefix (`@`, `[[`, `#` or `/`) to the cursor.
     """
 
     kind: str
@@ -91,8 +92,11 @@ def find_trigger(before: str, line_start: int) -> Trigger | None:
 class Completer(QObject):
     """Shows a list of suggestions while the user types in a text field.
 
-    Emits `attached` with the value of a note, folder, tag or web page that was chosen, or of a note
-    that the user typed a link to.
+    The signal `attached` is emitted when the user chooses a note, folder, image, tag or web page,
+    and when the user types a link to a note. It carries the path, the tag or the web address.
+
+    Args:
+        field: the text field.
     """
 
     attached = Signal(str)
@@ -140,7 +144,11 @@ class Completer(QObject):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle keys while suggestions are shown, and hide them when the field loses focus."""
+        """Handle keys while suggestions are shown: arrow keys, keys that choose, and Esc.
+
+        Hide the suggestions when the field loses the focus, and move them when the window is
+        resized. Return True for each key that was handled.
+        """
         if watched is not self._field:
             if event.type() == QEvent.Type.Resize and self.is_open:
                 QTimer.singleShot(0, self, self._place_again)  # after the field has been moved
@@ -193,7 +201,7 @@ class Completer(QObject):
         self.popup.show_at(matches, self._field, found.start)
 
     def _place_again(self) -> None:
-        """Move the suggestions to the new position of the word to complete."""
+        """Move the suggestions to the current position of the trigger in the window."""
         self._hide()
         self._update()
 
@@ -235,7 +243,7 @@ class Completer(QObject):
 
 
 def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
-    """Return the suggestions that match a trigger. A web address is suggested as it was typed."""
+    """Return the suggestions for a trigger. For a web address, this is the address itself."""
     if trigger.kind == "url":
         return [Match(Choice(trigger.query, trigger.query, "globe", beside="Attach this web page"))]
     return find_choices(offers.of(trigger.kind), trigger.query)

@@ -57,8 +57,8 @@ class Composer(Scaled, QWidget):
 
     Signals:
         submitted: the text to send. This is also emitted while an answer is being generated. The
-            receiver clears the field.
-        attach_chosen: the path or tag to attach.
+        receiver clears the field.
+        attach_chosen: the path, tag or web address to attach.
         attach_removed: the removed `Attachment`.
         attach_opened: the clicked `Attachment`.
         file_requested: the user wants to choose a file.
@@ -69,9 +69,9 @@ class Composer(Scaled, QWidget):
         files_pasted: the paths of files from the clipboard.
 
     Attributes:
-        offer: the line that offers to read large attachments in parts, or to search them instead.
-        waiting: the line about a message that will be sent when the current answer is complete.
-        queue: the line about a long message that was split or was attached as a file.
+        offer: a line that asks whether to read large attachments in parts or to search them.
+        waiting: a line about a message that will be sent when the current answer is complete.
+        queue: a line about a long message that was split or was attached as a file.
     """
 
     submitted = Signal(str)
@@ -194,7 +194,12 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Show why no message can be sent, with actions that help. An empty text hides both."""
+        """Show why no message can be sent, or remove this notice if `text` is empty.
+
+        Args:
+            text: the reason as a sentence.
+            actions: the label of each button beside the sentence, and the function that it calls.
+        """
         self._obstacle = text
         if text:
             self._note.say(text, actions)
@@ -203,7 +208,12 @@ class Composer(Scaled, QWidget):
         self._update_send()
 
     def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
-        """Show the error that prevented the message from being sent, below the message text."""
+        """Show an error below the message text, with a red border around the composer.
+
+        Args:
+            message: why the message was not sent.
+            actions: the label of each button beside the error, and the function that it calls.
+        """
         self._error.say(message, actions)
         self._frame.set_error(True)
 
@@ -336,7 +346,7 @@ class Composer(Scaled, QWidget):
         self.submitted.emit(self.text())
 
     def _refuse(self, attachment: Attachment, problem: str) -> None:
-        """Show why an attachment cannot be sent, and a button to remove it."""
+        """Show why an attachment cannot be sent, with a button that removes the attachment."""
         way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
         self.show_error(f"{problem} Nothing was sent.", (way_out,))
 

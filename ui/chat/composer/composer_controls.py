@@ -114,7 +114,7 @@ class Meter(QAbstractButton):
         return "–" if self.fraction is None else percent(self.fraction)
 
     def tone(self, part: str) -> str:
-        """Return the name of the theme colour for a part of the meter.
+        """Return the name of the meter's colour in the theme, which depends on the used fraction.
 
         Args:
             part: `graphic` for the bar, or `text` for the percentage.
@@ -216,7 +216,12 @@ class ComposerLine(Scaled, QFrame):
         return self._text.text()
 
     def say(self, text: str, actions: Sequence[Action] = ()) -> None:
-        """Show a sentence and its actions, given as pairs of label and function."""
+        """Show a sentence with buttons.
+
+        Args:
+            text: the sentence.
+            actions: the label of each button and the function that it calls.
+        """
         from app.config.schema import use_labels  # late: it would delay the first paint
 
         said = use_labels(one_line(text))
@@ -286,9 +291,10 @@ class ComposerFrame(QFrame):
 
 
 class AttachButton(IconButton):
-    """A paperclip button whose menu lists what can be attached.
+    """A button with a paperclip icon, whose menu lists what can be attached.
 
-    Emits `chosen` with `@`, `#` or `file`.
+    The signal `chosen` is emitted with `@` for a note or folder, `#` for a tag, or `file` for a
+    file.
     """
 
     chosen = Signal(str)

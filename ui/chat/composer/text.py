@@ -32,8 +32,7 @@ class ComposerText(QTextEdit):
     """A plain-text field for a message of any length.
 
     Signals:
-        sent: the send key was pressed. Shift+Enter starts a new line, as does Enter if the send key
-            is Ctrl+Enter.
+        sent: the send key was pressed: Enter or Ctrl+Enter, depending on a setting.
         focus_changed: whether the field has the focus.
         left_back: Backspace was pressed in the empty field.
         left_up: Up was pressed in the empty field.
@@ -78,12 +77,15 @@ class ComposerText(QTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.End)
 
     def set_most_height(self, height: int) -> None:
-        """Set the maximum height in pixels. The field never exceeds twelve lines."""
+        """Set the maximum height in pixels. The limit of twelve lines still applies."""
         self._most = height
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send the message with the send key. Begin a new paragraph with Shift+Enter."""
+        """Send the message with Enter, or with Ctrl+Enter if that is the send key.
+
+        Shift+Enter starts a new line, as does Enter if the send key is Ctrl+Enter.
+        """
         if event.key() not in _ENTER:
             self._leave_or_move(event)
         elif _sends(event.modifiers()):
@@ -93,7 +95,7 @@ class ComposerText(QTextEdit):
             self.ensureCursorVisible()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Accept text, files and images from the clipboard."""
+        """Return whether the data can be pasted: text, files or an image."""
         return source.hasText() or source.hasUrls() or source.hasImage()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
