@@ -71,7 +71,10 @@ class _Channel(Generic[T]):
         self._error: BaseException | None = None
 
     def put(self, item: T) -> bool:
-        """Pass an item to the consumer. Return False if the channel is closed."""
+        """Add an item for the consumer, waiting while the channel is full.
+
+        Return False if the channel is closed.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or len(self._items) < BUFFER_ITEMS)
             if not self._is_closed:
@@ -80,7 +83,11 @@ class _Channel(Generic[T]):
             return not self._is_closed
 
     def finish(self, error: BaseException | None = None) -> None:
-        """End the channel as the producer, optionally with an error for the consumer."""
+        """Mark the channel as finished, because the producer has no more items.
+
+        Args:
+            error: the exception that ended the producer, which the consumer raises, or None.
+        """
         with self._changed:
             self._is_finished, self._error = True, error
             self._changed.notify_all()
@@ -113,8 +120,13 @@ def iterate(
 ) -> Iterator[T]:
     """Run `produce` in the pool, and yield the items that it emits.
 
+    Args:
+        produce: the producer. It receives a function that emits an item.
+        cancel: the token that ends the iteration.
+        pool: the pool in which the producer runs.
+
     Raises:
-        Cancelled: as soon as the token is cancelled. The producer stops when it next emits an item.
+        Cancelled: the token was cancelled. The producer continues until it emits its next item.
     """
     channel: _Channel[T] = _Channel()
 
@@ -186,10 +198,14 @@ def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None
 
 
 def repeat(function: Callable[[], object], interval_s: float) -> Callable[[], None]:
-    """Call a function again and again in a thread of its own, ignoring exceptions.
+    """Call a function repeatedly in a new thread, ignoring exceptions.
+
+    Args:
+        function: the function to call.
+        interval_s: the pause before each call, in seconds.
 
     Returns:
-        A function that ends the repetition. If a call is running, it waits for the end of the call.
+        A function that stops the thread, after waiting for a call that is in progress.
     """
     ended = threading.Event()
 

@@ -73,7 +73,7 @@ class LedgerFailed(ChainError):
 
 
 class ProposalOutdated(ChainError):
-    """The content behind an approved proposal has changed since the proposal was shown."""
+    """The content that an approved proposal would change is not the same as when it was shown."""
 
 
 class McpFailed(ChainError):
@@ -81,7 +81,7 @@ class McpFailed(ChainError):
 
 
 class BadPrompt(ChainError):
-    """A file is not a valid prompt. The message is shown after the name of the file."""
+    """A file is not a valid prompt. The message says why, and is shown after the file name."""
 
 
 class CannotRead(ChainError):
@@ -151,7 +151,11 @@ class MissingKey(ModelError):
 
 
 class RateLimited(ModelError):
-    """The service limits the rate of requests and asks to wait."""
+    """The service limits the rate of requests and asks the client to wait.
+
+    Attributes:
+        retry_after_s: how many seconds to wait, or None if the service does not say.
+    """
 
     code = "rate_limited"
 
@@ -204,7 +208,7 @@ class LocalModelFailed(ModelError):
 
 
 class Offline(ModelError):
-    """The call would leave this computer while `privacy.offline` is on."""
+    """The call needs another computer, but the setting `privacy.offline` is on."""
 
     code = "offline"
 

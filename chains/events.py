@@ -44,11 +44,12 @@ ToolStatus = Literal["ok", "error", "denied"]
 
 @dataclass(frozen=True)
 class Step:
-    """A new step of the turn, such as a search. `text` describes it for the user.
+    """A new step of the turn, such as a search.
 
     Attributes:
-        seconds: for a `wait` step, the time until the next attempt to call the model. `text` starts
-            with this time.
+        text: describes the step for the user.
+        seconds: for a `wait` step, the time until the next attempt to call the model, which `text`
+            also states. None for other steps.
     """
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
@@ -58,7 +59,14 @@ class Step:
 
 @dataclass(frozen=True)
 class ReadingPart:
-    """The model has started to read a part of a long attachment, which is read by map-reduce."""
+    """The model has started to read a part of a long attachment.
+
+    Attachments that are too long for one request are read part by part (map-reduce).
+
+    Attributes:
+        part: the number of the part, counted from 1.
+        parts: the number of parts.
+    """
 
     part: int
     parts: int
@@ -195,7 +203,11 @@ class CompactionStarted:
 
 @dataclass(frozen=True)
 class CompactionEnded:
-    """A compaction has ended. `result` is the JSON printed by `strata compact --json`."""
+    """A compaction has ended.
+
+    Attributes:
+        result: the result as a dict, as printed by `strata compact --json`.
+    """
 
     result: Mapping[str, Any]
 
@@ -206,8 +218,8 @@ class Warned:
 
     Attributes:
         message: one sentence for the user.
-        is_reason: whether the sentence is also the `reason` in the turn's result, so that it need
-            not be shown twice.
+        is_reason: whether the turn's result contains the same sentence as its `reason`. If so, a
+            caller that shows the reason can skip this event.
     """
 
     message: str
@@ -226,7 +238,7 @@ class Usage:
     """The token counts reported by the provider, summed over all requests of a turn.
 
     Attributes:
-        cost: the price in dollars, 0 for a model on this computer, or None if unknown.
+        cost: the price in dollars. It is 0 for a model on this computer, and None if unknown.
     """
 
     requests: int
@@ -236,7 +248,10 @@ class Usage:
     cost: float | None = None
 
     def plus(self, other: "Usage | None") -> "Usage":
-        """Return the sum of these token counts and others, which may be None."""
+        """Return the sum of both usages, or this one if `other` is None.
+
+        The cost of the sum is None if either cost is unknown.
+        """
         if other is None:
             return self
         return Usage(
@@ -248,7 +263,7 @@ class Usage:
         )
 
     def to_dict(self) -> dict[str, int]:
-        """Return the usage as JSON, in the form that `strata ask --json` prints."""
+        """Return the usage as a dict that can be written as JSON, as in `strata ask --json`."""
         return {
             "requests": self.requests,
             "prompt_tokens": self.prompt_tokens,
@@ -267,15 +282,15 @@ class AskResult:
         entry: the id of the answer's log entry, or None for a dry run.
         tools: the tool calls of the turn, in order. Only agents make any.
         usage: the token counts reported by the provider, or None.
-        context: the context report of the last request, as JSON.
+        context: the context report of the last request, as a dict.
         read_whole: the cost of reading long attachments in full by map-reduce, or None if none was
             read.
-        searched: the search query, or None if the user message itself was searched for.
+        searched: the search query, or None if it was the user message itself.
         edits: the id under which the turn's edits can be undone, and the net change of each note.
             None if nothing was changed.
         seconds: the duration of the turn, or None for a dry run.
-        reason: why the answer is incomplete, or an empty string if it is complete or the user
-            stopped it.
+        reason: why the answer is incomplete. It is an empty string if the answer is complete or the
+            user stopped it.
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
     """
@@ -301,7 +316,7 @@ class AskResult:
     sentences: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values. All fields of `strata ask --json` are included."""
+        """Return the result as a dict that can be written as JSON, as in `strata ask --json`."""
         read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
         sourced = {"sentences": self.sentences, "with_source": len(self.citations)}
         return {

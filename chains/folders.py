@@ -66,7 +66,7 @@ def find_recorded_names(path: Sequence[Entry]) -> str | None:
 
 
 def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSection, ...]:
-    """Add the folder names to the prompt section for the task context."""
+    """Append the folder names to the section `SECTION` of a prompt, adding it if it is missing."""
     if not names:
         return tuple(sections)
     if any(section.name == SECTION for section in sections):

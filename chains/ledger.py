@@ -69,7 +69,7 @@ class LedgerPort(Protocol):
 
 
 class _Unrecorded:
-    """A record that discards the result of a call."""
+    """The record of a call that is not recorded."""
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Discard the result of the call."""

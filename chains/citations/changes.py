@@ -68,7 +68,7 @@ def find_changed_sources(
 
 
 def _compare(source: Segment, text: str) -> str:
-    """Return the diff of a passage and the note's current lines, or "" if nothing changed."""
+    """Return the diff from a passage to the note's current lines, or "" if nothing changed."""
     sent, lines = source.raw_content.strip("\n").splitlines(), text.splitlines()
     if _normalize(sent) in _normalize(lines):
         return ""
@@ -90,7 +90,8 @@ def _find_place(
         sent: the lines of the passage as it was sent.
         lines: the current lines of the note.
         place: the first and last line number of the passage when it was sent, or None for a whole
-            note. They are used if no line is the same.
+            note. If the note has no line of the passage any more, the lines with these numbers are
+            returned.
     """
     matcher = SequenceMatcher(None, sent, lines, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]

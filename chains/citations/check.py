@@ -49,7 +49,7 @@ class Citation:
         return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the citation as JSON, in the form that `strata ask --json` prints."""
+        """Return the citation as a dict that can be written as JSON, as in `strata ask --json`."""
         return {
             "n": self.n,
             "path": self.path,
@@ -77,7 +77,10 @@ class Unverified:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the unverified citation as JSON, in the form that `strata ask --json` prints."""
+        """Return the unverified citation as a dict that can be written as JSON.
+
+        `strata ask --json` prints it in this form.
+        """
         return {"n": self.n, "quote": self.quote, "reason": self.reason}
 
 
@@ -116,10 +119,10 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 
 
 class _Source:
-    """A passage that was sent, in which quotations are searched.
+    """A source passage as it was sent, which can be searched for quotations.
 
-    The text is parsed on first use, because all answers of a chat are checked when the chat is
-    opened, but most passages are never quoted.
+    The text is parsed on first use. All answers of a chat are checked when the chat is opened, but
+    most passages are never quoted.
     """
 
     def __init__(self, segment: Segment) -> None:
@@ -146,7 +149,8 @@ class _Source:
     def find(self, quote: str) -> "_Place | None":
         """Locate a quotation, or return None if it is not found.
 
-        In reading notes, which a model wrote, only the words in quotation marks are searched.
+        If the source consists of a model's reading notes, only the words that these notes quote are
+        searched.
         """
         heading, lines = self.segment.heading, self.segment.lines
         if self.segment.derived:
@@ -189,7 +193,12 @@ class _Checker:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
-        """Check citation numbers that are not paired with a quotation."""
+        """Check citation numbers that have no quotation.
+
+        Returns:
+            A report with a citation for each number that has a source, and an unverified citation
+            for each number that has none.
+        """
         known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
         unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
         return CitationReport(tuple(known), tuple(unknown))

@@ -1,8 +1,8 @@
 """Parse the reading notes of a map-reduce, and verify their quotations.
 
-A model writes reading notes while it reads a long attachment part by part. Each note states its
-line numbers, which are extended to the lines of its quotations. A quotation that does not occur in
-the text loses its quotation marks.
+A model writes reading notes while it reads a long attachment part by part. Each note states line
+numbers, and its line range is extended to include the lines that it quotes. If the quoted words do
+not occur in the text, their quotation marks are removed.
 """
 
 import re
@@ -82,7 +82,7 @@ def build_matcher(text: str, first_line: int) -> Matcher:
 
     Args:
         text: the text.
-        first_line: the number of the text's first line in the note.
+        first_line: the line number at which the text starts in its note.
     """
     whole, lines = VerbatimText(text), text.split("\n")
 

@@ -301,7 +301,10 @@ def _find_sentence_ends(
 
 
 def _ends_sentence(text: str, end: int) -> bool:
-    """Return whether a quotation ends its sentence, as in `"Yes." But no`."""
+    """Return whether the quotation that ends at `end` also ends the sentence.
+
+    In `"Yes." But no`, it does, because a capital letter follows.
+    """
     if text[end - 1] not in ".!?…。！？؟":
         return False
     behind = text[end + 1 : end + 9].lstrip()

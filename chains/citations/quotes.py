@@ -157,7 +157,11 @@ def count_words(text: str) -> int:
 
 
 def _reduce(text: str) -> tuple[str, list[int]]:
-    """Return the characters to compare, each with its offset in the original text."""
+    """Reduce a text to the characters that matter when texts are compared.
+
+    Returns:
+        The characters, and the offset of each one in the original text.
+    """
     characters: list[str] = []
     places: list[int] = []
 

@@ -53,7 +53,7 @@ def split_paragraph(lines: Sequence[str]) -> list[str]:
 
 
 def locate_sentences(answer: str) -> list[tuple[int, int]]:
-    """Return the offsets of the sentences in an answer. Tables and code are skipped."""
+    """Return the start and end offset of each sentence in an answer, skipping tables and code."""
     return [
         (start + first, start + last)
         for start, end in _locate_blocks(answer)
@@ -62,7 +62,7 @@ def locate_sentences(answer: str) -> list[tuple[int, int]]:
 
 
 def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of each paragraph and list item, without list markers."""
+    """Yield the start and end offset of each paragraph and list item, without list markers."""
     at, block, in_fence, was_quote = 0, (0, 0), False, False
     for line in answer.splitlines(keepends=True):
         is_fence = _FENCE.match(line) is not None

@@ -1,10 +1,13 @@
 """Find sources for an answer without citations, sentence by sentence.
 
-A passage is the source of a sentence if it contains the sentence verbatim. It is also the source if
-one of its sentences, or two adjacent ones, contain nearly all words of the sentence in the same
-order, all of its numbers, and as many negations. Sentences that only repeat the question have no
-source. If several passages contain a sentence, its source is the passage that contains most of the
-answer's other sentences.
+A passage is the source of a sentence in two cases:
+
+- The passage contains the sentence verbatim.
+- One sentence of the passage, or two adjacent ones, contain nearly all words of the sentence in the
+  same order, all of its numbers, and the same number of negations.
+
+Sentences that only repeat the question have no source. If several passages contain a sentence, the
+one that also contains most of the answer's other sentences is chosen.
 """
 
 import re
@@ -202,7 +205,10 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
 def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[float, str]]:
     """Yield the sentences of a passage that nearly match a sentence of the answer.
 
-    Pairs of adjacent sentences are compared too. Each result begins with a score.
+    Pairs of adjacent sentences are also compared.
+
+    Yields:
+        The score of the match, where higher is better, and the matching text.
     """
     sentence, words, telling = found.sentence, found.words, found.telling
     numbers = {word for word in words if any(map(str.isdigit, word))}

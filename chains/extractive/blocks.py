@@ -37,7 +37,7 @@ class PassageBlock:
     Attributes:
         first: the index of the first line in the passage.
         lines: the lines of the passage, without quote markers.
-        indent: the indentation of a list item.
+        indent: the indentation of a list item in columns, 0 for other blocks.
         heading: the headings above the block within the passage.
     """
 

@@ -203,7 +203,7 @@ def _rank_by_meaning(asked: str, ranked: Sequence[_Scored], compare: Compare) ->
 
 
 def _choose_compared(ranked: Sequence[_Scored]) -> Iterator[_Scored]:
-    """Yield the best parts, which are to be compared by meaning.
+    """Choose the parts whose meaning is compared with the question, best first.
 
     Only a few are taken from each source, because each comparison takes time.
     """
@@ -222,9 +222,9 @@ def _add_meaning(scored: _Scored, cosine: float) -> _Scored:
 
 
 def _write_compared(part: Part) -> str:
-    """Return the headings and the beginning of a part, which are to be compared by meaning.
+    """Return the text of a part for the comparison by meaning: its headings and first words.
 
-    The rest is left out, because longer texts take longer to compare.
+    Longer texts take longer to compare, so the rest is left out.
     """
     text = f"{part.place}. {part.text}" if part.place else part.text
     return " ".join(text.split()[:MOST_WORDS_COMPARED])
@@ -253,7 +253,7 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
     Args:
         question: the question.
         part: the part of a source.
-        names: the words of the question. A part of a note whose title consists of these words
+        names: the words of the question. If they include all words of the note's title, the part
             scores higher.
     """
     worth = _WORTH[question.kind][part.kind]
@@ -327,7 +327,7 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
 
 
 def _verify(ranked: Sequence[_Scored]) -> Iterator[_Scored]:
-    """Yield the parts that can be quoted verbatim."""
+    """Yield the parts that can be quoted, limited to text that occurs verbatim in their source."""
     for scored in ranked:
         if (part := verify_part(scored.part)) is not None:
             yield replace(scored, part=part)

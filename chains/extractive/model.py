@@ -147,13 +147,14 @@ def _may_answer(
 ) -> bool:
     """Return whether the sources are likely to answer a question.
 
-    The result is always true for attachments, and for questions in scripts without spaces, because
-    their words cannot be compared.
+    The result is always true if a source is attached, and for questions in scripts without spaces,
+    because their words cannot be compared.
 
     Args:
         question: the question.
         sources: the sources that may be quoted.
-        support: how well the search results support an answer, or None.
+        support: a score for how well the search results support an answer, or None if it was not
+            measured.
         chosen: the parts of the sources that would be quoted.
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):

@@ -123,7 +123,7 @@ class Part:
         return _NUMBERED.match(self.pieces[0][0]) is not None
 
     def overlaps(self, other: "Part") -> bool:
-        """Return whether two parts overlap. Two sentences of a paragraph do not."""
+        """Return whether two parts share lines. Two different sentences never overlap."""
         if self.number != other.number or self.first >= other.end or other.first >= self.end:
             return False
         return None in (self.sentence, other.sentence) or self.sentence == other.sentence
@@ -139,8 +139,8 @@ def build_parts(source: Segment) -> list[Part]:
 def verify_part(part: Part) -> Part | None:
     """Limit a part to text that occurs verbatim in the source, or return None if that fails.
 
-    If the whole text of a list or section does not occur in the source, only the blocks that do are
-    quoted. This takes as long as building the part, so only parts to be quoted are verified.
+    If the text of a list or section does not occur as a whole, only the blocks that do are kept.
+    Verifying takes as long as building a part, so verify only parts that will be quoted.
     """
     whole = tuple(line for piece in part.pieces for line in piece)
     if part.origin.find("\n".join(whole)) is not None:
@@ -216,7 +216,7 @@ class _Builder:
     def _build_outline(
         self, blocks: Sequence[PassageBlock], start: int, end: int
     ) -> Iterator[Part]:
-        """Yield an outline of a list that is too long: the first sentence of each outer item."""
+        """Yield an outline of a list that is too long to quote: its outer items, shortened."""
         run = blocks[start:end]
         least = min(block.indent for block in run if block.kind == "item")
         kept = [run[0], *(each for each in run[1:] if each.kind == "item" and each.indent == least)]
@@ -240,7 +240,7 @@ class _Builder:
     def _build_run(
         self, kind: PartKind, blocks: Sequence[PassageBlock], start: int, end: int, intro: str = ""
     ) -> Iterator[Part]:
-        """Yield a part made of adjacent blocks, unless it is too short or too long."""
+        """Yield a part made of `blocks[start:end]`, unless it is too short or too long."""
         run = blocks[start:end]
         least = min((block.indent for block in run if block.kind == "item"), default=0)
         pieces = [_write_block(block, least) for block in run]
@@ -281,7 +281,7 @@ class _Builder:
 
 
 def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
-    """Format a block for quoting, and remove `least` columns of indentation from list items."""
+    """Format a block for quoting, with `least` columns of indentation removed from list items."""
     if block.kind == "code":
         return write_code(block.lines)
     if block.kind == "table":
@@ -331,7 +331,7 @@ def _find_list_end(blocks: Sequence[PassageBlock], at: int) -> int:
 
 
 def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
-    """Return the sentence that introduces a list, followed by the parents of a list item."""
+    """Return the text that introduces a list item: its parents and the paragraph above."""
     found: list[str] = []
     indent = blocks[at].indent
     for block in reversed(blocks[:at]):
@@ -367,7 +367,7 @@ def _is_question(text: str) -> bool:
 
 
 def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
-    """Return the range of blocks without those at both ends that answer nothing."""
+    """Return the index range of the blocks, without those at both ends that answer nothing."""
     start, end = 0, len(blocks)
     while start < end and _is_no_answer(blocks[start].lines[0]):
         start += 1

@@ -102,10 +102,10 @@ class AskedQuestion:
     """An analysed question.
 
     Attributes:
-        searched: the search query: the question, with corrected spelling and with words taken over
-            from the previous turn.
+        searched: the search query. It is the question with corrected spelling, and may contain
+            words from the previous question.
         words: the words of the question, without function words.
-        added: the words taken over from the previous turn.
+        added: the words of the query that come from the previous question.
         facets: the things that the question asks about, at least one.
         order: `first` or `last` if the question asks for what happened first or last, otherwise an
             empty string.

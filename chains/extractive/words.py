@@ -112,7 +112,10 @@ def is_unspaced(word: str) -> bool:
 
 
 def _is_like(word: str, other: str) -> bool:
-    """Return whether two words share a prefix of at least half of the longer word."""
+    """Return whether two words start alike, for at least half the length of the longer one.
+
+    `other` must not be shorter than the shortest prefix that is compared.
+    """
     if word[0] != other[0] or len(other) < SHORTEST_STEM:
         return False
     shared = max(SHORTEST_STEM, (max(len(word), len(other)) + 1) // 2)

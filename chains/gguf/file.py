@@ -118,13 +118,14 @@ def _list_parts(path: Path) -> list[Path]:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, first_bytes: int, size: int, changed_ns: int) -> ModelFile | str:
-    """Read the description of a file, or explain why it cannot be used.
+    """Read the description of a model file, or return a clause that says why it cannot be used.
 
     Args:
         path: the first file of the model.
-        first_bytes: the size of this file.
+        first_bytes: the size of the first file.
         size: the size of all files of the model.
-        changed_ns: the modification time of the file. If it changes, the file is read again.
+        changed_ns: the modification time of the file. It is part of the cache key, so that a
+            changed file is read again.
     """
     try:
         with path.open("rb") as file:
@@ -189,7 +190,11 @@ class _Shape:
         return found if isinstance(found, int) and found > 0 else 0
 
     def count_token_bytes(self) -> tuple[int, int]:
-        """Compute the bytes per token in layers without, and in layers with an attention window."""
+        """Compute the memory that one token of context needs.
+
+        Returns:
+            The bytes in layers with full attention, and those in layers with a sliding window.
+        """
         heads = self.read("attention.head_count")
         width = self.read("embedding_length") // heads if heads else 0
         keys = self.read("attention.key_length") or width

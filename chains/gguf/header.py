@@ -89,7 +89,13 @@ def read_header(file: BinaryIO, size: int) -> FileHeader:
 
 
 def _find_end(reader: "_Reader", tensors: int, fields: Mapping[str, Any]) -> int:
-    """Compute the minimum file size from the offsets of the tensors."""
+    """Compute the minimum file size from the offsets of the tensors.
+
+    Args:
+        reader: the reader, positioned at the list of tensors.
+        tensors: the number of tensors.
+        fields: the fields of the header.
+    """
     last = -1
     for _ in range(tensors):
         reader.read_name()

@@ -27,7 +27,7 @@ MakePort = Callable[[Endpoint, KeyFor, Pause], ModelPort]
 
 
 def make_file_endpoint(file: ModelFile) -> Endpoint:
-    """Build the endpoint of a model file. It has no address until the file is loaded."""
+    """Build the endpoint of a model file. Its address is empty until the file is loaded."""
     return Endpoint(
         wire_name=f"openai/{file.path.stem}",
         provider="gguf",
@@ -40,14 +40,14 @@ def make_file_endpoint(file: ModelFile) -> Endpoint:
 
 
 class GgufModel:
-    """A language model that runs from a file.
+    """A language model that is loaded from a GGUF file and runs on this computer.
 
     Args:
-        models: runs the model.
+        models: starts the process that runs the model.
         file: the model file.
         context: the context length in tokens.
-        make_port: builds the port to the server of the running model.
-        pause: waits between two attempts.
+        make_port: builds the `ModelPort` that calls the server of the model's process.
+        pause: waits before a failed call to the server is repeated.
     """
 
     def __init__(
@@ -115,7 +115,10 @@ class GgufModel:
 
 
 def _add_end_reason(event: ModelEvent, running: RunningModel) -> ModelEvent:
-    """Add the reason why the child process ended to the end event of an incomplete answer."""
+    """If the model's process has ended, add the reason to the event that ends a broken-off answer.
+
+    Other events are returned unchanged.
+    """
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event
     end = running.find_end()

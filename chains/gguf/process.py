@@ -255,7 +255,7 @@ class ModelRunner:
         return RunningModel(file, context, str(address), key, child)
 
     def _choose_kept_bytes(self, file: ModelFile, context: int) -> int:
-        """Return how much memory to use for caching the prompts of other chats."""
+        """Return how many bytes the server may use to cache the prompts of other chats."""
         free = self._find_free()
         spare = 0 if free is None else free - file.count_needed_bytes(context)
         return max(0, min(file.count_context_bytes(context), spare // 2))

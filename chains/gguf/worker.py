@@ -1,10 +1,13 @@
 """The child process that runs a model file with llama.cpp's server, through xllamacpp.
 
-Run as `python -P -m chains.gguf.worker`. It answers `{path, context, key}` with the server's
-`{address}` once the file is loaded. It answers `{check}`, a health check, with an empty object.
-While loading, it cannot answer, because the library holds the GIL, so the parent watches its memory
-instead. It listens on loopback, answers only requests with the key, and exits with its parent. If
-the parent is killed while a file is being loaded, a second process ends this one.
+Run as `python -P -m chains.gguf.worker`. The process reads requests from standard input. It answers
+a request `{path, context, key}` with the server's `{address}` once the file is loaded, and a health
+check `{check}` with an empty object. While it loads a file, it cannot answer, because the library
+holds the GIL. The parent therefore watches how much memory this process uses. The server listens on
+loopback, and answers only requests with the key.
+
+The process exits with its parent. If the parent is killed while a file is being loaded, a second
+process ends this one.
 """
 
 import os
@@ -83,7 +86,10 @@ def _serve(request: Frame) -> Any:
 
 
 def _find_reason(error: Exception) -> str:
-    """Find out why a model could not be loaded, from llama.cpp's log if possible."""
+    """Return why a model could not be loaded.
+
+    This is the last error in llama.cpp's log, or the message of the exception if the log has none.
+    """
     try:
         log = os.pread(2, LOG_BYTES, max(0, os.fstat(2).st_size - LOG_BYTES))
     except OSError:  # standard error is no file

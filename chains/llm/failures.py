@@ -97,7 +97,11 @@ def classify_failure(
 
 
 def _find_status(error: Exception, call: WireCall) -> int | None:
-    """Return the HTTP status, taken from the exception if the error occurred within a stream."""
+    """Return the HTTP status of a failed call, or None if no response arrived.
+
+    If the response itself was successful but its stream contained an error, the status is taken
+    from the exception.
+    """
     if call.status is not None and call.status >= 300:
         return call.status
     status = getattr(error, "status_code", None)

@@ -29,8 +29,9 @@ class ImageRule:
     """A provider's rule for counting image tokens.
 
     Attributes:
-        count: returns the token count, given the width and height in pixels, then `numbers`.
-        numbers: the model-specific constants.
+        count: returns the token count. Its arguments are the width and height in pixels, followed
+            by `numbers`.
+        numbers: the constants of the model.
     """
 
     count: Callable[..., int]
@@ -107,12 +108,14 @@ def count_image(data: str, rule: ImageRule | None) -> int:
 
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
-    """Count the tokens of an image from its patches of 32 × 32 pixels, after scaling it down.
+    """Count the tokens of an image, by the number of 32 × 32 pixel patches that cover it.
+
+    The image is first scaled down to the limits `edge` and `most`.
 
     Args:
         width: the width in pixels.
         height: the height in pixels.
-        cost: the tokens of a patch.
+        cost: the tokens per patch.
         edge: the maximum length of the longer side in pixels.
         most: the maximum number of patches.
     """
@@ -126,7 +129,10 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    """Count the tokens of 512-pixel tiles, after scaling the edges to 2,048 and 768 pixels.
+    """Count the tokens of an image, by the number of 512 × 512 pixel tiles that cover it.
+
+    The image is first scaled down until it fits in 2,048 × 2,048 pixels, and its shorter side is at
+    most 768 pixels long.
 
     Args:
         width: the width in pixels.
@@ -155,7 +161,7 @@ def _count_blocks(width: int, height: int, edge: int, most: int) -> int:
 
 
 def _scale_down(width: int, height: int, edge: int) -> tuple[int, int]:
-    """Scale a size down until no edge is longer than `edge`."""
+    """Scale a size down until no edge is longer than `edge`. The aspect ratio is kept."""
     scale = min(1.0, edge / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 

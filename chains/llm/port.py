@@ -54,7 +54,11 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ModelSent:
-    """The request was sent. `body` is the JSON that was sent."""
+    """The request was sent.
+
+    Attributes:
+        body: the JSON that was sent.
+    """
 
     body: Mapping[str, Any]
 
@@ -166,7 +170,7 @@ class LimitsPort(Protocol):
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
             reported: the context length that the model table, the server or the settings state now.
-                A remembered one is ignored if they stated another value when it was learned.
+                If it differs from the one at the time of `learn`, the remembered value is ignored.
         """
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:

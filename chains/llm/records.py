@@ -1,7 +1,8 @@
 """Record model calls in the ledger, with the turn and the notes that are sent.
 
-`chains.llm.http` records a call just before it is sent, when its body is complete. The clients of
-some providers bypass that module. Calls through them are recorded with `write_early`.
+`chains.llm.http` records a call just before it is sent, when its body is complete. Some providers
+have a client of their own, which does not use that module. Their calls are recorded with
+`ModelCallRecord.write_early` before the client is called.
 """
 
 import json
@@ -96,7 +97,12 @@ class ModelCallRecord:
 
 
 def _list_notes(request: PreparedRequest, read: Sequence[Segment]) -> Iterator[str]:
-    """Yield the notes whose text is in a request."""
+    """Yield the paths of the notes whose text is in a request.
+
+    Args:
+        request: the request.
+        read: the segments that tools have read during the turn.
+    """
     for use in request.report.segments:
         if use.state != "dropped" and use.segment.kind != "url":
             yield use.segment.source
