@@ -147,7 +147,11 @@ class ComposerText(QTextEdit):
         painter.drawText(QPointF(0, _BASELINE * theme.line("body")), self._hint)
 
     def _leave_or_move(self, event: QKeyEvent) -> None:
-        """Emit `left_back` or `left_up` in an empty field. Otherwise handle the key as usual."""
+        """Emit `left_back` or `left_up` if the field is empty. Otherwise handle the key as usual.
+
+        Args:
+            event: the key event. Only Backspace and Up emit a signal.
+        """
         leaves = {Qt.Key.Key_Backspace: self.left_back, Qt.Key.Key_Up: self.left_up}
         signal = leaves.get(Qt.Key(event.key()))
         if signal is not None and self.document().isEmpty() and not event.isAutoRepeat():

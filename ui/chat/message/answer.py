@@ -38,17 +38,17 @@ class Answer(AccessibleFrame):
     """The widget of one answer. Its `view`, a `MarkdownView`, draws the text.
 
     Signals:
-        citation_activated: the path and line range of a source.
+        citation_activated: the path and line range of the source of a clicked citation.
         citation_pointed: the answer's entry ID and the number of the hovered citation, which is 0
-            when the pointer leaves it.
+        when the pointer leaves it.
         action_requested: a `MessageAction`.
 
     Attributes:
         changed: the cited notes that have changed since the answer was written.
         doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete, or an empty string if it is complete.
-        found_sources: a sentence about sources that Strata found, or an empty string if the model
-            cited its own.
+        found_sources: a sentence which says that Strata found the sources by itself, or an empty
+        string if the model cited its sources.
         model: the name of the model that wrote the answer, or an empty string until it is finished.
         seconds: the duration of the answer so far, in seconds, or None if it is unknown.
         steps: the list of the agent's steps.
@@ -113,9 +113,9 @@ class Answer(AccessibleFrame):
         self.view.append(text)
 
     def begin_step(self, step: StepView) -> None:
-        """Add a running step of the agent.
+        """Add a step that the agent has started.
 
-        The text that arrived before the step is moved into the step's row.
+        Text that the model wrote before the step is moved from the answer into the row of the step.
         """
         self.steps.begin_step(replace(step, said=self._text.strip()))
         if self._text:
@@ -128,13 +128,13 @@ class Answer(AccessibleFrame):
         self.view.setVisible(bool(text))
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
-        """Set the sources that the answer cites, by citation number."""
+        """Set the source of each citation number in the answer."""
         self._sources = sources
         self.view.set_sources(sources)
         self._say()
 
     def finish(self, entry: str | None, time: str = "", text: str | None = None) -> None:
-        """End the streaming, and show the actions in place of the current step.
+        """Stop streaming, and show the action buttons in place of the current step.
 
         Args:
             entry: the ID of the answer's entry in the log, or None if it is not stored.
@@ -192,7 +192,10 @@ class Answer(AccessibleFrame):
             self._extras.insertLayout(place + bool(self.doubts), _outdent(view))
 
     def show_found_sources(self, sentence: str) -> None:
-        """Show a sentence about the sources that Strata found, below the text."""
+        """Show a sentence below the text which says that Strata, not the model, found the sources.
+
+        An empty string hides the sentence.
+        """
         if sentence == self.found_sources:
             return
         self.found_sources = sentence

@@ -107,7 +107,7 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
         paint_callout(QPainter(self), QRectF(self.rect()), "amber")
 
     def _fit(self) -> None:
-        """Align the notice with Markdown callouts in the answer."""
+        """Give the notice the same margins as the Markdown callouts in the answer."""
         theme = Theme.current()
         inset = theme.px(CALLOUT_INSET) - _PADDING
         self._head.setSpacing(inset - theme.px(16))

@@ -76,7 +76,10 @@ class AnswerTools(ToolStrip):
         self.saw.setVisible(bool(entry) and self._has_model)
 
     def set_model_used(self, is_used: bool) -> None:
-        """Set whether a model wrote the answer. Without a model, there is no request to show."""
+        """Set whether a model wrote the answer.
+
+        If no model was used, the button that shows the model's request is hidden.
+        """
         self._has_model = is_used
         self.saw.setVisible(bool(self._entry) and is_used)
 
@@ -87,14 +90,15 @@ class AnswerTools(ToolStrip):
     def show_about(
         self, model: str, where: str, seconds: float | None, cost: float | None = None
     ) -> None:
-        """Show which model wrote the answer, as in `gpt-4o, at HOST · 6.8 s · $0.0042`.
+        """Show how the answer was made, as in `gpt-4o, at HOST · 6.8 s · $0.0042`.
 
         Args:
             model: the label of the model.
             where: where the model runs, such as `at HOST`, or an empty string.
             seconds: how long the answer took, or None if it is unknown.
-            cost: the price of the answer in US dollars. It is not shown if it is None, or 0 because
-                the model runs on this computer.
+            cost: the price of the answer in US dollars. The price is omitted if it is unknown
+                (None),
+            or 0 because the model runs on this computer.
         """
         by = f"{model}, {where}" if where else model
         time = "" if seconds is None else took(seconds)

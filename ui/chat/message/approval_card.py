@@ -118,8 +118,8 @@ def choose_words(tool: str, scope: str) -> ApprovalWords:
 
     Args:
         tool: the name of the tool.
-        scope: what an approval for the whole chat covers, or an empty string if only this call can
-            be approved.
+        scope: which calls an approval for the whole chat covers, or an empty string if only this
+        call can be approved.
     """
     server, separator, _ = tool.partition(_SEPARATOR)
     words = _WORDS.get(tool, _OF_A_SERVER if separator else _OTHER)
@@ -136,21 +136,22 @@ def choose_words(tool: str, scope: str) -> ApprovalWords:
 class ApprovalCard(AccessibleFrame):
     """A card that asks the user to approve or refuse one tool call.
 
-    If the change has several hunks, each one can be switched off before the change is approved.
+    If the call changes a note in several places (hunks), the user can switch off each hunk before
+    approving the others.
 
-    For the first half second the card ignores its buttons, so that a click meant for something else
-    is not taken for a decision. Enter refuses. Only a click or the space bar approves. Emits
-    `decided` with the request's ID and the verdict.
+    During the first half second, the buttons have no effect, so that a click meant for another
+    widget does not decide. Enter refuses. Only a click or the space bar approves. The signal
+    `decided` is emitted with the request's ID and the verdict.
 
     Attributes:
         request: the approval request to be decided.
         refuse: the button that refuses, which is the default.
         approve: the button that approves this call.
         approve_all: the button that approves all such calls in this chat, or None if only this call
-            can be approved.
-        is_armed: whether the buttons react to clicks yet.
+        can be approved.
+        is_armed: whether the buttons have an effect, which is the case after half a second.
         hunks: the list of hunks that can be switched off, or None if the change is not shown in
-            hunks.
+        hunks.
     """
 
     decided = Signal(str, object)
@@ -175,9 +176,13 @@ class ApprovalCard(AccessibleFrame):
         self._timer.start()
 
     def decide(self, decision: Decision) -> None:
-        """Emit the user's decision, unless the card for the approval has just appeared.
+        """Emit `decided` with the user's decision.
 
-        During the first half second, clicks are ignored.
+        Do nothing during the first half second, so that a click meant for another widget has no
+        effect.
+
+        Args:
+            decision: `once`, `session` (all such calls in this chat) or `reject`.
         """
         if not self.is_armed:
             return
@@ -194,7 +199,10 @@ class ApprovalCard(AccessibleFrame):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move between the switches and buttons of the approval card with Tab."""
+        """Move the focus with Tab through the hunk switches and buttons of the card.
+
+        Return whether a widget received the focus.
+        """
         switches = [] if self.hunks is None else self.hunks.switches
         stops = [stop for stop in (*switches, *self._buttons) if stop.isEnabled()]
         focus = QApplication.focusWidget()
@@ -256,7 +264,11 @@ class ApprovalCard(AccessibleFrame):
         return head
 
     def _body(self) -> QWidget | None:
-        """Build a view of the proposed change, or of the arguments if the call changes no note."""
+        """Build the widget that shows what the tool call would do.
+
+        This is a list of hunks, a diff of the note, or otherwise the arguments of the call. Return
+        None if the call has no arguments.
+        """
         if self.request.hunks:
             self.hunks = HunkList(self.request.hunks)
             self.hunks.changed.connect(self._on_hunks_changed)
@@ -306,7 +318,7 @@ def _warn(text: str) -> QHBoxLayout:
 
 
 def _wrap(text: str, tone: str) -> QWidget:
-    """Build a label whose long words, such as addresses, may break anywhere.
+    """Build a label that wraps even within long words, such as web addresses.
 
     Args:
         text: the text of the label.
@@ -332,5 +344,5 @@ def _thaw(value: object) -> object:
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
-    """Describe the request to screen readers, including everything needed for the decision."""
+    """Return a description for screen readers: the question, and what the user needs to decide."""
     return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))

@@ -54,8 +54,8 @@ class Divider(AccessibleFrame):
     Args:
         turns: how many turns are no longer sent.
         tokens: the number of tokens in those turns.
-        reason: the reason as named in the context report, such as `tail` for turns that were left
-            out of one request only.
+        reason: why the turns are not sent, as a code of the context report. With `tail`, they were
+        left out of one request only, to make room for a long message or many passages.
         parent: the parent widget.
     """
 
@@ -118,7 +118,7 @@ class FoldedDivider(AccessibleFrame):
         return ()
 
     def _build_block(self) -> QWidget:
-        """Build a bordered block for the text, so that it does not look like an answer."""
+        """Build a widget for the text, with a border that distinguishes the text from an answer."""
         self.view = MarkdownView()
         self.view.setAccessibleName(self._noun.capitalize())
         self.view.set_markdown(self._markdown)
@@ -195,13 +195,13 @@ class _QuietBlock(QWidget):
 class NoteBlock(AccessibleFrame):
     """A block of Markdown from a program or a command. The title names its origin.
 
-    The signal `dismissed` is emitted when the user closes the block. A stored block has no close
-    button.
+    A block that is not stored has a close button. The signal `dismissed` is emitted when the user
+    clicks it.
 
     Args:
         title: the origin of the text, such as `/context`.
         text: the text in Markdown.
-        is_local: whether the text is only displayed, and neither stored nor sent.
+        is_local: whether the text is only displayed, and neither stored nor sent to the model.
         parent: the parent widget.
     """
 

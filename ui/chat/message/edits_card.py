@@ -19,18 +19,20 @@ __all__ = ["EditsCard", "summarise_edits"]
 
 
 class EditsCard(AccessibleFrame):
-    """A card that shows the changes an agent run made to notes.
+    """A card that shows which notes an agent changed in one turn, and can undo the changes.
 
-    Emits `undo_requested` with the run's ID.
+    The signal `undo_requested` is emitted with the ID of the agent run when the user clicks the
+    undo button.
 
     Args:
-        edits: the run's ID and the changed notes, as recorded in the turn's result.
+        edits: the record from the turn's result: the ID of the agent run as `run`, and the changed
+        notes as `notes`.
 
     Attributes:
         run: the ID of the agent run.
         undo: the button that undoes all of the run's changes.
         more: the button that shows and hides the changes.
-        changes: the changes to each note, or None until they are first shown.
+        changes: the widget with the changes to each note, or None until it is first shown.
     """
 
     undo_requested = Signal(str)
@@ -57,7 +59,7 @@ class EditsCard(AccessibleFrame):
 
     @property
     def state(self) -> str:
-        """The result of the undo, or an empty string before an undo."""
+        """The line that shows the result of the undo. It is empty until the user clicks Undo."""
         return self._state.text()
 
     def show_undone(self) -> None:

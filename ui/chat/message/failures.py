@@ -48,7 +48,14 @@ _OTHER = ("x-circle", (_RETRY,))
 
 
 class Failure(AccessibleFrame):
-    """The error of a failed turn. Emits `chosen` with the name of an action, such as `retry`."""
+    """A card that shows the error of a failed turn.
+
+    The signal `chosen` is emitted with the name of an action, such as `retry`, when its button is
+    clicked.
+
+    Args:
+        info: the error.
+    """
 
     chosen = Signal(str)
 

@@ -20,12 +20,15 @@ def list_sources(
     citations: Iterable[Citation] = (),
     unverified: Iterable[Unverified] = (),
 ) -> dict[int, Source]:
-    """Map each citation number to its source, including the numbers of unverified citations.
+    """Return the source of each citation number that can occur in an answer.
 
     Args:
-        segments: the segments that were sent. Only numbered ones can be cited.
+        segments: the segments of the request: pieces of context, such as passages. Only a segment
+        with a number can be cited.
         citations: the answer's verified citations. Empty while the answer streams.
-        unverified: the citations and quotations that could not be verified.
+        unverified: the citations and quotations that could not be verified. Their reasons are
+            stored
+        in the returned sources. A number without a segment gets a source without a path.
     """
     verified: dict[int, Citation] = {}
     for citation in citations:
@@ -44,7 +47,12 @@ def list_sources(
 
 
 def describe_unverified(unverified: Iterable[Unverified], sources: dict[int, Source]) -> list[str]:
-    """Return one sentence for each unverified citation or quote."""
+    """Return one sentence for each unverified citation or quotation.
+
+    Args:
+        unverified: the citations and quotations that could not be verified.
+        sources: the source of each citation number.
+    """
     return [_sentence(claim, sources) for claim in unverified]
 
 
@@ -67,12 +75,13 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
 
 
 def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str]:
-    """Return a passage from its first cited line on, and the text of the cited lines.
+    """Return the text of a segment from its first cited line to its end, and the cited lines.
 
-    If all lines are cited, or the line numbers do not match the text, the second text is empty.
+    If all lines are cited, or the line numbers do not match the text, return the whole text and an
+    empty string.
 
     Args:
-        segment: the segment with the passage.
+        segment: the segment with the cited passage.
         lines: the first and last cited line, or None if the citation names no lines.
     """
     text = segment.raw_content.split("\n")
@@ -85,10 +94,15 @@ def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str
 
 
 def _start_at_quote(passage: str, cited: str, citation: Citation | None) -> tuple[str, str]:
-    """Return the passage and the cited lines, both shortened to begin near the quotation.
+    """Return the passage and the cited lines, without the text before the quoted sentence.
 
-    The shortened texts start with the sentence that contains the quotation. If the quotation is
-    near the start, both texts are returned unchanged.
+    A quotation is shown sooner this way. If it is near the start of the cited lines, or there is no
+    quotation, return both texts unchanged.
+
+    Args:
+        passage: the passage from its first cited line on.
+        cited: the cited lines, or an empty string.
+        citation: the citation with its quotation, or None.
     """
     if citation is None or not citation.quote or len(cited) < _FAR_CHARS:
         return passage, cited

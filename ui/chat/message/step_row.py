@@ -27,8 +27,8 @@ class StepRow(QWidget):
     Attributes:
         step: the step that is shown.
         said: the label above the line, with the text that the model wrote before the step. It is
-            hidden if there is no such text.
-        line: the step's own line.
+        hidden if there is no such text.
+        line: the line that describes the step.
         details: the widget with arguments and result, or None while the row is collapsed.
     """
 
@@ -95,7 +95,7 @@ class _StepLine(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a small width, because the text can be elided, and the height of one line."""
+        """Return the height of one line and a small width, because the text can be elided."""
         return QSize(160, Theme.current().px(_ROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -129,7 +129,7 @@ def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, number
         rest: the free space in the row.
         text: the text to paint.
         tone: the name of the text's colour in the theme.
-        numbers: whether all digits have the same width.
+        numbers: whether to use digits of equal width.
     """
     if not text:
         return rest

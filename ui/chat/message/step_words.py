@@ -11,7 +11,7 @@ __all__ = ["StepView", "describe_running_step", "summary", "took"]
 
 
 class _ToolWords(NamedTuple):
-    """A tool's icon, and its verbs for a running, a finished and a denied call."""
+    """A tool's icon, and its verb for a running, a finished and a denied call."""
 
     icon: str
     present: str
@@ -117,18 +117,18 @@ class StepView:
 
     @property
     def outcome(self) -> str:
-        """A word for a step without a result, such as `failed`.
+        """Why the agent's step has no result: `failed` or `not allowed by you`.
 
-        This is an empty string if the step succeeded or is running.
+        This is an empty string if the step succeeded or is still running.
         """
         return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
 
     @property
     def is_done(self) -> bool:
-        """Whether the step is counted in the summary.
+        """Whether the summary counts the step.
 
-        A step that needs approval is counted if it succeeded. Any other step is counted unless it
-        was denied.
+        A tool call that needs approval is counted only if it succeeded. Any other call is counted
+        unless it was denied.
         """
         if self.name in _ASKING:
             return self.status == "ok"
@@ -176,7 +176,10 @@ def summary(steps: Iterable[StepView]) -> str:
 
 
 def _find_group(tool: str) -> str:
-    """Return the tool name under which the summary groups the steps of a tool."""
+    """Return the name of the tool with whose steps a tool's steps are counted in the summary.
+
+    For example, `append_to_note` is counted as `edit_note`.
+    """
     groups = {"append_to_note": "edit_note", "update_progress": "update_memory"}
     return groups.get(tool, tool)
 

@@ -115,7 +115,12 @@ class _Head(QAbstractButton):
         return self._took
 
     def show_words(self, words: str, took: str) -> None:
-        """Show the summary of the steps and their total time."""
+        """Show the summary of the steps and their total time.
+
+        Args:
+            words: the summary.
+            took: the total time, such as `1.4 s`, or an empty string if it is unknown.
+        """
         self._took = took
         self.setText(words)
         self.setToolTip(plain_tip(words))
