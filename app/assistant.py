@@ -139,8 +139,7 @@ class Assistant:
     def open_vault(self, folder: Path, remember: bool = True) -> None:
         """Open a folder as the vault.
 
-        If `remember` is true, the folder is saved in the settings and opened again on the next
-        start.
+        If `remember` is true, the folder is saved in the settings, and opened at the next start.
 
         Raises:
             VaultMissing: the folder does not exist.
@@ -180,10 +179,7 @@ class Assistant:
     def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
         """Return the passages of the vault or a project that best match a query.
 
-        Args:
-            query: the words to search for.
-            k: the maximum number of passages, or None for the setting `retrieval.topK`.
-            project: the project whose notes are searched, or None to search the whole vault.
+        `k` is the maximum number of passages. If it is None, the setting `retrieval.topK` is used.
 
         Raises:
             VaultNotChosen: no vault is open.
@@ -225,9 +221,7 @@ class Assistant:
     ) -> tuple[Segment, ...]:
         """Return the full content of attachments as segments, without duplicates.
 
-        Args:
-            attach: notes, folders, text files, images, web addresses, and tags with their `#`.
-            selections: line ranges in notes or text files.
+        `attach` and `selections` are described in `AskRequest`.
 
         Raises:
             NotFound: there is no such note, folder or file.
@@ -326,11 +320,9 @@ class Assistant:
             session: the chat, or None for a new one.
             text: the text typed so far.
             mode: see `AskRequest`. None means the mode of the chat's last turn.
-            model: see `AskRequest`.
+            model, attach, selections: see `AskRequest`.
             changes: settings to override for this report.
             full: whether to add the body of the request under the key `request_body`.
-            attach: see `AskRequest`.
-            selections: see `AskRequest`.
 
         Raises:
             ContextOverflow: the request would not fit. The error has the report.
@@ -351,16 +343,13 @@ class Assistant:
     ) -> str:
         """Add a message from another program to a chat, without calling a model.
 
-        Later requests contain it as a user message.
+        Later requests contain it as a user message. Return the id of the new log entry.
 
         Args:
             session: the chat.
             custom_type: the program's name for this type of message.
             content: a text, or a list of texts and images.
             display: whether the transcript shows the message, or an object that says how.
-
-        Returns:
-            The id of the new log entry.
         """
         return self.branches.send_message(session, custom_type, content, display)
 

@@ -59,8 +59,8 @@ class CommandResult:
     Attributes:
         markdown: the text to show in the chat, which may be empty.
         begins_chat: whether to start a new chat.
-        project: the project to open in a new chat, or None.
-        compacts: the user's instructions for compacting the chat, which may be an empty string.
+        project: the project in which to start a new chat, or None.
+        compacts: the user's instructions for compacting the chat, which may be an empty string, or
             None if the chat is not to be compacted.
         model: the model for the next messages, or None to keep the current one.
         mode: the mode for the next messages, or None to keep the current one.
@@ -81,9 +81,10 @@ class SlashCommand:
     """A slash command with its help text.
 
     Attributes:
-        argument: the argument as shown in the help, or an empty string.
+        argument: the argument as shown in the help, such as a placeholder, or an empty string if
+            the command takes none.
         help: a one-line description.
-        act: the function that runs the command with an argument.
+        act: the function that runs the command. It is called with the argument that the user typed.
     """
 
     name: str
@@ -93,7 +94,7 @@ class SlashCommand:
 
 
 def parse(text: str, own: Sequence[UserCommand] = ()) -> tuple[SlashCommand, str] | None:
-    """Parse a slash command, or return None for a plain message.
+    """Return the slash command in a message and its argument, or None for a plain message.
 
     Args:
         text: the message.

@@ -222,9 +222,13 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 
 
 def ask_about_instructions(assistant: Assistant, project: str | None = None) -> None:
-    """Ask in the terminal whether models may use the AGENTS.md of a vault or project.
+    """Ask in the terminal whether models may use an AGENTS.md, and store the answer.
 
-    Nothing is asked without a terminal, or if the user has already decided.
+    Nothing is asked if there is no terminal or no such file, or if the user has already decided.
+
+    Args:
+        assistant: the assistant with the open vault.
+        project: the project whose AGENTS.md is meant, or None for that of the vault.
     """
     if not can_ask():
         return

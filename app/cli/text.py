@@ -93,7 +93,12 @@ def search_result(result: "SearchResult") -> Iterator[str]:
 
 
 def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
-    """Format one page of a note list, and the number of notes that were searched."""
+    """Format one page of a note list as lines, followed by the number of notes in the whole list.
+
+    Args:
+        result: the notes on the page.
+        offset: the zero-based position of the page's first note in the whole list.
+    """
     total = result.total or 0
     for hit in result.hits:
         yield f"{place(hit.path, hit.lines)}  {escape_text(hit.title)}: {escape_text(hit.text)}"
@@ -275,7 +280,12 @@ def value(found: object) -> str:
 
 
 def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[str]:
-    """Format chats, one per line, or return a message if there are no chats."""
+    """Yield a line for each chat, or a single message if there are no chats.
+
+    Args:
+        found: the chats.
+        is_archive: whether these are the archived chats, which changes the message.
+    """
     if not found:
         yield "No chat is archived." if is_archive else "No chats yet. strata ask begins one."
     for chat in found:

@@ -49,7 +49,7 @@ def look_at_file(path: Path, values: Settings, local: ModelRunner) -> FileOffer:
     Args:
         path: the file.
         values: the settings, including the context length.
-        local: returns the free memory, and whether model files can be run at all.
+        local: the runner of model files, which knows the free memory and whether a file can be run.
 
     Raises:
         InvalidRequest: the file is damaged or not a chat model.

@@ -68,9 +68,10 @@ class ModelService:
 
 
 def complete_address(typed: str) -> str:
-    """Return a server's address as typed. If the scheme is missing, it is added.
+    """Return a server's address, and add the scheme if the user typed none.
 
-    Computers in the local network rarely have certificates, so their scheme is `http`.
+    The added scheme is `http` for computers in the local network, because they rarely have
+    certificates, and `https` for all others.
     """
     address = typed.strip()
     if not address or "://" in address:
@@ -125,7 +126,7 @@ class ModelSetup:
         return self._settings.values.chat_model != EXTRACTIVE
 
     def warm_up(self) -> None:
-        """Load the client for models in the background, unless no model is configured."""
+        """Load the client for models in the background, if a model is configured."""
         if self.is_set:
             warm_up()
 
@@ -187,9 +188,8 @@ class ModelSetup:
         return offer
 
     def find_key_owner(self, connection: Connection) -> str:
-        """Return the provider or address whose API key a model connection needs.
-
-        Return an empty string if no key is needed.
+        """Return the provider or address whose API key is needed, or an empty string if none is
+        needed.
         """
         return describe(connection.model or "any", connection.api_base).key_provider or ""
 

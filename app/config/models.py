@@ -80,7 +80,11 @@ class ModelChoice:
 
     @property
     def summary(self) -> str:
-        """A description of the model: limits, price, abilities, and where it runs."""
+        """A one-line description of the model for the user.
+
+        It lists the context length, required memory, price, support for tools and images, and where
+        the model runs. For a model file that cannot be used, it only says why.
+        """
         if self.problem:
             return self.problem
         parts = []
@@ -97,7 +101,7 @@ class ModelChoice:
         return " · ".join((*parts, self.where))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as JSON, with prices in dollars per million tokens."""
+        """Return the model as a dict that can be written as JSON, with prices per million tokens."""
         prices = self.input_price, self.output_price
         into, out = (None if one is None else round(one * _MILLION, 6) for one in prices)
         return {
@@ -289,9 +293,8 @@ def _find_label(name: str) -> str:
 class LearnedLimits:
     """The context lengths that services reported when they rejected a long request. Thread-safe.
 
-    They are stored in a JSON file, so that a server that does not report its context length
-    receives a request that is too long only once. The file is read on each use, because another
-    process may have replaced it.
+    They are stored in a JSON file, and later requests are kept within them. The file is read on
+    each use, because another process may have replaced it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -299,7 +302,13 @@ class LearnedLimits:
         self._lock = threading.Lock()
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return the context length learned for a model, or None. See `LimitsPort.find`."""
+        """Return the context length that was learned for a model, or None if there is none.
+
+        Args:
+            owner: the model with its address, as in `ModelInfo.limit_owner`.
+            reported: the context length that is stated for the model now. A learned one is ignored
+                if another value was stated when it was learned.
+        """
         if not owner:
             return None
         entry = self._read().get(owner)
@@ -311,7 +320,10 @@ class LearnedLimits:
     def learn(self, owner: str, limit: int, reported: int | None) -> None:
         """Store a model's context length. Failures are only logged.
 
-        The arguments are those of `LimitsPort.learn`.
+        Args:
+            owner: the model with its address, as in `ModelInfo.limit_owner`.
+            limit: the context length in tokens.
+            reported: the context length that is stated for the model now, or None.
         """
         with self._lock:
             known = self._read()

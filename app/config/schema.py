@@ -172,9 +172,11 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Explain why the value of a setting that is a table is invalid, as part of an error message.
+    """Return the reason why a table in the settings file is invalid, to be added to an error
+    message.
 
-    The result is an empty string if there is nothing to add.
+    The result is an empty string if the setting is not a table, or there is no more specific
+    reason.
     """
     reason = error.errors()[0].get("ctx", {}).get("error")
     return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

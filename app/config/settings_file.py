@@ -122,7 +122,10 @@ class SettingsStore:
         return "file" if key in self._file else "default"
 
     def list_values(self) -> list[dict[str, Any]]:
-        """Return all settings as JSON, in the form that `strata settings list --json` prints."""
+        """Return all settings as dicts that can be written as JSON.
+
+        `strata settings list --json` prints them in this form.
+        """
         return [
             {
                 "key": key,
@@ -147,6 +150,9 @@ class SettingsStore:
 
     def set(self, key: str, value: object) -> Any:
         """Validate a value, write it to the file, and apply it.
+
+        Returns:
+            The stored value, without a password that was moved to the keyring.
 
         Raises:
             BadSetting: the value is out of range, or the file cannot be parsed. Nothing is changed.
@@ -189,8 +195,8 @@ class SettingsStore:
     def _lock_file(self) -> Iterator[None]:
         """Load the file, and prevent other processes from changing it during the `with` block.
 
-        Otherwise, of two processes that read, change and write the file, one would undo the other's
-        change.
+        Without the lock, if two processes changed the file at the same time, one change could be
+        lost.
         """
         with self._lock_folder():
             self.reload()
@@ -214,7 +220,10 @@ class SettingsStore:
                 self._is_folder_locked = False
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the server address to the keyring. Return any errors that occur."""
+        """Move a password in the server address to the keyring, and return the errors that occur.
+
+        In `found`, the values from the file, the address is replaced with the one without password.
+        """
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or "@" not in address:
@@ -248,8 +257,9 @@ class SettingsStore:
         """Raise `BadSetting` if a new value would put the context thresholds out of order.
 
         The thresholds for trimming, compacting and blocking must not decrease in this order. They
-        are checked both with the overrides of this run and without them. If the file is already out
-        of order, the value must be in order either with the file or with the defaults.
+        are checked twice: with the values that override the file in this run, and without them. The
+        new value is also accepted if the thresholds in the file were replaced with defaults because
+        they were out of order, and the value is in order with those written in the file.
         """
         if key not in SHARES:
             return
@@ -289,7 +299,11 @@ class SettingsStore:
             raise storage_failed(self.path, error) from error
 
     def _parse(self, text: str) -> dict[str, Any]:
-        """Return the values in the text of a settings file, by key."""
+        """Return the values in the text of a settings file, by key.
+
+        Raises:
+            BadSetting: the text is not valid TOML.
+        """
         try:
             return dict(_flat(tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))))
         except tomllib.TOMLDecodeError as error:
