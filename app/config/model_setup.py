@@ -188,9 +188,7 @@ class ModelSetup:
         return offer
 
     def find_key_owner(self, connection: Connection) -> str:
-        """Return the provider or address whose API key is needed, or an empty string if none is
-        needed.
-        """
+        """Return the provider or address whose API key a connection needs, or an empty string."""
         return describe(connection.model or "any", connection.api_base).key_provider or ""
 
     def has_key(self, owner: str) -> bool:

@@ -101,7 +101,7 @@ class ModelChoice:
         return " · ".join((*parts, self.where))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as a dict that can be written as JSON, with prices per million tokens."""
+        """Return the model as a dict for JSON, with prices in dollars per million tokens."""
         prices = self.input_price, self.output_price
         into, out = (None if one is None else round(one * _MILLION, 6) for one in prices)
         return {

@@ -172,8 +172,7 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Return the reason why a table in the settings file is invalid, to be added to an error
-    message.
+    """Return the reason why a table in the settings file is invalid, for an error message.
 
     The result is an empty string if the setting is not a table, or there is no more specific
     reason.

@@ -122,10 +122,7 @@ class SettingsStore:
         return "file" if key in self._file else "default"
 
     def list_values(self) -> list[dict[str, Any]]:
-        """Return all settings as dicts that can be written as JSON.
-
-        `strata settings list --json` prints them in this form.
-        """
+        """Return all settings as dicts for JSON, as `strata settings list --json` prints them."""
         return [
             {
                 "key": key,
@@ -149,10 +146,7 @@ class SettingsStore:
         return values
 
     def set(self, key: str, value: object) -> Any:
-        """Validate a value, write it to the file, and apply it.
-
-        Returns:
-            The stored value, without a password that was moved to the keyring.
+        """Validate a value, write it to the file, apply it, and return the value as it was stored.
 
         Raises:
             BadSetting: the value is out of range, or the file cannot be parsed. Nothing is changed.
@@ -195,8 +189,7 @@ class SettingsStore:
     def _lock_file(self) -> Iterator[None]:
         """Load the file, and prevent other processes from changing it during the `with` block.
 
-        Without the lock, if two processes changed the file at the same time, one change could be
-        lost.
+        Otherwise, two processes could overwrite each other's changes.
         """
         with self._lock_folder():
             self.reload()
@@ -220,10 +213,7 @@ class SettingsStore:
                 self._is_folder_locked = False
 
     def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the server address to the keyring, and return the errors that occur.
-
-        In `found`, the values from the file, the address is replaced with the one without password.
-        """
+        """Move a password in the server address to the keyring, and return any errors."""
         key = "chat.apiBase"
         address = found.get(key)
         if not isinstance(address, str) or "@" not in address:
@@ -299,11 +289,7 @@ class SettingsStore:
             raise storage_failed(self.path, error) from error
 
     def _parse(self, text: str) -> dict[str, Any]:
-        """Return the values in the text of a settings file, by key.
-
-        Raises:
-            BadSetting: the text is not valid TOML.
-        """
+        """Return the values in the text of a settings file, by key, or raise `BadSetting`."""
         try:
             return dict(_flat(tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))))
         except tomllib.TOMLDecodeError as error:
