@@ -37,7 +37,7 @@ class Check:
     detail: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result of the check as JSON."""
+        """Return the result of the check as a dict that can be written as JSON."""
         return asdict(self)
 
 

@@ -190,9 +190,9 @@ class ErrorInfo:
     key_owner: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the error as JSON.
+        """Return the error as a dict that can be written as JSON.
 
-        Empty fields are omitted, except for the chat of a failed turn.
+        Fields without a value are omitted, except those of a failed turn, which are None.
         """
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint is not None or self.is_turn:

@@ -37,7 +37,12 @@ class Ledger:
     """The ledger of outgoing calls. It can be shared by threads and processes."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
-        """Store the path of the file, which is created on the first call."""
+        """Store the path of the file, which is created when the first call is recorded.
+
+        Args:
+            path: the path of the file.
+            max_bytes: the size above which the older half of the file is removed.
+        """
         self._path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
@@ -181,7 +186,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one object for each outgoing call and its result. Unknown fields are None."""
+    """Return a dict for each outgoing call, combined with its result. Missing values are None."""
     calls: dict[str, dict[str, Any]] = {}
     for line in lines:
         id, tokens = line["id"], _read_count(line, "tokens")

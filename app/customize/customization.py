@@ -126,9 +126,10 @@ class UserCustomization:
     def _read_accepted_instructions(
         self, project: str | None
     ) -> tuple[VaultInstructions | None, str]:
-        """Return the AGENTS.md, or None with a warning if the user has not accepted it.
+        """Return the AGENTS.md of the vault or of a project, and a warning.
 
-        The warning is an empty string if there is nothing to report.
+        The first item is None if the file is missing or unreadable, or if the user has not accepted
+        it. The warning is an empty string if there is nothing to report.
         """
         try:
             found = self.instructions(project)

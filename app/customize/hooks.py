@@ -135,7 +135,7 @@ def _refuse_if_others_write(path: Path) -> None:
 
 
 class _Source(ExecutionLoader):
-    """A loader for a source file that writes no bytecode cache."""
+    """Loads a Python source file as a module, without writing a bytecode cache."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -177,9 +177,9 @@ def _describe_problem(subject: str, error: BaseException, what: str = "does not 
     """Log an error about hooks, and return a sentence that describes the error to the user.
 
     Args:
-        subject: the hook, as the subject of the sentence.
-        error: the error.
-        what: the verb of the sentence.
+        subject: the name of the hook or file, with which the sentence begins.
+        error: the error, with which the sentence ends.
+        what: the phrase after the subject, such as "does not run".
     """
     _log.warning("%s %s", subject, what, exc_info=error)
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -16,11 +16,12 @@ class AttachedPath:
     """The location of a file or folder, inside or outside the open vault.
 
     Attributes:
-        root: the vault's folder, or the parent folder of a file outside of it.
+        root: the vault's folder. For a file outside the vault, this is the parent folder of the
+            file.
         path: the path relative to `root`.
         is_in_vault: whether the file or folder is in the vault.
-        is_named_whole: whether this is a hidden file that the user gave by its absolute path, which
-            is allowed.
+        is_named_whole: whether this is a hidden file, which can be attached only because the user
+            gave its absolute path.
     """
 
     root: Path
@@ -35,7 +36,10 @@ class AttachedPath:
 
     @property
     def source(self) -> str:
-        """The name that requests use. The user can attach the file again by this name."""
+        """The name of the file in requests: its path in the vault, or else its absolute path.
+
+        The user can attach the file again by this name.
+        """
         is_path = self.is_in_vault and not self.is_named_whole
         return printable(self.path if is_path else str(self.file))
 
@@ -49,7 +53,7 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
 
     Raises:
         NotFound: there is no such file or folder.
-        InvalidRequest: the file or folder may not be attached, for example a hidden file.
+        InvalidRequest: the file or folder may not be attached, for example because it is hidden.
     """
     if "://" in path:
         raise InvalidRequest(

@@ -1,7 +1,7 @@
 """Read attachments as segments, and detect later changes to their files.
 
-Attached web pages are fetched without further approval, but only from addresses that the rules for
-all web pages allow.
+The user is not asked for approval when an attached web page is fetched, but the general address
+rules for web pages still apply.
 """
 
 import hashlib
@@ -88,7 +88,7 @@ class WebPages:
 
 
 class Attachments:
-    """Reads attachments, and finds out in later turns whether their sources have changed."""
+    """Reads attachments, and determines in later turns whether the attached files have changed."""
 
     def __init__(self, library: Library | None, web: WebPages, images: ImageReader) -> None:
         self._library = library

@@ -44,7 +44,9 @@ class NoteEdits:
         session: str,
         outside: Sequence[str] = (),
     ) -> tuple[Tool, ...]:
-        """Build a turn's editing tools, and start the edit run (group) that its edits belong to.
+        """Build the editing tools of a turn.
+
+        All edits that are made with these tools form one edit run, which can be undone as a whole.
 
         Args:
             root: the folder of the vault or project.
