@@ -58,7 +58,7 @@ class LiteLLMModel:
         endpoint: the address of the model and the name of its service.
         key_for: returns a provider's key, or None.
         offline: whether to refuse all hosts except this computer.
-        pause: waits between two attempts.
+        pause: waits before a failed call is repeated.
         recorder: records each call in the ledger before it is made.
     """
 
@@ -223,10 +223,13 @@ def _read(
     find_price: Callable[[Any], float | None],
     find_finish: Callable[[], str],
 ) -> int | None:
-    """Read a streamed answer, and emit its text, reasoning, tool calls and status.
+    """Read a streamed answer, and emit its text, reasoning, tool calls and final status.
 
-    `find_price` returns the price of the reported token counts. `find_finish` returns the finish
-    reason that the service sent.
+    Args:
+        stream: the answer as streamed by litellm.
+        emit: receives the events.
+        find_price: returns the price of the reported token counts.
+        find_finish: returns the finish reason that the service sent.
 
     Returns:
         The reported token count, or None if the service reported none.
@@ -272,8 +275,8 @@ def _read(
 def _read_chunks(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[Any, str]]:
     """Yield the chunks of a streamed answer, each with the finish reason received so far.
 
-    Errors after the finish reason are ignored, because some services then send a token usage that
-    cannot be parsed.
+    Once a finish reason has arrived, errors are ignored, because some services then send token
+    counts that cannot be parsed.
     """
     finish = ""
     try:
@@ -287,7 +290,10 @@ def _read_chunks(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[
 
 
 def _find_signatures(delta: Any) -> Iterator[str]:
-    """Yield the signatures of complete reasoning, and encrypted reasoning that has no text."""
+    """Yield the signatures that end sections of reasoning.
+
+    For a section that the provider has encrypted, this is the encrypted text.
+    """
     for block in getattr(delta, "thinking_blocks", None) or ():
         signature = block.get("signature") or block.get("data")
         if isinstance(signature, str) and signature:
@@ -295,7 +301,12 @@ def _find_signatures(delta: Any) -> Iterator[str]:
 
 
 def _read_usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | None:
-    """Return the reported usage, or None if one of its counts is negative."""
+    """Convert the token counts of a response, or return None if one of them is negative.
+
+    Args:
+        counted: the `usage` object of the response.
+        find_price: returns the price of the token counts, or None if it is unknown.
+    """
     details = getattr(counted, "prompt_tokens_details", None)
     prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
     cached = getattr(details, "cached_tokens", None) or 0

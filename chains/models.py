@@ -146,7 +146,7 @@ class ModelInfo:
 
     @property
     def takes_marks(self) -> bool:
-        """Whether the service supports marks that tell it which prefix of a request to cache."""
+        """Whether the service supports cache marks, which say up to where to cache a request."""
         return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
 
     @property
@@ -280,7 +280,7 @@ def _order(name: str) -> list[tuple[int, int, str]]:
 def _describe_known(
     model: ModelInfo, known: Mapping[str, Any], served: ServedModel | None, by_hand: int | None
 ) -> ModelInfo:
-    """Combine a model's properties from the model table, its server and the settings."""
+    """Complete a model's properties from the model table (`known`), its server and the settings."""
     limit = known.get("max_input_tokens") or known.get("max_tokens")
     if served is not None:
         limit = served.input_limit
@@ -312,7 +312,7 @@ def _describe_ollama(
     local_context: int,
     ledger: LedgerPort | None,
 ) -> ModelInfo:
-    """Describe an Ollama model at `/api/chat`, since `/v1` ignores `num_ctx`."""
+    """Describe an Ollama model at `/api/chat`, because `/v1` ignores the context length."""
     bare = name.removeprefix(f"{provider}/")
     base = find_ollama_root(api_base or _LOCAL_BASES["ollama"])
     endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)

@@ -84,8 +84,8 @@ class Customization:
 
     Attributes:
         prompts: returns a prompt by name. It is called for each request of a turn.
-        instructions: the notes whose text follows the prompt in the system message. Their ids
-            are used as names.
+        instructions: the notes that the user has chosen as instructions. Their text follows the
+            prompt in the system message.
         hooks: the user's hooks, or None.
         warnings: one sentence for each item that could not be loaded.
         folder_names: the names of the vault's folders and notes, for the prompt's task context.
@@ -98,9 +98,14 @@ class Customization:
     folder_names: str = ""
 
     def system(self, prompt: str) -> tuple[SystemPart, ...]:
-        """Build the parts of the system message for a prompt, given the prompt's name.
+        """Build the system message from a prompt and the user's instructions.
 
-        The part that changes least often comes first.
+        Args:
+            prompt: the name of the prompt.
+
+        Returns:
+            The parts of the message. The one that changes least often is first, so that providers
+            can cache it.
         """
         noted = [InstructionsText(note.id, note.raw_content) for note in self.instructions]
         sections = add_names(self.prompts(prompt).sections, self.folder_names)

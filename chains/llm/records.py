@@ -40,7 +40,7 @@ class CallRecorder:
     origin: CallOrigin = CallOrigin()
 
     def open_record(self, request: PreparedRequest) -> "ModelCallRecord":
-        """Create a record for sending a request. Nothing is written yet."""
+        """Create the ledger record for sending a request, without writing to the ledger yet."""
         origin, report = self.origin, request.report
         notes = tuple(dict.fromkeys(_list_notes(request, origin.read)))
         call = OutgoingCall(
@@ -82,7 +82,9 @@ class ModelCallRecord:
             self._written = self._ledger.record(call)
 
     def write_early(self, host: str, arguments: Mapping[str, Any]) -> None:
-        """Record a call whose client does not report the body, using the size of its arguments.
+        """Record a call before it is made, with the size of its arguments as the size of its body.
+
+        This is used for clients that do not report the body they send.
 
         Raises:
             LedgerFailed: the call could not be recorded, so it must not be made.
@@ -91,7 +93,7 @@ class ModelCallRecord:
         self.write(host, len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")))
 
     def finish(self, bytes_in: int) -> None:
-        """Add the number of received bytes, and the token count if it was reported."""
+        """Add the number of received bytes to the record, and `tokens` if they were reported."""
         if self._written is not None:
             self._written.finish(bytes_in, self.tokens)
 

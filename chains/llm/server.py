@@ -85,7 +85,9 @@ class LocalServer:
 def list_served_models(
     api_base: str, key: str | None = None, ledger: LedgerPort | None = None
 ) -> tuple[ServedModel, ...]:
-    """List the models of an OpenAI-compatible server. The list is empty if it does not respond.
+    """List the models of an OpenAI-compatible server.
+
+    The list is empty if the server does not respond.
 
     Raises:
         LedgerFailed: the request could not be recorded, so it was not sent.
@@ -110,9 +112,9 @@ def ask_context_length(
 def ask_abilities(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> tuple[bool | None, bool | None]:
-    """Return whether an Ollama model supports tools and images. Unknown values are None.
+    """Return whether an Ollama model supports tools, and whether it accepts images.
 
-    The arguments are those of `ask_context_length`.
+    Each value is None if it is unknown. The arguments are those of `ask_context_length`.
     """
     return _read_abilities(_servers.show(root, model, key, ledger or NoLedger()))
 
@@ -242,16 +244,18 @@ def _ask_server(
 def _read_answer(
     method: str, address: str, key: str | None, content: bytes, read: bytearray
 ) -> Any:
-    """Send a request, and return the JSON of the response.
+    """Send a request, and return the parsed JSON of the response.
 
-    Return `SILENT` if the server does not respond, and `REFUSED` if it responds with an error.
+    Return `SILENT` if the server does not respond in time, and `REFUSED` if the connection fails in
+    another way or the response is not JSON.
 
     Args:
         method: the HTTP method.
-        address: the address of the page.
-        key: the key of the server, or None.
-        content: the body.
-        read: receives the bytes of the response.
+        address: the URL.
+        key: the API key of the server, or None.
+        content: the request body.
+        read: a buffer to which the bytes of the response are added, so that the caller knows how
+            many arrived, even after a failure.
     """
     import httpx
 
@@ -294,7 +298,7 @@ def _read_limit(entry: Mapping[str, Any]) -> int | None:
 
 
 def _read_abilities(entry: Mapping[str, Any]) -> tuple[bool | None, bool | None]:
-    """Read whether a model supports tools and images. Unknown values are None."""
+    """Return whether a model supports tools, and whether it accepts images; None if unknown."""
     listed = entry.get("capabilities")
     named = {str(one) for one in listed} if isinstance(listed, list) else None
     tools = None if named is None else bool(named & {"tools", "tool_use"})

@@ -131,7 +131,8 @@ class _EncodedHistory:
 
     Attributes:
         text: the JSON of the complete messages, separated by commas.
-        open: the last messages, which may still be merged with the next ones.
+        open: the last messages, which are not encoded yet, because the messages that follow may be
+            merged with them.
     """
 
     text: str = ""
@@ -255,7 +256,7 @@ def _may_join(first: Message, second: Message) -> bool:
 
 
 def _is_void(message: Message) -> bool:
-    """Return whether a message is skipped because it is a tool message without a result."""
+    """Return whether a message is a tool message without a result, which is not sent."""
     return message.role == "tool" and not (
         isinstance(message.content, str) or list_tool_results(message)
     )
@@ -272,10 +273,12 @@ def _encode_work(message: Message) -> str:
 
 
 def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
-    """Yield the JSON of messages that are not merged with any message before or after them.
+    """Yield the JSON of a range of messages, merging those of the same role.
+
+    The messages before and after the range are not merged with it.
 
     Args:
-        messages: the messages.
+        messages: the messages of the range.
         work_from: the index of the turn's user message. Only reasoning after it is kept.
     """
     bodies = [make_message_body(message) for message in messages]

@@ -173,7 +173,7 @@ class McpClient:
         return await work(connection)
 
     def _drop(self, server: McpServer) -> None:
-        """Close a failed connection. The next call opens a new one."""
+        """Count a failure of the server and close its connection. The next call opens another."""
         self._failures[server.fingerprint] = self._failures.get(server.fingerprint, 0) + 1
         connection = self._connections.pop(server.fingerprint, None)
         if connection is not None:
@@ -338,7 +338,7 @@ class _Connection:
 
 
 def _read_refusal(error: BaseException | None) -> str:
-    """Return the message with which a server refused a request, or an empty string."""
+    """Return the error message that a server sent, or an empty string for any other error."""
     from mcp import MCPError
 
     if not isinstance(error, MCPError) or _is_closed(error):

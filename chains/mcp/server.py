@@ -98,7 +98,10 @@ class McpServer:
 
     @property
     def shown(self) -> str:
-        """The server's full command or address, with the names of its variables and headers."""
+        """The server's command or address in full, with the names of its variables or headers.
+
+        The values of the variables and headers are not included, because they may be keys.
+        """
         if not self.command:
             names = f" (headers: {', '.join(sorted(self.headers))})" if self.headers else ""
             return show_text(self.url + names)

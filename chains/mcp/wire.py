@@ -154,8 +154,7 @@ class ServerProcess:
 def find_reason(errors: str) -> str:
     """Return the line of a program's error output that says why it ended, or an empty string.
 
-    This is the last line, except for npm, which ends with the path of its log and gives the reason
-    in its second line, after an error code.
+    For npm, this is its second line, after the error code. For other programs, it is the last line.
     """
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     of_npm = [line for line in lines if line.startswith(("npm error ", "npm ERR! "))]

@@ -128,11 +128,11 @@ class AgentSetup:
     """The vault, limits, additional tools and approvals of an agent.
 
     Attributes:
-        approvals: asks the user about proposals. Without it, proposals that the rules do not
+        approvals: asks the user about proposals. Without it, proposals that `rules` does not
             approve are rejected.
         extra_tools: tools in addition to the standard ones.
-        rules: decides without asking the user, where the approval level or an earlier approval
-            allows this.
+        rules: approves proposals without asking the user, if the approval level or an earlier
+            approval permits it.
     """
 
     notes: NotesPort
@@ -151,9 +151,9 @@ class Chain:
         prompt: the name of the prompt.
         key_for: returns a provider's key.
         search: retrieves passages, or None to skip retrieval.
-        pause: waits between two attempts of a call.
-        resolve: returns the current state of a source from an earlier turn, or None to repeat no
-            sources of earlier turns.
+        pause: waits before a failed call is repeated.
+        resolve: returns the current state of a source from an earlier turn. If None, sources of
+            earlier turns are not sent again.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.
         within: searches in attachments that are too large to send, or None.

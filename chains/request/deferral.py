@@ -46,7 +46,7 @@ class DeferredTools:
         return ToolDeferral(names, self.promoted, self.at_start)
 
     def include(self, names: Iterable[str]) -> "DeferredTools":
-        """Return a copy without the given tools, which are sent to the model from now on."""
+        """Return a copy that no longer omits the given tools, and marks them as promoted."""
         found = frozenset(names)
         rest = tuple(tool for tool in self.definitions if tool.name not in found)
         return DeferredTools(rest, self.promoted | found, self.at_start)
@@ -57,10 +57,13 @@ NOTHING_DEFERRED: Final = DeferredTools()
 
 @dataclass(frozen=True)
 class ToolOffer:
-    """The tools that a turn includes, those that it omits, and the record of this decision.
+    """The decision which tools the requests of a turn include.
 
     Attributes:
-        stored_fields: the record to store in the log, or None if there is nothing new to store.
+        tools: the tools that are included.
+        deferred: the tools that are omitted.
+        stored_fields: the decision in the form stored in the log, or None if there is nothing new
+            to store.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -78,13 +81,21 @@ def offer_tools(
 ) -> ToolOffer:
     """Decide which tools the requests of a turn include.
 
+    The decision in the session's log is reused if it was made for the same tools and the same
+    `place`.
+
     Args:
         tools: all tools, in the order in which they are sent.
         foreign: the names of tools from MCP servers.
-        session: the session, whose log contains the earlier decision.
-        place: the model and the threshold that the decision applies to, as text.
-        limits: the token budget of a request, and the fraction available for tools.
+        session: the session.
+        place: the name of the model and the threshold, as one string. If it changes, a new decision
+            is made.
+        limits: the token budget of a request, and the fraction of it that is available for tools.
         counter: the token counter.
+
+    Returns:
+        The tools to include and those to omit. Nothing is omitted if the budget is large and no
+        tool is from an MCP server.
     """
     budget, share = limits
     if not foreign and budget >= SMALL_BUDGET:

@@ -59,7 +59,12 @@ class DraftedTurn:
         return (*question, *link_path((*segments, *self.added), self.question.id))
 
     def as_sent(self, segments: tuple[Segment, ...], session: SessionPort) -> "DraftedTurn":
-        """Return the turn with the segments that remain once the request fits its token budget."""
+        """Return a copy of the turn with the segments that its request actually contains.
+
+        Args:
+            segments: the segments that are left after the request was fitted to its token budget.
+            session: the session, which provides an entry id if the segments have no log entry yet.
+        """
         if self.segments is not None:
             return replace(self, segments=replace(self.segments, segments=segments))
         if self.is_regenerated or not segments:
@@ -69,9 +74,13 @@ class DraftedTurn:
 
 
 def link_path(entries: Sequence[Entry], parent: str | None) -> tuple[Entry, ...]:
-    """Link log entries into a chain, each to the one before it, starting at `parent`.
+    """Set the parent of each log entry to the entry before it.
 
-    Entries outside of the session's tree of messages stay unchanged.
+    Entries that do not belong to the tree of messages are returned unchanged.
+
+    Args:
+        entries: the entries in order.
+        parent: the parent of the first entry, or None for the root.
     """
     linked: list[Entry] = []
     for entry in entries:
@@ -231,7 +240,8 @@ def build_inputs(
 def _has_answered(path: Sequence[Entry], model: str) -> bool:
     """Return whether the provider may have cached the prefix of the next request.
 
-    This is the case if the model gave the last answer, or if there is no answer yet.
+    This is the case if the model gave the last answer without an error, or if there is no answer
+    yet. It is never the case without a language model.
     """
     answers = (e for e in reversed(path) if isinstance(e, MessageEntry) and e.status)
     last = next(answers, None)
@@ -240,7 +250,7 @@ def _has_answered(path: Sequence[Entry], model: str) -> bool:
 
 
 def _list_degraded(context: TurnContext) -> list[str]:
-    """Return a warning for each failed component that makes the request less accurate."""
+    """Return a sentence for each component that does not work, or works with less accuracy."""
     found = list(context.session.list_degraded())
     if context.counter.name == "bytes":
         found.append("No tokenizer was found, so tokens are estimated from bytes.")

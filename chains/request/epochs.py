@@ -33,11 +33,11 @@ class LoggedBreaker(CircuitBreaker):
     """A circuit breaker for compactions, which stores failed attempts in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
-        """Load the compactions that failed since old turns were last compacted or dropped.
+        """Read from the log which compactions have failed since old turns were last left out.
 
         Args:
             session: the session.
-            new_entries: the list to which a log entry for each failed attempt is added.
+            new_entries: the list to which `record` adds a log entry for each failed attempt.
         """
         super().__init__()
         self._session, self._new_entries = session, new_entries
@@ -87,7 +87,7 @@ _sent: Final[dict[tuple[str, str], RequestDraft]] = {}
 
 
 def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
-    """Remember the last request of a turn, to speed up the comparison with the next request."""
+    """Keep the last request of a turn in memory, to compare it with the next request later."""
     _sent.pop((session, turn), None)
     _sent[session, turn] = draft
     for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:
@@ -95,7 +95,7 @@ def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
 
 
 def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> RequestDraft | None:
-    """Return the remembered last request of this or the previous turn, or None."""
+    """Return the last request of this or the previous turn, or None if it was not remembered."""
     for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:

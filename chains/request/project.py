@@ -95,7 +95,7 @@ class ProjectContext:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Parse the description of a project from its JSON in a log.
+        """Parse the description from the dict that `to_dict` returned.
 
         Raises:
             MalformedEntry: a segment cannot be read.
@@ -106,7 +106,7 @@ class ProjectContext:
         return cls(segments, data.get("includesText") is not False)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the description of the project as JSON for the log."""
+        """Return the description as a dict that can be written as JSON to the log."""
         segments = [segment.to_dict() for segment in self.segments]
         return {"segments": segments, "includesText": self.includes_text}
 
@@ -133,9 +133,10 @@ def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
 
 
 def join_texts(question: str, noted: Iterable[Segment]) -> str:
-    """Combine a user message with the project's notes in the system message.
+    """Append the text of the project's notes to a user message.
 
-    These notes need no citation, so words quoted from them count as the user's.
+    Answers may quote these notes without a citation, like the user message, so citations are
+    checked against the result.
     """
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))

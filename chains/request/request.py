@@ -187,8 +187,8 @@ class TurnContext:
     def resolve(self) -> Resolve | None:
         """The function that returns the current state of a source from an earlier turn.
 
-        This is None if sources of earlier turns are not sent again. If the model does not accept
-        images, images from earlier turns are not sent.
+        It is None if sources of earlier turns are not sent again. If the model does not accept
+        images, the function reports every image as `unseen`, so that it is not sent again.
         """
         known = self.chain.resolve
         if known is None or self.model.sees:
@@ -223,11 +223,11 @@ class TurnContext:
     def with_attachments(
         self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]
     ) -> "TurnContext":
-        """Return a copy with other attachments: those to send, and those that are left out."""
+        """Return a copy with other attachments: those to send and those to leave out."""
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
 
     def with_offered_tools(self) -> "TurnContext":
-        """Return a copy with only those agent tools that fit their share of the token budget."""
+        """Return a copy that omits some of the agent's tools if all of them would be too large."""
         chain, agent = self.chain, self.chain.agent
         if agent is None:
             return self
@@ -240,7 +240,7 @@ class TurnContext:
         return replace(self, chain=chain)
 
     def with_promoted_tools(self, names: Sequence[str]) -> "TurnContext":
-        """Return a copy that also sends the given tools, which were omitted before."""
+        """Return a copy that also sends the given tools, which earlier requests omitted."""
         chain = self.chain
         found = {tool.name: tool for tool in chain.deferred.definitions}
         late = tuple(found[name] for name in names if name in found)
@@ -290,9 +290,9 @@ class TurnContext:
         """Build the ports for preparing a request.
 
         Args:
-            new_entries: the list to which the log entries to store are added, including token
-                usage.
-            turn: the turn that the usage belongs to.
+            new_entries: the list to which log entries are added, such as those for token usage. The
+                caller stores them.
+            turn: the id of the turn that the token usage belongs to.
         """
         session = self.session
         return Ports(
@@ -323,7 +323,8 @@ class TurnContext:
 def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
     """Look up a model's properties. This may query a server for the model's limit.
 
-    A dry run queries no server. Images are then not rejected, since the server may accept them.
+    A dry run queries no server. If it is then unknown whether the server's model accepts images,
+    they are not rejected.
     """
     model = describe(
         name,

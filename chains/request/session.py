@@ -26,7 +26,7 @@ class SessionPort(Protocol):
         """Return the session's log entries of one custom type, oldest first."""
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each kind of storage, other than the log, that does not work."""
+        """Return a sentence for each store of the session, except the log, that does not work."""
 
     def new_id(self) -> str:
         """Return an unused entry id."""
@@ -35,7 +35,7 @@ class SessionPort(Protocol):
         """Return the current time in UTC as ISO 8601."""
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the previous request as provider-neutral JSON, or None if there is none."""
+        """Return the previous request in provider-neutral form, or None if there is none."""
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Append entries to the log in one write, and flush them to disk."""
@@ -70,10 +70,10 @@ class SessionPort(Protocol):
         """Store a request's final report. Return whether the request itself is stored."""
 
     def save_partial(self, entry: MessageEntry) -> None:
-        """Store the part of an answer that has arrived, outside of the log."""
+        """Save an unfinished answer outside of the log, in case the process is killed."""
 
     def forget_partial(self) -> None:
-        """Remove the stored part of an answer, because the log now has the answer."""
+        """Delete the saved unfinished answer, because the log now contains the answer."""
 
 
 class SessionView:
@@ -107,7 +107,7 @@ class SessionView:
         return () if self._like is None else self._like.custom(custom_type)
 
     def list_degraded(self) -> Sequence[str]:
-        """Return one sentence for each kind of storage, other than the log, that does not work."""
+        """Return a sentence for each store of the session, except the log, that does not work."""
         return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:
@@ -120,7 +120,7 @@ class SessionView:
         return ""
 
     def previous_body(self) -> Mapping[str, Any] | None:
-        """Return the previous request as provider-neutral JSON, or None if there is none."""
+        """Return the previous request in provider-neutral form, or None if there is none."""
         return self._previous
 
     def append(self, entries: Sequence[Entry]) -> None:  # noqa: ARG002

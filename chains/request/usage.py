@@ -53,7 +53,7 @@ def build_usage_entry(
         session: the session of the call.
         turn: the id of the turn that the call belongs to, or an empty string if it belongs to none.
         call: the usage and the context report of the call.
-        parent: the parent entry. The default is the last entry of the path.
+        parent: the id of the parent entry, or None for the last entry of the path.
         purpose: the purpose of the call.
     """
     path, report, usage = session.path(), call.report, call.usage

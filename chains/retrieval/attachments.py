@@ -60,8 +60,8 @@ class FittedAttachments:
         attached: the segments to send.
         unsent: the attachments that are not sent.
         warnings: one sentence for each attachment that is omitted or could not be read.
-        read: the result of reading attachments in full by map-reduce. In a dry run, this is the
-            cost. None if none was read in full.
+        read: the result of reading attachments in full by map-reduce, or None if none was read. In
+            a dry run, the result contains only the cost.
     """
 
     attached: tuple[Segment, ...] = ()

@@ -40,16 +40,20 @@ class AttachmentBudget:
     """The tokens available for a turn's attachments.
 
     Attributes:
-        share: the tokens for notes and files, of which excerpts can be sent.
-        most: the tokens that fit into the request. Selections and images cannot be shortened and
-            may use all of them.
+        share: the usual limit for notes and files. Of those that exceed it, excerpts are sent.
+        most: the limit for selections and images, which cannot be shortened. It is all that fits
+            into the request.
     """
 
     share: int
     most: int
 
     def beside(self, selected: int) -> int:
-        """Return the tokens for notes and files if selections and images use `selected` tokens."""
+        """Return the tokens available for notes and files beside selections and images.
+
+        Args:
+            selected: the token count of the selections and images.
+        """
         return max(self.share - selected, min(self.share, (self.most - selected) // 2))
 
 
@@ -58,8 +62,9 @@ class FittedSegments:
     """The attachment segments to send.
 
     Attributes:
-        segments: the segments, numbered from 1. For excerpts, `whole_tokens` is set.
-        unsent: attachments of which no passage fits.
+        segments: the segments, numbered from 1. A segment is an excerpt if its `whole_tokens`, the
+            token count of the whole attachment, is set.
+        unsent: the attachments that are not sent at all, because nothing of them fits.
     """
 
     segments: tuple[Segment, ...]
@@ -258,7 +263,12 @@ def _find_large(
 
 
 def _add_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
-    """Include the blank lines after a hit, so that adjacent hits can be merged."""
+    """Extend a hit by the blank lines after it, so that it can be merged with the next hit.
+
+    Args:
+        hit: the hit.
+        lines: the lines of the attachment.
+    """
     first, last = hit.lines
     if len(hit.text.split("\n")) != last - first + 1:
         return hit

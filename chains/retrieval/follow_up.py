@@ -115,7 +115,8 @@ class LastTurn:
     """The turn that a follow-up question refers to.
 
     Attributes:
-        question: the previous user message, or its search query.
+        question: the search query of that turn if it differs from its user message, otherwise the
+            user message.
         answer: the text of the answer.
         cited: the titles of the cited notes, in citation order.
     """

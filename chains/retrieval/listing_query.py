@@ -71,7 +71,12 @@ _SAYING: Final = frozenset(_SAYING_WORDS.split())
 
 @dataclass(frozen=True)
 class ListQuery:
-    """The query of a note list, and how many of its notes earlier pages have shown."""
+    """A request for a list of notes.
+
+    Attributes:
+        query: the query that the notes must match.
+        offset: the number of notes on earlier pages of the list.
+    """
 
     query: str
     offset: int = 0

@@ -118,7 +118,13 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Call:
-    """A model call to make: its request, the lines to read, and a search for quotations in them."""
+    """A model call to make.
+
+    Attributes:
+        request: prepares the request.
+        lines: the lines that the model reads.
+        find: finds a quotation in these lines.
+    """
 
     request: Callable[[], PreparedRequest]
     lines: Lines
@@ -149,7 +155,10 @@ class MapReducer:
     _left_out: int = field(default=0, init=False)
 
     def read(self) -> Generator[Event, None, tuple[Segment, ...]]:
-        """Let the model read all attachments, and return a segment with its reading notes for each.
+        """Let the model read all attachments, and yield progress events.
+
+        Returns:
+            One segment for each attachment, containing the model's reading notes.
 
         Raises:
             ModelError: more than half of an attachment's parts could not be read.
@@ -180,11 +189,14 @@ class MapReducer:
             yield f"There was no room for {self._left_out} of the notes."
 
     def _map(self, reading: AttachmentPlan, done: int) -> Generator[Event, None, list[Notes]]:
-        """Let the model read each part of an attachment, and return its reading notes by part.
+        """Let the model read each part of an attachment, and yield progress events.
 
         Args:
             reading: the plan for the attachment.
             done: the number of parts of other attachments that were read before.
+
+        Returns:
+            The reading notes on each part.
         """
         path = reading.segment.source
         calls = [self._prepare_part(path, part) for part in reading.parts]
@@ -206,7 +218,15 @@ class MapReducer:
     def _reduce(
         self, reading: AttachmentPlan, sets: list[Notes]
     ) -> Generator[Event, None, list[Notes]]:
-        """Let the model merge its reading notes on several parts repeatedly, until they fit."""
+        """Let the model merge its reading notes on several parts, until they fit the token budget.
+
+        Args:
+            reading: the plan for the attachment.
+            sets: the reading notes on each part.
+
+        Returns:
+            The merged reading notes.
+        """
         at_once = self.plan.setup.free // self.plan.setup.notes_tokens
         while len(sets) > 1 and sum(map(self._size, sets)) > reading.notes_tokens_left:
             yield Step("read", f"Joining the notes on {len(sets)} parts")
@@ -228,7 +248,7 @@ class MapReducer:
         return [self._fit_notes(notes) for notes in found if notes]
 
     def _fit_notes(self, notes: Notes) -> Notes:
-        """Keep as many reading notes as one call may return. The last one may be shortened."""
+        """Keep as many reading notes as one call may return, and shorten the last one if needed."""
         kept: list[MapNote] = []
         tokens_left = self.plan.setup.notes_tokens
         for note in notes:

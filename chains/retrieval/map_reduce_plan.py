@@ -100,14 +100,14 @@ class _TextSplitter:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Return the index, at most `fitting`, of the best line to start the next part with."""
+        """Return the index of the line, at most `fitting`, at which the next part best starts."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """How well each line suits as the start of a part, by line index."""
+        """How suitable the start of each block is as the start of a part, by line index."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -300,7 +300,7 @@ class ReadingCost:
         return sum(parts for *_, parts in self.attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost as JSON, for the field `read_whole` of the turn's result."""
+        """Return the cost as a dict that can be written as JSON, for the result's `read_whole`."""
         named = ("source", "lines", "tokens", "parts")
         return {
             "attachments": [
@@ -341,7 +341,7 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return the maximum number of calls that merge reading notes, and of tokens for them."""
+        """Return how many calls merge reading notes at most, and how many tokens they read."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_tokens_left:

@@ -59,7 +59,7 @@ class _Span:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the number of lines matches the hit's line range."""
+        """Whether the hit's text has as many lines as its line range, so that it can be merged."""
         return len(self.lines) == self.last - self.first + 1
 
     def touches(self, below: "_Span", gap: int) -> bool:
