@@ -31,9 +31,13 @@ class Middle(Scaled, Pane):
 
     Signals:
         composer_resized: the height of the composer in pixels, or 0 while no chat is shown.
-        menu_wanted: the open chat's menu, to be filled by the receiver.
-        columns_changed: whether a note covers the chat, whether a sidebar button is needed, and
-            whether the right column is visible.
+        menu_wanted: an empty menu. The receiver adds the actions for the open chat to it, and it is
+        then shown.
+        columns_changed: whether a note covers the chat, whether a button to show the sidebar is
+        needed, and whether the right column is visible.
+
+    Args:
+        composer: the widget below the transcript.
     """
 
     columns_changed = Signal(bool, bool, bool)
@@ -81,7 +85,7 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def take_transcript(self, transcript: QWidget) -> None:
-        """Put the transcript above the composer, in place of the empty placeholder widget."""
+        """Place the widget that shows the chat's messages above the composer."""
         self._rows.replaceWidget(self._above_composer, transcript)
         self._above_composer.hide()
         self._above_composer.deleteLater()
@@ -132,7 +136,7 @@ class Middle(Scaled, Pane):
         self._title.set_text(title or "New chat")
 
     def set_columns(self, *, has_sidebar: bool, has_rail: bool, has_panel: bool) -> None:
-        """Show the header's buttons that match the visible columns.
+        """Update the header's buttons for showing and hiding the other columns.
 
         Args:
             has_sidebar: whether the sidebar is visible.
@@ -171,7 +175,10 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Align the bars above the chat with the text column, and emit `composer_resized`."""
+        """React to a new size of the chat or the composer.
+
+        Align the bars above the chat with the text column, and emit `composer_resized`.
+        """
         if event.type() == QEvent.Type.Resize:
             self._fit()
             self._tell_height()

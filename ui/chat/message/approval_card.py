@@ -344,5 +344,5 @@ def _thaw(value: object) -> object:
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
-    """Return a description for screen readers: the question, and what the user needs to decide."""
+    """Return the card's question, summary and warnings as one text for screen readers."""
     return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))

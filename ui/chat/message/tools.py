@@ -44,9 +44,9 @@ class ToolStrip(Scaled, AccessibleFrame):
 
     Args:
         role: the accessible role of the strip.
-        row: the height of a line in pixels, before scaling.
+        row: the height of a line in pixels at the normal font scale.
         margins: the left and right margins in pixels.
-        spacing: the space between two tools in pixels.
+        spacing: the space between two buttons in pixels.
     """
 
     lines_changed = Signal()
@@ -87,7 +87,7 @@ class ToolStrip(Scaled, AccessibleFrame):
         self._outer.addLayout(self._second, 1 if growing in second else 0)
 
     def event(self, event: QEvent) -> bool:
-        """Update the number of lines that the buttons need when some are shown or hidden."""
+        """Arrange the buttons on one or two lines when some of them are shown or hidden."""
         if event.type() in {QEvent.Type.LayoutRequest, QEvent.Type.StyleChange}:
             self._widths = None
         if event.type() == QEvent.Type.LayoutRequest:
@@ -95,7 +95,7 @@ class ToolStrip(Scaled, AccessibleFrame):
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Update the number of lines that the buttons need at the new width."""
+        """Arrange the buttons on one or two lines, depending on the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -205,7 +205,7 @@ class Siblings(QWidget):
         return self._place.text()
 
     def show_versions(self, entries: Sequence[str], present: str) -> None:
-        """Show the position of the current version, `present`, among all versions of a message.
+        """Show the number of the version `present` among `entries`, the entry IDs of all versions.
 
         If there is only one version, hide the switcher.
         """

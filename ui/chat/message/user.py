@@ -150,7 +150,7 @@ class UserMessage(AccessibleFrame):
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def close_editor(self) -> None:
-        """Close the message's editor and show the unchanged message."""
+        """Close the editor and show the message again, without changing it."""
         if self.editor is None:
             return
         self._texts.removeWidget(self.editor)
@@ -330,7 +330,10 @@ class MessageEditor(QWidget):
         return False
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Keep the focus within the editor, because the chat's tab order does not include it."""
+        """Move the focus with Tab between the text field and the buttons of the editor.
+
+        These widgets are not part of the chat's tab order, so Qt would not find them.
+        """
         stops: list[QWidget] = [self.field, self.cancel, self.send]
         focus = QApplication.focusWidget()
         place = stops.index(focus) + (1 if forward else -1) if focus in stops else -1

@@ -47,7 +47,7 @@ class EmptyState(QWidget):
 
     @property
     def sentence(self) -> str:
-        """The sentence below the heading: about the project if there is one, or about the notes."""
+        """The sentence below the heading, about the project or about the vault's notes."""
         return self._about.text()
 
     def show_state(
@@ -75,7 +75,10 @@ class EmptyState(QWidget):
             self._replace_questions(asked)
 
     def show_project(self, name: str) -> None:
-        """Show a project's name, and where its answers come from."""
+        """Show the name of the project that the chat belongs to.
+
+        A sentence explains that the answers use only the notes in the project's folder.
+        """
         self._heading.setText(f"Ask about {one_line(name)}")
         self._about.setText("Answers stay inside this folder, and cite the lines they rest on.")
         self._replace_questions([])
@@ -92,13 +95,17 @@ class EmptyState(QWidget):
         self._fit_height()
 
     def fit(self, width: int) -> None:
-        """Align the page with the chat's text, given the transcript's width in pixels."""
+        """Set the page's margins so that it is aligned with the chat's text.
+
+        Args:
+            width: the width of the transcript in pixels.
+        """
         left, right = set_in(width)
         self._column.setContentsMargins(left + OUTDENT, 24, right + OUTDENT, 24)
         self._fit_height()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a height of 0, so that widgets that do not fit are hidden instead of clipped."""
+        """Return a minimum height of 0, because `resizeEvent` hides the widgets that do not fit."""
         return QSize(super().minimumSizeHint().width(), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

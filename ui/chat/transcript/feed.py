@@ -20,16 +20,17 @@ WALKABLE = "walkable"
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A message, divider or error in the chat. Its widget may not exist at the moment.
+    """A message, divider or error in the chat. Its widget is built only when it is needed.
 
     Attributes:
         make: builds the widget. It is called again if the widget is needed after its removal.
         gap: the space above the message in pixels.
         kind: `user`, `answer`, `divider`, `aside`, `approval`, `edits` or `failure`.
         row: the row that shows the message, or None while it has no widget.
-        is_kept: whether the widget must not be removed because the turn is still running.
+        is_kept: whether the widget must not be removed, for example because the turn is still
+        running.
         key: the key that identifies the message in the chat, or an empty tuple if the message is
-            not in the log.
+        not in the log.
         item: the transcript item that the slot was made from, or None if it is not in the log.
     """
 
@@ -70,7 +71,7 @@ class MessageRow(QWidget):
         return super().event(event)
 
     def fit(self) -> None:
-        """Activate all layouts in the message, innermost first, so that its height is known."""
+        """Compute the layout of the message and its child widgets, so that its height is known."""
         for child in (*reversed(self.findChildren(QWidget)), self):
             if layout := child.layout():
                 layout.activate()
@@ -111,13 +112,13 @@ class _Column(QVBoxLayout):
         return self.totalMinimumSize().height()
 
     def setGeometry(self, rect: QRect) -> None:
-        """Place the messages. They may extend beyond the rectangle's lower edge."""
+        """Place the messages in a rectangle. They may extend beyond its lower edge."""
         height = max(rect.height(), self.find_height(rect.width()))
         super().setGeometry(QRect(rect.x(), rect.y(), rect.width(), height))
 
 
 class Feed(QWidget):
-    """The widgets for a range of messages. Messages outside the range have no widget.
+    """The widgets of a range of consecutive messages. Messages outside the range have no widget.
 
     The signal `row_made` is emitted after a message's widget has been built.
     """
@@ -176,7 +177,10 @@ class Feed(QWidget):
         self._show_end()
 
     def append(self, slot: Slot) -> MessageRow:
-        """Append a message and build its widget. The feed then shows the end of the chat."""
+        """Append a message to the chat, build its widget, and return the row that shows it.
+
+        If the feed shows older messages, it moves to the end of the chat first.
+        """
         if self.has_newer:
             self.show_latest()
         self._slots.append(slot)
@@ -202,9 +206,7 @@ class Feed(QWidget):
         self._last -= index < self._last
 
     def arrange(self, slots: Sequence[Slot]) -> None:
-        """Show exactly the given slots, reusing existing widgets.
-
-        If more than 40 slots are new, all widgets are rebuilt.
+        """Show exactly the given slots. Existing widgets are reused if at most 40 slots are new.
 
         Args:
             slots: the slots of the whole chat. Slots that were shown before must keep their order.
@@ -232,14 +234,17 @@ class Feed(QWidget):
         return list(self._slots)
 
     def show_latest(self) -> None:
-        """Build the widgets at the end of the chat. Remove the others, unless they must be kept."""
+        """Build the widgets at the end of the chat, and remove all others that may be removed."""
         for slot in self._slots[self._first : self._last]:
             if not slot.is_kept:
                 self._put_away(slot)
         self._show_end()
 
     def reveal(self, slot: Slot) -> None:
-        """Build the widgets of a message and of its neighbours, if the message has none."""
+        """Make sure that a message has a widget.
+
+        If it has none, build the widgets of the message and its neighbours, and remove all others.
+        """
         if slot.row is not None or slot not in self._slots:
             return
         for shown in self._slots[self._first : self._last]:
@@ -253,12 +258,12 @@ class Feed(QWidget):
         self._start()
 
     def want_older(self) -> None:
-        """Start building the widgets of older messages, one by one."""
+        """Start building widgets of older messages, one in each pass of the event loop."""
         self._wants_older = self.has_older
         self._start()
 
     def want_newer(self) -> None:
-        """Start building the widgets of newer messages, one by one."""
+        """Build the widget of the next newer message, in the next pass of the event loop."""
         self._wants_newer = self.has_newer
         self._start()
 
@@ -287,7 +292,10 @@ class Feed(QWidget):
             self._timer.start()
 
     def _page(self) -> None:
-        """Build or remove one widget at a time, so that the scroll position can be kept."""
+        """Build or remove one widget. A timer calls this method until nothing is left to do.
+
+        Between two calls, the scroll position can be corrected.
+        """
         live = self._last - self._first
         if live > MOST_LIVE:
             self._trim()
@@ -311,7 +319,10 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove the message widget at one end of the feed, because the other end has grown."""
+        """Remove the widget at the end of the feed opposite to where the latest widget was added.
+
+        A widget of the running turn at the end of the chat is not removed.
+        """
         if self._is_older_side:
             slot = self._slots[self._last - 1]
             if slot.is_kept:
@@ -336,10 +347,10 @@ class Feed(QWidget):
         return slot.row
 
     def _fit(self, rows: Sequence[MessageRow]) -> None:
-        """Lay out rows at once, instead of in several later passes, and enlarge the feed for them.
+        """Lay out rows now, so that their heights are known, and make the feed tall enough.
 
-        The feed never shrinks here, because that could move the scroll position. Do nothing while
-        the feed has no width, which is the case before a splitter is laid out.
+        The feed never becomes shorter here, because that could change the scroll position. Do
+        nothing while the feed has no width yet.
         """
         if self._column.contentsRect().width() <= 0:
             return
