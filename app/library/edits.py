@@ -64,9 +64,10 @@ class NoteEdits:
         return NoteEditor(root, self._journal, exclude)
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
-        """Return how a chat's last edit run (group of edits) changed each note, as JSON.
+        """Return the changes that a chat's last edit run made to each note.
 
-        Return None if the edit run changed nothing.
+        An edit run is a group of edits, such as those of one turn. The result can be written as
+        JSON. It is None if the edit run changed nothing.
         """
         with self._lock:
             run = self._runs.get(session)
@@ -121,8 +122,7 @@ class NoteEdits:
     def prune(self, sessions: Collection[str]) -> int:
         """Remove old edit runs (groups of edits) from the journal, and return their number.
 
-        Each chat's last edit run is kept, so that it can be undone. See `EditJournal.prune` for the
-        other rules.
+        Edit runs that the user can still undo are kept. Failures are only logged.
 
         Args:
             sessions: the ids of the existing chats.

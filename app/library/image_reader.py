@@ -111,7 +111,7 @@ class ImageReader:
             return self._known[version]
 
     def close(self) -> None:
-        """Stop the child process that decodes images. It is restarted for the next image."""
+        """Stop the child process that decodes images. The next image starts a new one."""
         with self._lock:
             if self._child is not None:
                 self._child.close()

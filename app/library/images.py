@@ -94,11 +94,16 @@ def is_image_link(name: str) -> bool:
 
 
 def _find(root: Path, source: str, note: str) -> str:
-    """Resolve an image in a note to a path relative to the vault.
+    """Return the path of an image, relative to the vault, or an empty string if it does not exist.
 
-    The path is resolved against the note's folder, then the vault. As in Obsidian, a name without
-    folders is then searched for in all folders, and the least nested match is used. If there is no
-    such image, the result is an empty string.
+    The path in the note is resolved against the note's folder, then against the vault. As in
+    Obsidian, a name without folders is then searched for in all folders, and the least nested match
+    is used.
+
+    Args:
+        root: the folder of the vault.
+        source: the path or name of the image, as in the note.
+        note: the path of the note, or an empty string if there is none.
     """
     for path in _list_paths(source, note):
         if (root / path).is_file():

@@ -166,7 +166,11 @@ class _AnswerUpdate:
             forget()
 
     def _take(self) -> IndexProgress | IndexReport | None:
-        """Return the next progress or the report, or None if none arrives within 0.1 s."""
+        """Return the next progress or the report, or None if none arrives within 0.1 s.
+
+        Raises:
+            Exception: the exception that ended the update.
+        """
         try:
             news = self._news.get(timeout=_LOOK_S)
         except queue.Empty:
@@ -202,7 +206,7 @@ class _AnswerUpdate:
         self._listener.progress(progress)
 
     def _let_answer_go_first(self) -> None:
-        """Pause the update once, so that the answer is not slowed down."""
+        """Pause the update for a few seconds, once, so that it does not slow down the answer."""
         if not self._has_rested:
             self._has_rested = True
             ends_at = time.monotonic() + HEAD_START_S
@@ -211,10 +215,11 @@ class _AnswerUpdate:
 
 
 def _is_long(at: IndexProgress, began: float, started: float) -> bool:
-    """Return whether a question has waited long enough for an index update.
+    """Return whether a turn has waited long enough for an index update, and should continue.
 
-    The question waits until at least some notes are embedded, starting with the most relevant ones.
-    For this reason, repeated runs of `strata ask` complete the index over time.
+    The turn first waits until all notes are read, within a time limit, then until some are
+    embedded, beginning with the most relevant ones. Therefore, repeated runs of `strata ask`
+    complete the index over time.
 
     Args:
         at: the latest progress.

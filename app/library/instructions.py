@@ -82,7 +82,7 @@ class VaultInstructions:
         """Return the instructions as a segment for the system message.
 
         Args:
-            section: the name of the prompt section.
+            section: the name of the prompt section, which becomes the id of the segment.
         """
         return Segment.build(
             id=section,
@@ -128,6 +128,10 @@ class InstructionDecisions:
 
     def decide(self, digest: str, decision: Decision) -> None:
         """Store the user's decision about an AGENTS.md.
+
+        Args:
+            digest: the digest of the text that was shown to the user.
+            decision: the user's decision.
 
         Raises:
             StorageFailed: the decision cannot be stored.

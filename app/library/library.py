@@ -168,8 +168,9 @@ class Library(FolderFiles):
     ) -> Iterator[Event]:
         """Update the index before a message is answered.
 
-        A long update continues in the background while the message is answered. Nothing is done if
-        updates are paused, stopped or already running.
+        A long update continues in the background while the message is answered. If another update
+        is running, this method only waits for it briefly. If updates are paused or stopped, it does
+        nothing.
 
         Args:
             cancel: cancels the update and the turn.
@@ -289,8 +290,8 @@ class Library(FolderFiles):
             query: the words and filters to search for.
             limit: the maximum number of notes per page.
             offset: the index of the first note on the page.
-            rebuilds: whether to rebuild a damaged index first, unless the watcher of the folder
-                does it.
+            rebuilds: whether a damaged index is rebuilt first. It is not rebuilt here if the folder
+                is watched, because the watcher then does it.
             covers: the part of the vault to search, or None for all of it.
         """
         if not rebuilds:
@@ -368,7 +369,10 @@ class Library(FolderFiles):
         self._index.close()
 
     def _search_whole(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Run a search. If the index is damaged, rebuild it and search again."""
+        """Run a search. If the index is damaged, rebuild it and search again.
+
+        If the folder is watched, the index is not rebuilt here, because the watcher does it.
+        """
         found = search()
         if not self.is_mending or self.is_watched:
             return found

@@ -34,12 +34,12 @@ _NO_NAME: Final = re.compile(r"[^\w \-]+")
 
 @dataclass(frozen=True)
 class PastedText:
-    """A text that was stored as a file.
+    """A long message that was stored as a file.
 
     Attributes:
         path: the file.
-        rest: the remaining message: a short question from the start or end of the text, or an empty
-            string.
+        rest: the short question before or after the long text, which stays in the message, or an
+            empty string.
     """
 
     path: Path

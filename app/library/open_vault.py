@@ -38,12 +38,12 @@ def parse_folder(named: str) -> Path:
 
 
 def follow_folder(stored: str, paths: Paths) -> Path | None:
-    """Return the folder of a stored vault.
+    """Return the folder of a vault whose path was stored, or None if the path is an empty string.
 
-    If the folder was moved and has been opened since, its new path is returned.
+    If the folder was moved, and was opened as a vault since then, its new path is returned.
 
     Args:
-        stored: the path in the settings or in a chat. For an empty string, None is returned.
+        stored: the path in the settings or in a chat.
         paths: the folders and files of Strata itself.
     """
     if not stored:
@@ -60,7 +60,7 @@ def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOp
 
     Args:
         values: the settings.
-        ledger: records each call to the vector server, or None.
+        ledger: records each call to the vector server. If None, the calls are not recorded.
     """
     url, model = values.vector_store_url, values.retrieval_rerank_model
     folder = str(Path(model).expanduser()) if model else ""
