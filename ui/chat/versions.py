@@ -29,10 +29,13 @@ class VersionColumn(Pane):
 
     The signal `kept` is emitted when the user clicks that button.
 
+    Args:
+        name: the name of the column, for screen readers.
+
     Attributes:
         answer: the widget of the answer, or None while no answer is shown.
         keep: the button that keeps this version.
-        say: the line that replaces the answer, or that appears below it if answering failed.
+        say: a line below the answer, for an error, or in its place while there is no answer.
     """
 
     kept = Signal()
@@ -99,13 +102,13 @@ class VersionColumn(Pane):
 
 
 class VersionsDialog(QDialog):
-    """Shows two versions of an answer side by side.
+    """A dialog that shows two versions of an answer side by side.
 
-    Emits `chosen` with the value of the item that was chosen in the right column's menu.
+    The signal `chosen` is emitted with the value of the item that the user chose in the menu.
 
     Attributes:
-        left: the answer that the dialog was opened for.
-        right: the other version.
+        left: the column of the answer that the dialog was opened for.
+        right: the column of the other version.
         menu: the menu of the right column, with the other versions and the models.
     """
 
@@ -136,7 +139,7 @@ class VersionsDialog(QDialog):
     def set_choices(
         self, versions: Sequence[tuple[str, str]], models: Mapping[str, tuple[str, str]]
     ) -> None:
-        """Fill the menu with the other versions and the available models.
+        """Fill the menu with the other versions, and with the models that can write another one.
 
         Args:
             versions: the menu value and the label of each other version.
@@ -150,7 +153,7 @@ class VersionsDialog(QDialog):
             self.menu.setText("Choose a model" if rows else "Loading…")
 
     def show_other(self, choice: str, answer: Answer) -> None:
-        """Show another version of the answer on the right, and select it in the menu.
+        """Show an existing version of the answer on the right, and select it in the menu.
 
         Args:
             choice: the menu value of the version.
@@ -161,11 +164,13 @@ class VersionsDialog(QDialog):
         self.right.keep.setEnabled(True)
 
     def show_asked(self, choice: str, answer: Answer) -> None:
-        """Show the answer of the model that the user chose on the right, and select that model.
+        """Show on the right an answer that another model has been asked for, and select the model.
+
+        The answer cannot be kept yet.
 
         Args:
             choice: the menu value of the model.
-            answer: the widget of the answer.
+            answer: the widget of the answer, which may still be empty.
         """
         self.menu.set_value(choice)
         self.right.show_answer(answer)

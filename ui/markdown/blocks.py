@@ -1,8 +1,8 @@
 """Parsed Markdown as a flat list of blocks, which are called leaves.
 
-The list is flat because a document is written from top to bottom, and only its end is replaced. The
-`line` of a leaf is the number of its first line in the parsed text, counted from 1, or 0 if it is
-unknown. For a code block, this is the first line of code.
+The list is flat because a document is written from top to bottom, and only its end is replaced.
+Each leaf has a `line`: the number of its first line in the parsed text, counted from 1, or 0 if it
+is unknown. For a code block, this is the first line of code.
 """
 
 import re

@@ -23,7 +23,12 @@ _UNIQUE = Qt.ConnectionType.UniqueConnection
 
 @dataclass(frozen=True)
 class _Place:
-    """An occurrence of the search text in a message."""
+    """An occurrence of the search text in a message.
+
+    Attributes:
+        slot: the slot of the message.
+        nth: the zero-based number of the occurrence within the message.
+    """
 
     slot: Slot
     nth: int
@@ -32,9 +37,14 @@ class _Place:
 class Finder(QObject):
     """Connects the find bar to the transcript.
 
-    The search begins at the top of the viewport: it shows the first occurrence below that point or,
-    if there is none, the last one above it. All occurrences are highlighted, even in messages that
-    get their widgets later. The signal `closed` is emitted when the user closes the bar.
+    A search starts at the top of the viewport. The current match is the first occurrence below that
+    point or, if there is none, the last one in the chat. All occurrences are highlighted, even in
+    messages whose widgets are built later. The signal `closed` is emitted when the user closes the
+    bar.
+
+    Args:
+        transcript: the chat to search.
+        bar: the find bar.
     """
 
     closed = Signal()
@@ -63,13 +73,14 @@ class Finder(QObject):
         self._on_sought(self._bar.words)
 
     def open_at(self, entry: str, words: str, terms: Sequence[str]) -> None:
-        """Open the find bar, and show the first match in an entry's message.
+        """Open the find bar, and show the first match in a given message.
 
         Args:
-            entry: the ID of the entry in the log. If the chat has no message for it, the search
-                begins at the top of the viewport.
+            entry: the entry ID of the message in the log. If the chat has no message for it, the
+                search
+            starts at the top of the viewport.
             words: the text shown in the find bar. The terms are searched for until the user changes
-                this text.
+            this text.
             terms: the texts to search for and to highlight.
         """
         self._note_origin()
@@ -89,7 +100,7 @@ class Finder(QObject):
         self._show_bar(False)
 
     def renew(self) -> None:
-        """Update the matches after messages have changed, and keep the current match.
+        """Update the matches after messages have changed. The current match stays current.
 
         Do nothing while the find bar is closed.
         """
@@ -116,7 +127,7 @@ class Finder(QObject):
             self._transcript.scroller.shift(distance)
 
     def _find_top(self) -> int:
-        """Return the y coordinate of the chat's upper edge within the window."""
+        """Return the y coordinate of the transcript's upper edge in the window."""
         return self._transcript.mapTo(self._transcript.window(), QPoint()).y()
 
     def _renew_soon(self) -> None:
@@ -143,9 +154,9 @@ class Finder(QObject):
             self._show()
 
     def _note_origin(self) -> None:
-        """Remember which message is at the top of the viewport, and at which position.
+        """Store where the next search starts: the message at the top of the viewport.
 
-        The area that the find bar will cover is ignored.
+        If the find bar is still hidden, the height that it will cover is added.
         """
         scroller = self._transcript.scroller
         covered = self._bar.sizeHint().height() if self._bar.isHidden() else 0
@@ -164,9 +175,9 @@ class Finder(QObject):
         return [_Place(slot, nth) for slot, total in counts for nth in range(total)]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match below the position where the search began.
+        """Return the index of the first match below the position where the search started.
 
-        If no match follows, return the index of the last one.
+        If there is none, return the index of the last match in the chat.
         """
         slots = self._transcript.feed.slots()
         order = {id(slot): at for at, slot in enumerate(slots)}
@@ -181,7 +192,10 @@ class Finder(QObject):
         return max(0, len(self._places) - 1)
 
     def _lies_above(self, place: _Place, height: int) -> bool:
-        """Return whether a match is within the first `height` pixels of its message."""
+        """Return whether a match lies in the top `height` pixels of its message.
+
+        Return False if the message has no widget.
+        """
         row = place.slot.row
         field = None if row is None else _find_field(row.widget)
         if row is None or field is None or height <= 0:
@@ -202,7 +216,7 @@ class Finder(QObject):
         QTimer.singleShot(0, self, self._show_marked)
 
     def _show_marked(self) -> None:
-        """Highlight all matches in the chat, and scroll to the current match."""
+        """Highlight all matches in messages that have a widget, and scroll to the current match."""
         self._mark()
         row = self._places[self._at].slot.row if self._places else None
         field = None if row is None else _find_field(row.widget)

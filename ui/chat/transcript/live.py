@@ -21,7 +21,10 @@ __all__ = ["LiveTurn"]
 
 
 class LiveTurn(QObject):
-    """Shows the running turn at the end of the chat. Without a turn, its methods do nothing."""
+    """Shows the running turn at the end of the chat.
+
+    While no turn is running, all methods except `begin` do nothing.
+    """
 
     def __init__(self, feed: Feed, maker: MessageMaker) -> None:
         super().__init__(maker)
@@ -97,7 +100,12 @@ class LiveTurn(QObject):
             answer.append(text)
 
     def finish(self, result: AskResult, sources: Sequence[Segment]) -> None:
-        """End the turn, and show the finished answer with its sources."""
+        """End the turn, and show the finished answer with its sources.
+
+        Args:
+            result: the result of the turn. An interrupted answer gets a line with the reason.
+            sources: the segments of the request that the answer can cite.
+        """
         slot, answer = self._slot, self._get_running_answer()
         if slot is None or answer is None:
             return
@@ -143,7 +151,7 @@ class LiveTurn(QObject):
         self.forget()
 
     def _cut(self, entry: str, *, keeps_question: bool) -> None:
-        """Hide a message and all messages after it. They stay in the log.
+        """Remove a message and all messages after it from the feed. They stay in the log.
 
         Args:
             entry: the entry ID of the message. If it is empty or unknown, nothing is removed.

@@ -14,7 +14,7 @@ _BACKTAB = Qt.FocusReason.BacktabFocusReason
 
 
 class KeyboardNavigation:
-    """Handles keyboard navigation between messages.
+    """Moves the focus and the focus ring between the messages of a chat with the keyboard.
 
     Args:
         stop: the widget that has the focus while the user moves between messages.
@@ -35,7 +35,13 @@ class KeyboardNavigation:
         return self._row if self._row in self._scroller.feed.rows else None
 
     def step(self, by: int) -> None:
-        """Move down by a number of messages, or up if the number is negative."""
+        """Make another message the current one.
+
+        Args:
+            by: how many messages to move down, or up if negative. If no message is current,
+                counting
+            starts below the last message.
+        """
         rows = self._scroller.feed.rows
         if not rows:
             return
@@ -61,9 +67,13 @@ class KeyboardNavigation:
             announce(self._stop, self.row.widget.accessibleName())
 
     def tab(self, forward: bool) -> bool:
-        """Move the focus within the current message.
+        """Move the focus with Tab between the chat and the widgets in the current message.
 
-        Return False if the focus must leave the chat.
+        Return False if there is no further widget in this direction, so that the focus leaves the
+        chat.
+
+        Args:
+            forward: whether Tab was pressed, rather than Shift+Tab.
         """
         row, focused = self.row, QApplication.focusWidget()
         inside = row.walk() if row else []

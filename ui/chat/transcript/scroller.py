@@ -21,8 +21,8 @@ class Scroller(PlaceKeeper, QWidget):
 
     If the viewport is at the end, it stays there as the chat grows. Otherwise the message at the
     top does not move when others are added or removed. A message that the user expands or collapses
-    stays in place. Emits `jump_moved` when the button "Jump to latest" appears, disappears or
-    moves.
+    stays in place. The signal `jump_moved` is emitted when the button "Jump to latest" appears,
+    disappears or moves.
     """
 
     jump_moved = Signal()
@@ -75,7 +75,10 @@ class Scroller(PlaceKeeper, QWidget):
             self.bar.setValue(bottom - page)
 
     def find_row_in_view(self) -> MessageRow | None:
-        """Return the last message that starts in the viewport, or the topmost one if none does."""
+        """Return the row of the last message that starts in the viewport.
+
+        If no message starts there, return the topmost visible row, or None if there are no rows.
+        """
         top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
         begun = [row for row in self.feed.rows if top <= row.y() < bottom]
         return begun[-1] if begun else self.feed.row_at(top)
@@ -93,7 +96,7 @@ class Scroller(PlaceKeeper, QWidget):
         QTimer.singleShot(0, self, self._settle)
 
     def keep_place(self, widget: QWidget) -> None:
-        """Keep a message in place on the screen while a widget in the message changes its height.
+        """Keep a message in place on the screen while a widget in it changes its height.
 
         Args:
             widget: the widget, for example one that the user expands.
@@ -103,24 +106,25 @@ class Scroller(PlaceKeeper, QWidget):
             self.hold(row, row.y() - self.bar.value())
 
     def shift(self, distance: int) -> None:
-        """Scroll the content by as much as the viewport has moved, so that it stays where it is.
+        """Scroll by the distance that the viewport has moved, so that the messages stay in place.
 
-        Nothing is done if the chat follows its end.
+        Do nothing if the viewport is kept at the end of the chat.
 
         Args:
-            distance: how far the viewport has moved down, in pixels.
+            distance: how far the viewport has moved down on the screen, in pixels.
         """
         if not self._is_following:
             self.bar.setValue(self.bar.value() + distance)
 
     def show_span(self, top: int, height: int) -> None:
-        """Scroll until a part of the chat is visible, unless it is visible already.
+        """Scroll to an area of the chat, unless it is completely visible already.
 
-        The part then begins a third of the viewport's height below the top.
+        After scrolling, the area begins one third of the viewport's height below the viewport's
+        top.
 
         Args:
-            top: the upper edge of the part in pixels, measured from the top of the messages.
-            height: the height of the part in pixels.
+            top: the upper edge of the area in pixels, measured from the top of the messages.
+            height: the height of the area in pixels.
         """
         value, page = self.bar.value(), self.bar.pageStep()
         if top < value or top + height > value + page:
@@ -136,7 +140,10 @@ class Scroller(PlaceKeeper, QWidget):
         self._place_jump()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Restore the scroll position when the viewport is resized, for example by the composer."""
+        """Restore the scroll position when the viewport is resized.
+
+        This happens, for example, when the composer becomes higher.
+        """
         if event.type() == QEvent.Type.Resize:
             self._settle()
         return False

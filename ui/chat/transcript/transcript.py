@@ -127,9 +127,10 @@ class Transcript(QWidget):
         self._place_held()
 
     def hold_versions(self, entry: str) -> None:
-        """Keep a message in place while the user switches to another version of it.
+        """Keep a message in place while the user switches to another version of the message.
 
-        If the message has the focus, the version switcher of the new version receives the focus.
+        If a widget in the message has the focus, the version switcher of the new version receives
+        it.
 
         Args:
             entry: the entry ID of any version of the message.
@@ -186,10 +187,11 @@ class Transcript(QWidget):
         return [*buttons, self.scroller.jump]
 
     def show_edits(self, edits: Mapping[str, Any]) -> EditsCard:
-        """Append a card with the notes that an agent run changed, and return the card.
+        """Append a card with the notes that an agent changed in a turn, and return the card.
 
         Args:
-            edits: the changes as JSON, from the result of the turn.
+            edits: the changes as recorded in the turn's result: the ID of the agent run and the
+                notes.
         """
         card = EditsCard(edits)
         slot = self.maker.loose("edits", lambda: card)
@@ -226,12 +228,12 @@ class Transcript(QWidget):
         return () if message is None else message.attached
 
     def mark_source(self, number: int) -> None:
-        """Highlight the citations of a source in the last answer. 0 removes the highlight."""
+        """Highlight the citations with this number in the last answer. 0 removes the highlight."""
         if answer := self._last_answer():
             answer.view.mark(number)
 
     def is_last_answer(self, entry: str) -> bool:
-        """Return whether a log entry is the last answer, whose sources the panel shows."""
+        """Return whether the entry ID is that of the chat's last answer."""
         answer = self._last_answer()
         return answer is not None and answer.entry == entry
 
@@ -257,7 +259,7 @@ class Transcript(QWidget):
         self._walker.step(by)
 
     def hasHeightForWidth(self) -> bool:
-        """Return False, so that the composer is laid out before the transcript."""
+        """Return False, because the composer must be laid out before the transcript."""
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -290,19 +292,26 @@ class Transcript(QWidget):
             self._walker.show()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Remove the focus ring, except after Tab, which may move the focus into the message."""
+        """Remove the focus ring of the current message when the transcript loses the focus.
+
+        The ring stays after Tab, which may have moved the focus to a widget in the message.
+        """
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:
             self._walker.forget()
 
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
-        """Remove the focus ring when the focus moves from a widget in a message out of the chat."""
+        """Remove the focus ring when the focus moves from inside a message to outside the chat."""
         was_inside = before is not None and self.isAncestorOf(before)
         if was_inside and now is not None and now is not self and not self.isAncestorOf(now):
             self._walker.forget()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Handle Tab. The chat is one tab stop, and Tab moves on into the current message."""
+        """Move the focus with Tab or Shift+Tab. The whole chat is one tab stop.
+
+        From the chat, Tab moves into the current message and through its widgets. After the last
+        one, the focus leaves the chat. Return whether a widget received the focus.
+        """
         if self._stack.currentWidget() is self.scroller:
             if self._walker.tab(forward):
                 return True
@@ -327,7 +336,8 @@ class Transcript(QWidget):
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
         """Return the slot that already shows the error of a failed answer, or None.
 
-        The slot is shown before the answer's item is in the log. It is linked to the item now.
+        The error was shown before the answer was stored in the log, so its slot has no key. It gets
+        the key of the answer's item now.
         """
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):
@@ -336,7 +346,9 @@ class Transcript(QWidget):
         return loose[-1]
 
     def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return slots together with the slots of blocks that are not in the log.
+        """Return the slots of the log together with those that are shown but not in the log.
+
+        The latter keep their places. They show errors, approval requests, edits and local texts.
 
         Args:
             slots: the slots of all messages in the log, in order.

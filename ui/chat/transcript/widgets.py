@@ -93,9 +93,9 @@ class MessageMaker(QObject):
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
-        """Update the slot of a changed transcript item.
+        """Update a slot, and its widget if there is one, after its transcript item has changed.
 
-        Return False if the widget of the item must be rebuilt.
+        Return False if the widget cannot be updated and must be rebuilt.
         """
         is_same, slot.item = slot.item == item, item
         slot.make = self._choose_maker(item)
@@ -155,7 +155,12 @@ class MessageMaker(QObject):
         return made
 
     def fill(self, answer: Answer, item: AnswerItem) -> None:
-        """Finish an answer widget with the text, sources, model and duration of its item."""
+        """Show a stored answer in an answer widget: text, sources, model, duration and price.
+
+        Args:
+            answer: the widget, which may contain streamed text of the same answer.
+            item: the stored answer.
+        """
         answer.finish(item.entry, item.time, item.shown_text)
         self._rest(answer, item)
         answer.model, answer.seconds, answer.cost = item.model, item.seconds, item.cost
@@ -196,7 +201,7 @@ class MessageMaker(QObject):
         return made
 
     def retry(self, message: str, entry: str, code: str = "") -> Failure:
-        """Build the widget of a stored error. It offers the error's original actions.
+        """Build the widget of an error that was stored in the log, with the buttons for its code.
 
         Args:
             message: the text to show.
@@ -242,7 +247,11 @@ class MessageMaker(QObject):
 
 
 def build_key(item: TranscriptItem) -> tuple[object, ...]:
-    """Return a key that identifies a transcript item within its chat."""
+    """Return a key that identifies a transcript item within its chat.
+
+    The key contains the kind and the entry ID of the item. A divider for dropped turns has no
+    entry, so its key contains its numbers and its reason.
+    """
     if isinstance(item, DroppedItem):
         return ("divider", item.turns, item.tokens, item.reason)
     return (_find_kind(item), item.entry)
