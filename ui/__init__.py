@@ -1,19 +1,21 @@
-"""The window: Qt widgets over `app.assistant`, with neither domain logic nor I/O of their own.
+"""The main window: Qt widgets that show the state of `app.assistant` and call its methods.
+
+The widgets contain no domain logic, and do not read or write files themselves.
 
     user ──> view ──signal──> controller ──task──> app.assistant
               ▲                   │ ▲                    │
               └───────calls───────┘ └───────events───────┘
 
-    main         starts the Qt application, paints the window, then opens the vault
-    frame        the window's columns, panels and composer, shown by the first paint
+    main         starts the Qt application, shows the window, then opens the vault
+    frame        the part of the window that is painted first: columns, panels, composer
     window       the main window: connects commands, opens notes, chats and settings
-    wiring       creates the controllers, and passes each one those it depends on
+    wiring       creates the controllers, and passes each one the controllers that it needs
     controllers  connect views to the assistant, one controller for each concern
     chat         the open chat: transcript, messages, composer
     panels       sidebar and right column: notes, sources, context, index
-    first_run    three steps to a folder of notes, a model and a first question
+    first_run    the dialog of the first start: choose a folder and a model, ask a question
     settings     the settings dialog, made from the schema
-    markdown     Markdown as a document with citations
+    markdown     renders Markdown with citations as a Qt text document
     widgets      small widgets that several views use
     tasks        runs functions in threads, and delivers their events in batches every 33 ms
     idle_work    collects garbage and loads slow modules while the window is idle
@@ -25,10 +27,11 @@
     image_worker decodes images, scales and encodes them for models, in a process of `app.library`
     theme        colours, fonts and sizes from the design tokens;  icons uses the colours
 
-Start-up has two steps. The first paint shows `frame` and imports only `app.startup` from the layers
-below. A task then imports the other modules and opens the vault, and `MainWindow.attach` creates
-the controllers. Therefore `panels`, `widgets` and the composer import types of the layers below for
-the type checker only. Controllers, transcript and settings import them freely.
+The window is painted before the vault is opened. Until then, only `frame` and `app.startup` are
+imported. A task then imports the other modules and opens the vault, and `MainWindow.attach` creates
+the controllers. Therefore `panels`, `widgets` and the composer may import `app`, `chains`,
+`context` and `vault` only for type checking. Controllers, transcript and settings may import them
+normally.
 
 This package may import PySide6, `app`, `resources`, and the events and values of `chains`,
 `context` and `vault`. It must not open files, call a model, or choose what a request contains.

@@ -106,7 +106,8 @@ COMMANDS = (
 class Keymap(QObject):
     """The current shortcuts of all commands, and the key that sends a message.
 
-    There is only one keymap. Its signal `changed` is emitted when a shortcut changes.
+    `Keymap.current` returns the only instance. Its signal `changed` is emitted when a shortcut
+    changes.
     """
 
     changed = Signal()

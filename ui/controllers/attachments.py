@@ -106,7 +106,12 @@ class AttachmentController(QObject):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
 
     def count(self, context: Mapping[str, Any]) -> None:
-        """Update the attachments' token counts from the report of the next request."""
+        """Update the attachments' token counts, and emit `measured`.
+
+        Args:
+            context: the report of the next request as a dict, which lists the tokens of each
+                segment.
+        """
         found = {segment["id"]: segment for segment in context["segments"]}
         for item, segments in self._found.items():
             parts = [found[segment.id] for segment in segments if segment.id in found]
@@ -258,7 +263,10 @@ class AttachmentPicker(QObject):
         self._add([Attachment(path, (first, last) if first else None)])
 
     def _attach(self, items: Sequence[Attachment]) -> None:
-        """Attach files. If one of them is hidden, ask before attaching it."""
+        """Attach files, except hidden ones.
+
+        For each hidden file, a toast warns that the file may contain keys, and offers to attach it.
+        """
         hidden = [item for item in items if item.name.startswith(".") and not item.is_folder]
         plain = [item for item in items if item not in hidden]
         if plain:

@@ -27,12 +27,14 @@ class CommandController(QObject):
     """Runs slash commands and shows their output in the transcript.
 
     Signals:
-        succeeded: a command has run.
-        failed: the command that the user typed, and the error.
-        compact_requested: the instructions for the summary, which may be empty.
-        model_chosen: the name of a model.
-        mode_chosen: the name of a mode.
-        message_made: a `MessageDraft` to send.
+        succeeded: emitted when a command has run without an error.
+        failed: emitted when a command has failed, with the text that the user typed and the error.
+        compact_requested: emitted by `/compact`, with the user's instructions for the summary or an
+            empty string.
+        model_chosen: emitted when a command selects a model, with its name.
+        mode_chosen: emitted when a command selects a mode, with its name.
+        message_made: emitted when one of the user's own commands has produced a message to send,
+            with the `MessageDraft`.
     """
 
     succeeded = Signal()

@@ -37,10 +37,10 @@ _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
 class ComposerController(QObject):
-    """Connects the composer with attachments, drafts, and sending.
+    """Fills the composer, and sends the user's message or runs it as a slash command.
 
-    The signal `changed` is emitted when the next request changes. Its argument is True if the
-    preview should be updated at once, or False if the update should be debounced.
+    The signal `changed` is emitted when the next request changes. Its argument is False if the
+    preview of the request may be updated after a short pause.
     """
 
     changed = Signal(bool)
@@ -73,7 +73,7 @@ class ComposerController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def next_message(self) -> NextMessage:
-        """Return the current message, and the mode and model to use."""
+        """Return the current message with the chat, mode and model that it will be sent with."""
         session = self._session
         return NextMessage(
             session.session,
@@ -149,7 +149,7 @@ class ComposerController(QObject):
         self._session.ask(text, attached, reads_whole)
 
     def _hold_back(self, text: str) -> None:
-        """Queue the message until the current answer is complete. Commands are not queued."""
+        """Queue the message until the answer is complete. For a command, show an error instead."""
         if text.lstrip().startswith("/"):
             self._composer.show_error(_NO_COMMAND)
             return
@@ -171,7 +171,7 @@ class ComposerController(QObject):
             self._show(unsent.before(self._unsent_message()))
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
-        """Show the next request's share of the token budget, or hide the meter if it is unknown."""
+        """Show the next request's share of the budget, or hide the meter if `context` is None."""
         if context is None:
             self._composer.set_meter(None)
             return

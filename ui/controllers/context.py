@@ -40,11 +40,13 @@ Perform = Callable[[str], object]
 
 @dataclass(frozen=True)
 class _Shown:
-    """A request report that the context panel can show, and the prices of the request's model.
+    """A request report that the context panel can show.
 
     Attributes:
-        is_estimate: whether passages that are not in the report yet will be added when the request
-            is sent.
+        context: the report as a dict.
+        prices: the prices of the request's model, or None if they are unknown.
+        is_estimate: whether the request will contain more than the report, because passages are
+            retrieved from the notes when it is sent.
     """
 
     context: Context
@@ -92,11 +94,20 @@ class ContextController(QObject):
         self._actions[act] = perform
 
     def refresh(self, *, now: bool = True) -> None:
-        """Preview the next request, either at once or debounced."""
+        """Preview the next request.
+
+        Args:
+            now: True to start at once, or False to wait until there are no more changes for a
+                moment.
+        """
         self._previews.ask(partial(self._look_ahead, self._composer.next_message()), now=now)
 
     def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
-        """Return a thread-safe function that previews the next request with changed settings."""
+        """Return a function that previews the next request as if some settings were changed.
+
+        The function takes the changed settings by name and returns the report. It can be called in
+        any thread.
+        """
         message = self._composer.next_message()
         return lambda changes: self._preview(message, changes)
 
@@ -155,7 +166,12 @@ class ContextController(QObject):
         self._panel.show_context(shown.context, beside)
 
     def pin(self, target: str, is_on: bool) -> None:
-        """Pin or unpin a message or segment. Pinned text is always sent in full."""
+        """Pin or unpin a message or segment. Pinned text is always sent in full.
+
+        Args:
+            target: the ID of the message or segment.
+            is_on: True to pin the target, or False to unpin it.
+        """
         session = self._session.session
         if session is None:
             return

@@ -30,8 +30,12 @@ class UnsentMessage:
     """A message that was not sent: a draft, or a message whose sending failed.
 
     Attributes:
-        reads_whole: whether attachments that are too large to be sent whole are read in parts.
-        waiting: the parts that follow this one, or an empty tuple if the message was not split.
+        text: the text of the message, or of one part if the message was split.
+        attached: the attachments of the message.
+        reads_whole: whether attachments that do not fit into a request are read in parts instead of
+            being searched.
+        waiting: the texts of the parts that will be sent after this one. Empty if the message was
+            not split.
         parts: the total number of parts, or 0 if the message was not split.
     """
 
@@ -42,7 +46,11 @@ class UnsentMessage:
     parts: int = 0
 
     def before(self, later: "UnsentMessage") -> "UnsentMessage":
-        """Return this message with the content of a later one appended."""
+        """Combine this message with a later one, and return the result.
+
+        The texts are joined by an empty line. If the later message is the rest of a split message,
+        it becomes the next part to send instead.
+        """
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
             return replace(self, waiting=waiting, parts=later.parts)
@@ -51,7 +59,7 @@ class UnsentMessage:
         return replace(self, text=text, attached=(*self.attached, *others))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message as a JSON object."""
+        """Return the message as a dict that can be written as JSON."""
         attached = [{"target": item.target, "lines": item.lines} for item in self.attached]
         more = {"reads_whole": self.reads_whole, "waiting": self.waiting, "parts": self.parts}
         return {"text": self.text, "attached": attached} | {

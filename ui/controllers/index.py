@@ -39,9 +39,9 @@ class IndexController(QObject):
     """Runs one index update at a time, and shows its state in the footer, rail and index panel.
 
     Signals:
-        phase_changed: the new phase of an indexing run, in which the list of notes may have
-            changed.
-        finished: the `IndexReport` of an indexing run.
+        phase_changed: emitted when an indexing run begins a new phase, with the name of the phase.
+            The list of notes may have changed then.
+        finished: emitted when an indexing run has finished, with its `IndexReport`.
     """
 
     phase_changed = Signal(str)
@@ -192,7 +192,10 @@ class IndexController(QObject):
         self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
-        """Show the numbers of indexed and of failed notes, unless an indexing run is incomplete."""
+        """Show how many notes are indexed and how many failed.
+
+        Does nothing if the last indexing run was not completed.
+        """
         if self.state.kind == "done" and notes + failed:
             self._show(IndexState("done", notes=notes, failed=failed))
 

@@ -24,16 +24,20 @@ _SHARE = 0.5  # of the budget, so that the answer to the previous part still fit
 class LongMessageController(QObject):
     """Attaches a long message as a file, or splits it into parts.
 
-    The constructor's arguments `message` and `model` are functions that return the current message
-    and the name of the model.
+    Args:
+        assistant: writes the file, and counts tokens.
+        runner: runs the slow calls of the assistant.
+        message: returns the current message in the composer.
+        model: returns the name of the selected model.
+        parent: the Qt parent.
 
     Signals:
-        replaced: the `UnsentMessage` that replaces the current one.
-        changed: the property `line` has changed.
-        failed: an error message.
+        replaced: emitted with the `UnsentMessage` that is to replace the message in the composer.
+        changed: emitted when the property `line` has changed.
+        failed: emitted with an error message when attaching or splitting has failed.
 
     Attributes:
-        waiting: the parts that follow the one in the composer.
+        waiting: the parts of a split message that will be sent after the one in the composer.
         parts: the total number of parts, or 0 if the message is not split.
     """
 
@@ -60,7 +64,7 @@ class LongMessageController(QObject):
 
     @property
     def ways(self) -> list[Action]:
-        """The actions offered for a message that is too long.
+        """The actions offered if the message is too long: attach it as a file, or split it.
 
         This is an empty list if the message fits.
         """
@@ -70,7 +74,11 @@ class LongMessageController(QObject):
 
     @property
     def line(self) -> tuple[str, list[Action]]:
-        """A sentence about a split or attached message, and actions that undo the change."""
+        """The line shown above the composer while a message is split or attached as a file.
+
+        It consists of a sentence and the actions that undo the change. The sentence is an empty
+        string if there is nothing to show.
+        """
         if self.parts:
             at = self.parts - len(self.waiting)
             follows = " The next one comes here when this one is sent." if self.waiting else ""
@@ -87,7 +95,7 @@ class LongMessageController(QObject):
         self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
 
     def keep(self, message: UnsentMessage) -> None:
-        """Take over the remaining parts of a split message that was restored from a draft."""
+        """Restore the remaining parts of a split message from a draft."""
         self._before = None
         self.waiting, self.parts = message.waiting, message.parts
 

@@ -85,11 +85,14 @@ class ReadWholeController(QObject):
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
     def look(self, message: NextMessage, budget: int) -> None:
-        """Estimate the cost of reading the attachments that are too large to be sent whole.
+        """Estimate in the background what it costs to read the large attachments in parts.
+
+        The offer is updated with the result. Nothing is done if neither the message's attachments
+        and options nor the budget have changed.
 
         Args:
             message: the unsent message.
-            budget: the number of tokens that a request may have.
+            budget: the maximum number of tokens in a request.
         """
         about = (message.attached, message.mode, message.model, message.session, budget)
         if about == self._about:

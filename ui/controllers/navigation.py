@@ -237,7 +237,7 @@ class ProjectController(QObject):
         task.start()
 
     def _on_settings_requested(self, project: Project) -> None:
-        """Open the dialog with a project's settings. Unsaved input in an earlier dialog is kept."""
+        """Open a project's settings in a dialog, which keeps unsaved input when it is closed."""
         projects, name = self._assistant.projects, str(project.folder)
         if name not in self._dialogs:
             self._dialogs[name] = ProjectDialog(projects, name, self._runner, self._frame)
@@ -339,7 +339,7 @@ class PaletteController(QObject):
         self._finder.open()
 
     def find_at(self, entry: str, words: str, terms: Sequence[str]) -> None:
-        """Open the search in the open chat at a message. See `Finder.open_at`."""
+        """Open the chat's search bar, and show the first match of `terms` at an entry."""
         self._frame.navigation.show_chat()
         self._note_focus()
         self._finder.open_at(entry, words, terms)

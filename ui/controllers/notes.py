@@ -34,10 +34,13 @@ class NoteListing:
     """The notes of the open vault, and lists derived from them.
 
     Attributes:
+        notes: the notes with their index states.
         questions: up to three suggested questions that the notes can answer.
         offers: the notes, folders and tags that can be attached.
-        folders: the notes and images as a tree of folders. The object is reused until they change.
-        by_state: the notes by their index state. The object is reused until they change.
+        folders: the notes and images as a tree of folders. Listings share this object until the
+            notes or images change.
+        by_state: the notes, grouped by their index state. Listings share this object until the
+            notes change.
         indexed_at: the time of the last index update, in ISO 8601, or None if the vault was never
             indexed.
         links: resolves links in answers and notes to the paths of notes.
@@ -173,10 +176,13 @@ def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[
 def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:
     """Suggest up to three questions that the notes can answer.
 
+    Questions from the user's own list are preferred. Otherwise, they ask about the titles of
+    indexed notes.
+
     Args:
         notes: the notes of the vault.
-        questions: the text of the note that lists suggested questions, or an empty string if no
-            note does.
+        questions: the text of the note that lists suggested questions, or an empty string if there
+            is no such note.
     """
     listed = tuple(match["text"] for match in _ITEM.finditer(questions))
     if listed:

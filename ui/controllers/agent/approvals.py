@@ -99,7 +99,13 @@ class ApprovalController(QObject):
         )
 
     def _offer_chat(self, id: str) -> None:
-        """Show a toast if the open note covers a chat whose tool call needs approval."""
+        """Show a toast that says that the chat covered by the open note waits for a decision.
+
+        The toast's action shows the chat and focuses the approval card.
+
+        Args:
+            id: the ID of the approval request.
+        """
         text = "The chat behind this note waits for your decision"
         self._frame.notifier.toast(text, "Show the chat", partial(self._uncover, id))
 

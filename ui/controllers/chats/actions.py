@@ -144,7 +144,11 @@ class ChatActionController(QObject):
             self.mark(chat.session, mark, not getattr(chat, mark))
 
     def delete(self, session: str) -> None:
-        """Hide a chat and offer an undo."""
+        """Delete a chat in such a way that the user can undo it.
+
+        The chat is hidden at once, and deleted for good after a minute. If a turn is running in the
+        chat, only a message is shown.
+        """
         if self._refuse_running(session):
             return
         if (earlier := self._hidden.pop(session, None)) is not None:  # it was opened again

@@ -88,7 +88,13 @@ class CompactionController(QObject):
         return self._dialog
 
     def _run(self, task: Task, on_yielded: Callable[[Any], None]) -> None:
-        """Start a task whose results are ignored once another task starts or the user cancels."""
+        """Start a task. Results of earlier tasks that arrive later are ignored.
+
+        Args:
+            task: the task to start.
+            on_yielded: called with each result of the task, until another task is started or the
+                user cancels.
+        """
 
         def pass_on(receive: Callable[[Any], None], item: object) -> None:
             if self._task is task:
@@ -140,7 +146,11 @@ class CompactionController(QObject):
         self._close(_describe(report))
 
     def _close(self, said: str) -> None:
-        """Close the dialog, show a toast with the result, and reload the chat if it is open."""
+        """Close the dialog, show a toast, and reload the chat if it is still open.
+
+        Args:
+            said: the text of the toast.
+        """
         self._find_dialog().accept()
         self._frame.composer.setFocus()
         self._frame.notifier.toast(said)

@@ -19,10 +19,10 @@ _NO_VAULT = "A note needs a folder of notes, and none is open."
 
 
 class SaveNoteController(QObject):
-    """Asks for a note's name and folder, writes the note, and offers to undo that.
+    """Saves a chat or an answer as a note, with an undo.
 
-    Nothing is written before the user confirms. The new note is recorded in the journal of edits,
-    like an agent's edit.
+    The user first confirms the note's name and folder in a dialog. The new note is recorded in the
+    journal of edits, like an agent's edit.
     """
 
     def __init__(

@@ -173,7 +173,13 @@ class VersionsController(QObject):
         self._keep(self._other)
 
     def _keep(self, entry: str) -> None:
-        """Close the dialog and show a version. An answer that is still arriving is stopped."""
+        """Close the dialog and show the chosen version of the answer in the chat.
+
+        If another version is still being generated, its turn is stopped first.
+
+        Args:
+            entry: the entry ID of the chosen version.
+        """
         self._kept = entry
         self._dialog.accept()
         if self._turn is None:
@@ -197,7 +203,11 @@ class VersionsController(QObject):
         return made
 
     def _name_answer(self, item: AnswerItem) -> str:
-        """Return a title for the answer on the left: its model, and a number if it has versions."""
+        """Return a title for the answer on the left of the dialog.
+
+        The title is the model's name. If the answer has several versions, it also contains the
+        number of this version.
+        """
         if len(item.siblings) < 2:
             return self._find_name(item.model)
         return self._name_version(item.siblings.index(item.entry) + 1, item.entry)
