@@ -1,6 +1,7 @@
 """The window's frame: columns, panels and composer, with their saved sizes and positions.
 
-The frame is shown by the first paint, so this module must not import the layers below.
+The frame is painted before the other packages are loaded. Therefore this module must not import
+`app`, `chains`, `context` or `vault`, except for type checking.
 """
 
 import base64
@@ -119,10 +120,12 @@ class WindowFrame(QMainWindow):
         self._state.note_folder = folder
 
     def restore_typed(self, typed: str) -> None:
-        """Put the text that the user typed while the vault was being opened into the composer.
+        """Put text that was typed while the vault was opening into the composer, after the draft.
 
-        The text follows the chat's draft. If the user has already pressed Send, the text is sent,
-        unless there is a draft that would be sent with it.
+        If the user has already pressed Send and there is no draft, the text is also sent.
+
+        Args:
+            typed: the text.
         """
         draft = self.composer.text()
         if not typed.strip():
@@ -133,7 +136,7 @@ class WindowFrame(QMainWindow):
         self._is_sent_early = False
 
     def remember_folder(self, folder: str) -> None:
-        """Move or add an opened vault to the top of the recent vaults."""
+        """Put an opened vault at the top of the list of recent vaults."""
         state = self._state
         others = (known for known in state.recent_folders if known != folder)
         state.recent_folders = [folder, *others][:_MOST_RECENT]
@@ -244,7 +247,7 @@ class WindowFrame(QMainWindow):
         self.composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
 
     def _on_submitted(self, _text: str) -> None:
-        """Remember that the user pressed Send before the controllers existed."""
+        """Remember whether the user pressed Send before the vault was opened."""
         self._is_sent_early = not hasattr(self, "navigation")
 
     def _on_columns_changed(self) -> None:
@@ -297,7 +300,7 @@ def choose_start(vault: Path | None) -> str:
 
 
 def _focus_first(region: QWidget) -> None:
-    """Focus a region, or its first visible child in the tab order."""
+    """Focus a region of the window if it accepts the focus, otherwise its first visible child."""
     if region.focusPolicy() & Qt.FocusPolicy.TabFocus or region.focusProxy() is not None:
         region.setFocus(Qt.FocusReason.TabFocusReason)
         return

@@ -72,12 +72,10 @@ class GarbageCollector(QObject):
     automatic collection is turned off, and a timer collects instead:
 
     - At each check, it collects the objects created since the last one, if they exceed Python's
-      threshold.
-    - It collects all objects as soon as the GUI thread is idle, or after five minutes if it never
-      was.
-    - Modules stay alive, and so do most objects created while they are loaded. When modules were
-      loaded, all objects of the next idle moment are left out of later collections, which makes
-      those several times faster.
+    threshold. - It collects all objects as soon as the GUI thread is idle, or after five minutes if
+    it never was. - Most objects created while a module is loaded are never freed. Therefore, at the
+    first idle moment after modules were loaded, all existing objects are excluded from later
+    collections, which makes these several times faster.
     """
 
     def __init__(self, parent: QObject, timer: IdleTimer) -> None:

@@ -50,12 +50,15 @@ def _convert(frame: Frame) -> Answer:
 
 
 def convert_image(data: bytes, form: str) -> Answer:
-    """Decode an image, scale it down to the size that models accept, and encode the pixels only.
+    """Decode an image, scale it down to the size that models accept, and encode its pixels.
 
     Args:
         data: the bytes of the file.
         form: the format of the file: `png`, `jpeg`, `gif`, `webp` or `bmp`. Other formats are not
             decoded.
+
+    Returns:
+        The header and the bytes of the answer that the module's docstring describes.
     """
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
@@ -117,6 +120,9 @@ def _encode(image: QImage, form: str) -> Answer:
     Args:
         image: the image.
         form: the preferred format: `png` or `jpeg`.
+
+    Returns:
+        A dict with the media type, width and height of the result, and its bytes.
     """
     data = _save(image, form)
     while len(data) > MOST_BYTES:

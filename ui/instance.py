@@ -94,9 +94,10 @@ def _read_folder(line: bytes) -> str | None:
 
 
 def _name_socket(state: Path) -> str:
-    """Return the path of the socket.
+    """Return the path of the socket on which the open window listens.
 
-    The socket is in the state folder, or in a temporary folder if that path would be too long.
+    The socket is in the state folder, unless its path would be too long for a socket. It is then in
+    a temporary folder.
     """
     make_private_folder(state)
     path = str(state / "window.socket")

@@ -168,7 +168,11 @@ def _wayland_address(environ: Mapping[str, str]) -> str | None:
 
 
 def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tuple[str, int]"]]:
-    """Return the socket addresses of an X display."""
+    """Return the addresses of the sockets on which an X display may listen.
+
+    Args:
+        display: the value of the environment variable `DISPLAY`, such as `:0`.
+    """
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
     if host not in {"", "unix"}:

@@ -86,7 +86,11 @@ class Notifier(QObject):
         self.arrange()
 
     def set_guard(self, find: Callable[[], Sequence[QWidget]]) -> None:
-        """Set the function that returns the widgets that toasts must not cover."""
+        """Set a function that returns the widgets that toasts must not cover.
+
+        Args:
+            find: the function. It is called each time the toasts are positioned.
+        """
         self._find_guarded = find
 
     def toast(self, text: str, word: str = "", act: Callable[[], object] | None = None) -> None:
@@ -168,7 +172,11 @@ class DesktopNotifier(QObject):
     """Shows a desktop notification when a long job ends while the window is not in use.
 
     The task bar highlights the window. If the desktop has a notification area, a message is shown
-    there. A click on the message emits `clicked`. Emits `shown` with the text of each message.
+    there, too.
+
+    Signals:
+        shown: emitted with the text of each notification.
+        clicked: emitted when the user clicks the message or its icon.
     """
 
     shown = Signal(str)
@@ -218,7 +226,7 @@ class FaultNotice(QObject):
         self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
     def tell(self) -> None:
-        """Schedule the toast about an unexpected exception. This may be called from any thread."""
+        """Schedule the toast about an unexpected exception. This method is thread-safe."""
         self._reported.emit()
 
     def _show(self) -> None:
@@ -251,7 +259,7 @@ def open_address(notifier: Notifier, address: str) -> None:
 
 
 def open_file(notifier: Notifier, file: Path) -> None:
-    """Open a file or folder in the desktop's program for it. If that fails, show a toast.
+    """Open a file or folder with its default application. Show a toast if that fails.
 
     If the file does not exist, its folder is opened.
     """

@@ -53,11 +53,11 @@ class SessionController(QObject):
     """Runs turns in the open chat and shows them in the transcript.
 
     Signals:
-        turn_begun: the `ChatTurn` that has started.
-        turn_ended: the `ChatTurn` that has ended, even if its chat is no longer open.
-        event_arrived: a turn and one of its events.
-        session_changed: the session ID of the open chat, or None for a new chat.
-        loaded: the transcript, and whether its chat was newly opened.
+        turn_begun: emitted with the `ChatTurn` when a turn has started.
+        turn_ended: emitted with the `ChatTurn` when it has ended, even if its chat is not open.
+        event_arrived: emitted with the `ChatTurn` and each of its events.
+        session_changed: emitted with the open chat's new session ID, or None for a new chat.
+        loaded: emitted with a loaded transcript, and whether its chat was newly opened.
 
     Attributes:
         project: the open chat's project, or None if the chat belongs to no project.
@@ -118,7 +118,7 @@ class SessionController(QObject):
         return "vault" if self.mode == "project" and self.project is None else self.mode
 
     def list_running(self) -> Mapping[str, str]:
-        """Return the states of all chats with a running turn, by session ID."""
+        """Return the session ID of each chat with a running turn, and the state of the turn."""
         return {turn.session: turn.state for turn in self._turns if turn.session is not None}
 
     def is_open(self, turn: ChatTurn) -> bool:
@@ -188,7 +188,7 @@ class SessionController(QObject):
             self.load(is_new=True)
 
     def load(self, *, is_new: bool = False) -> None:
-        """Load the open chat. `is_new` is True if the chat was not shown before."""
+        """Load the open chat. `is_new` is True if another chat was shown before."""
         session = self.session
         if session is None:
             return
@@ -277,7 +277,7 @@ class SessionController(QObject):
         self._ticker.start()
 
     def _record(self, turn: ChatTurn, event: object) -> None:
-        """Record an event in its turn. A new chat gets its session ID from its first event."""
+        """Record an event in its turn. If it stores a new chat, emit `session_changed`."""
         is_open, had_session = self.is_open(turn), turn.session is not None
         turn.record(event)
         if not is_open:
@@ -348,7 +348,7 @@ class SessionController(QObject):
             live.fail(info, is_stored=turn.is_stored)
 
     def _keep_unsent_edit(self, turn: ChatTurn) -> None:
-        """Keep the text of an unsent edit, so that the user can continue editing it."""
+        """Store the text of an edit that was not sent, so that the user can continue editing it."""
         if not turn.is_stored and turn.request.instead:
             self._unsent_edit = (turn.request.instead, turn.request.text)
 
@@ -379,7 +379,7 @@ class SessionController(QObject):
         self.loaded.emit(transcript, is_new)
 
     def _show_unanswered(self, transcript: ChatTranscript) -> None:
-        """Offer to answer the last message if its turn ended without an answer or an error."""
+        """Offer to answer the chat's last message if it is a user message without an answer."""
         last = transcript.items[-1] if transcript.items else None
         if isinstance(last, UserItem):
             self._transcript.show_unanswered(last.entry)

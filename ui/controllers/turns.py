@@ -73,11 +73,18 @@ class ChatTurn(QObject):
     """A turn that runs in a background task, and continues when the user opens another chat.
 
     Attributes:
-        view: the number of chats that the session controller had opened when it began to show the
-            turn. If it has opened another chat since, the turn is not shown.
+        request: the message that was sent, with its options.
+        session: the session ID of the chat, or None until a new chat is stored.
+        view: the session controller's count of opened chats when it began to show the turn. If the
+            controller has opened another chat since, the count differs and the turn is not shown.
+        task: the task that runs the turn.
+        started_s: the start time in seconds of the monotonic clock.
+        result: the result of the turn, or None until the turn has ended.
+        error: the error that ended the turn, or None.
+        sources: the segments that were retrieved for the turn.
         is_waiting: whether a proposed tool call waits for the user's decision.
         entry: the entry ID of the user message, or an empty string until it is stored.
-        events: all events so far. If the chat is opened again, they are used to show the turn.
+        events: all events so far. They are used to show the turn when its chat is opened again.
         is_stored: whether the user message is part of the chat. This is False if no request could
             be built, in which case the message remains in the log but not in the chat.
     """
@@ -102,11 +109,18 @@ class ChatTurn(QObject):
 
     @property
     def state(self) -> str:
-        """The turn's state, for the list of chats."""
+        """A description of the turn's state for the list of chats, such as "answering"."""
         return "waits for you" if self.is_waiting else "answering"
 
     def count_down(self, step: str) -> str:
-        """Describe the turn's current step, with the seconds until the next attempt, if any."""
+        """Return the description of the turn's current step with an updated waiting time.
+
+        If the step is a pause before the model is called again, the description contains the
+        seconds that remain.
+
+        Args:
+            step: the description of the step, with the seconds that the whole pause takes.
+        """
         if self._wait is None or self._wait[0] != step:
             return step
         text, seconds, since_s = self._wait
@@ -114,7 +128,7 @@ class ChatTurn(QObject):
         return text.replace(f"{seconds} s", f"{left} s", 1)
 
     def record(self, event: object) -> None:
-        """Store an event, and the result, sources or session ID that it contains."""
+        """Store an event of the turn, and update the attributes of the turn that depend on it."""
         self.events.append(event)
         if isinstance(event, Step) and event.seconds is not None:
             self._wait = event.text, event.seconds, monotonic()

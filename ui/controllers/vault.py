@@ -34,14 +34,14 @@ class VaultController(QObject):
     """Shows the open vault and keeps its views and its index up to date.
 
     Signals:
-        opened: emitted when another vault is shown.
+        opened: emitted when another vault has been opened and is shown.
         indexed: emitted when the index may have changed.
         notes_changed: emitted when an indexing run found added, changed, removed or renamed notes.
 
     Attributes:
         watch: watches the open vault for changes.
-        folder_check: checks at intervals whether the vault still exists, because a folder that is
-            renamed or unmounted is not reported as changed.
+        folder_check: a timer that checks whether the vault still exists. This is necessary because
+            a folder that is renamed or unmounted is not reported as changed.
     """
 
     opened = Signal()
@@ -143,7 +143,10 @@ class VaultController(QObject):
             self.watch.start(self._assistant.library)
 
     def _check_folder(self) -> None:
-        """Check in a task whether the open vault still exists, because a drive may not answer."""
+        """Check whether the open vault still exists.
+
+        The check runs in a task, because it can take long if the drive does not respond.
+        """
         if (folder := self._assistant.vault) is not None:
             # Unlike `Path.is_dir`, this returns False if a drive reports an error.
             self._checks.ask(lambda: (folder, os.path.isdir(folder)), now=True)

@@ -1,4 +1,4 @@
-"""The first run: three steps to set up a folder of notes, a model and a first question.
+"""The dialog of the first start: three steps to choose the notes and a model, and ask a question.
 
     FirstRunController ──opens──> FirstRunDialog ──> NotesPage │ ModelPage │ AskPage
              │                                           └──task──> app.assistant.model_setup
@@ -6,9 +6,10 @@
 
     controller   opens the dialog and connects it to the notes, the index and the composer
     dialog       the three steps, their buttons, and the progress of the index
-    pages        the base class of the steps' pages, and the pages for the notes and the first
-                 question
-    model_page   the page for the model: servers on this computer, a service with a key, or none
+    pages        the base class of the pages, the page that chooses the notes, and the page for
+                 the first question
+    model_page   the page that chooses a model: from a server on this computer, a file, a service
+                 with an API key, or none
     model_file   the choice of a model file, and a description read from the file's header
     connection   the form for a service or a server: address, key, model, and a test of the
                  connection

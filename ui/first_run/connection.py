@@ -30,7 +30,7 @@ _FIRST = ("OpenAI", "Anthropic", "Google Gemini")
 class ConnectionForm(QWidget):
     """A form for a service or server, its API key and its model.
 
-    The form stores nothing. The button `test` calls the model with the values in the fields. The
+    The form does not store the values. Its button `test` checks them by calling the model. The
     signal `changed` is emitted on each change of the fields.
     """
 
@@ -110,7 +110,7 @@ class ConnectionForm(QWidget):
         (empty[0] if empty else self.test).setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """List the models of the server on Enter, if there is an address but no model yet."""
+        """When Enter is pressed, list the server's models if an address but no model is given."""
         is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
         if is_enter and self.connection.api_base and not self.connection.model:
             self._on_look()

@@ -77,7 +77,7 @@ class FirstRunController(QObject):
         self._frame.navigation.open_folder(sample_vault())
 
     def _on_opened(self) -> None:
-        """Continue with the model step if the first step has opened the vault."""
+        """Continue with the model step when the vault that was chosen in the first step is open."""
         dialog = self._dialog
         if dialog is None or not dialog.isVisible():
             return
@@ -96,7 +96,13 @@ class FirstRunController(QObject):
         self.model_set.emit()
 
     def _on_file_offered(self, offer: FileOffer) -> None:
-        """Use a model file that was opened from the list of models, if the file can be loaded."""
+        """Use the model file that the user chose in the composer's list of models.
+
+        If the file cannot be loaded, show the reason in the composer.
+
+        Args:
+            offer: the file, and the reason why it cannot be loaded, if any.
+        """
         if offer.obstacle:
             self._frame.composer.show_error(offer.obstacle)
         else:

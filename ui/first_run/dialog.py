@@ -146,7 +146,7 @@ class _IndexLine(QFrame):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a progress bar along the lower edge."""
+        """Draw the progress of indexing as a bar along the lower edge."""
         super().paintEvent(event)
         width = round(self.width() * (self.state.fraction or 0.0))
         painter = QPainter(self)

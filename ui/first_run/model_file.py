@@ -21,9 +21,9 @@ class ModelFileChooser(QObject):
     """Lets the user choose a model file, and reads the file's header in a task.
 
     Signals:
-        looking: a file was chosen, and its header is being read.
-        offered: the `FileOffer` for the file.
-        failed: the error, emitted when the file cannot be used.
+        looking: emitted when a file has been chosen and its header is about to be read.
+        offered: emitted with the `FileOffer` for the file when its header has been read.
+        failed: emitted with the error if the file cannot be read.
     """
 
     looking = Signal()
@@ -51,8 +51,11 @@ class ModelFileChooser(QObject):
 class ModelFileForm(QWidget):
     """A button that opens the file dialog, and a description of the chosen file.
 
-    The signal `changed` is emitted when a file has been chosen, and again when its header has been
-    read.
+    The signal `changed` is emitted when a file is chosen, when its header has been read, and when
+    the choice is discarded.
+
+    Attributes:
+        offer: the chosen file and its description, or None until its header has been read.
     """
 
     changed = Signal()

@@ -118,7 +118,7 @@ class ModelPage(StepPage):
             super().focus_first()
 
     def go_on(self) -> None:
-        """Store the chosen model."""
+        """Store the chosen model in a task, and emit `done` afterwards."""
         server = self._chosen_server
         connection, key = Connection(EXTRACTIVE), ""
         if server is not None:
@@ -273,10 +273,10 @@ class _FoundLine(QWidget):
         row.addWidget(self._again)
 
     def say(self, text: str, *, is_over: bool) -> None:
-        """Show a sentence about the search for servers, or hide the line if the text is empty.
+        """Show a sentence about the search for model servers.
 
         Args:
-            text: the sentence.
+            text: the sentence, or an empty string to hide the line.
             is_over: whether the search is finished. If so, the button that searches again is shown.
         """
         self._text.setText(text)

@@ -1,4 +1,4 @@
-"""Pages of the first run: a base class, and the pages for the notes and for a first question."""
+"""Pages of the first-run dialog: the base class, and the pages for the notes and the question."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,8 +30,9 @@ class StepPage(QWidget):
     """The page of one step, with a title, a sentence and a column of cards.
 
     Signals:
-        changed: the label of the main button may have changed.
-        done: the step is completed.
+        changed: emitted when the label of the main button, or whether it is enabled, may have
+            changed.
+        done: emitted when the step is completed.
     """
 
     changed = Signal()
@@ -87,7 +88,10 @@ class StepPage(QWidget):
         """Update the step's page before it is shown."""
 
     def go_on(self) -> None:
-        """Perform the main button's action. Afterwards, `done` is emitted."""
+        """Perform the action of the page's main button.
+
+        The signal `done` is emitted when this has completed the step.
+        """
         raise NotImplementedError
 
     def show_problem(self, info: ErrorInfo) -> None:
@@ -128,8 +132,8 @@ class NotesPage(StepPage):
     """The page for the notes: the open vault, another folder, or the sample notes.
 
     Signals:
-        folder_requested: the user wants to choose a folder.
-        samples_requested: the user wants to open the sample notes.
+        folder_requested: emitted when the user wants to choose a folder.
+        samples_requested: emitted when the user wants to open the sample notes.
     """
 
     folder_requested = Signal()
@@ -210,7 +214,7 @@ class AskPage(StepPage):
         return self._has_notes and bool(self.field.text().strip())
 
     def show_state(self, state: IndexState) -> None:
-        """Show that indexing is in progress, until it is complete."""
+        """Show below the title whether indexing is still in progress."""
         self.sentence.setText(_INDEXING if state.is_going_on else _CITED)
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:

@@ -70,7 +70,7 @@ class RightColumn(DockWindow):
     def take_panels(
         self, related: "RelatedPanel", index: "IndexPanel", review: "ReviewPanel"
     ) -> None:
-        """Set the panels that are created after the first paint, to show the window sooner."""
+        """Set the panels that are created only after the window has been painted."""
         self.related, self.index, self.review = related, index, review
         self.related_dock.setWidget(related)
         self.index_dock.setWidget(index)
@@ -116,7 +116,7 @@ class RightColumn(DockWindow):
         return QSize(theme.px(theme.value("layout.right.default")), 600)
 
     def _tabs(self) -> "tuple[_Dock, ...]":
-        """Return the docks that share tabs with the sources and are closed by default."""
+        """Return the docks that are hidden by default and share a tab bar with the sources."""
         return (self.related_dock, self.index_dock, self.review_dock)
 
     def _on_visibility_changed(self) -> None:
@@ -136,7 +136,7 @@ class RightColumn(DockWindow):
 
 
 class _Dock(QDockWidget):
-    """A dock with the same kind of header as the columns."""
+    """A dock of the right column. Its header looks like the headers of the columns."""
 
     def __init__(self, title: str, panel: QWidget | None, head: Header, parent: QWidget) -> None:
         super().__init__(title, parent)

@@ -96,7 +96,8 @@ class ReadingController(QObject):
     Emits `tag_clicked` with the name of a tag that was clicked in the note.
 
     Attributes:
-        slow_timer: runs while a note is being read. When it expires, the note is named.
+        slow_timer: started when a note is about to be read. If reading takes longer than the
+            timer's interval, a toast shows the name of the note.
     """
 
     tag_clicked = Signal(str)
@@ -143,9 +144,12 @@ class ReadingController(QObject):
         }
 
     def show(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show an image, or a note at the given lines. If `first` is 0, no line is highlighted.
+        """Show a note or an image in the window, or a web page in the browser.
 
-        A web page is opened in the browser.
+        Args:
+            path: the path of the note or image, or the address of the web page.
+            first: the first line to highlight, or 0 to highlight no lines.
+            last: the last line to highlight.
         """
         if is_web_address(path):
             open_address(self._frame.notifier, path)
@@ -178,7 +182,12 @@ class ReadingController(QObject):
             self._frame.notifier.toast(f"There is no note named {link}.")
 
     def step(self, step: int) -> None:
-        """Go back or forward in the history. If the note has been closed, going back reopens it."""
+        """Show an earlier or later note of the history. Does nothing if there is no such note.
+
+        Args:
+            step: the number of notes to go forward, or back if negative. If no note is open, going
+                back reopens the one that was closed last.
+        """
         if step < 0 and not self._frame.middle.is_reading:
             step = 0
         visit = self._visits.find(step)
@@ -252,13 +261,19 @@ class ReadingController(QObject):
         self._rereads.forget()
 
     def _open(self, visit: NoteVisit, step: int | None = None) -> None:
-        """Read a note and show it. `step` is None if the visit is not in the history yet."""
+        """Read a note in a task and then show it.
+
+        Args:
+            visit: the note and the position to show in it.
+            step: the position of the visit in the history relative to the current one, or None if
+                the visit is not in the history yet.
+        """
         self._opening = visit.path.rpartition("/")[2]
         self.slow_timer.start()
         self._reads.ask(lambda: self._read(visit, step), now=True)
 
     def _show_opening(self) -> None:
-        """Show the name of the note that is being opened, because reading the file takes long."""
+        """Show a toast with the name of the note that is being opened, if reading it takes long."""
         self._frame.notifier.toast(f"Opening {self._opening}…")
 
     def _read_linked_image(self, target: str, source: str) -> tuple[Any, ...]:

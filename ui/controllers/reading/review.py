@@ -19,7 +19,7 @@ _IDLE_MS = 20_000
 
 
 class ReviewController(QObject):
-    """Reviews the notes for the panel "Look after".
+    """Runs reviews of the notes, and shows their findings in the panel "Look after".
 
     A review is started when the panel is first shown, when the user asks for it, and in the
     background some time after notes have changed. The number of findings is shown in the menu of
@@ -88,9 +88,10 @@ class ReviewController(QObject):
             self.start()
 
     def note_changes(self) -> None:
-        """Show that notes have changed since the review. The findings stay in the list.
+        """Show in the panel that notes have changed since the last review.
 
-        If the review failed, perhaps because there was no index yet, start another one.
+        The findings stay in the list. A new review is started in the background after a pause. If
+        the last review failed and the panel is visible, it is started at once.
         """
         self.idle_timer.start()
         if self._has_failed and self._panel.isVisible():

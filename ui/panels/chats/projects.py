@@ -61,10 +61,10 @@ class ProjectList(FitTree):
     """The list of projects.
 
     Signals:
-        project_chosen: the clicked project.
-        new_chat_requested: the project in which to start a chat.
-        settings_requested: the project whose settings to show.
-        remove_requested: the project to remove from the list.
+        project_chosen: emitted with a project that the user wants to open.
+        new_chat_requested: emitted with a project in which the user wants to start a chat.
+        settings_requested: emitted with a project whose settings the user wants to see.
+        remove_requested: emitted with a project that the user wants to remove from the list.
     """
 
     project_chosen = Signal(object)

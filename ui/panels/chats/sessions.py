@@ -67,10 +67,11 @@ class ChatListModel(QAbstractListModel):
     def set_chats(
         self, chats: "Sequence[SessionInfo]", running: Mapping[str, str] = NONE_RUNNING
     ) -> None:
-        """Replace all chats. They must be sorted from newest to oldest.
+        """Replace all chats.
 
         Args:
-            running: the states of the chats that are being answered, by session ID.
+            chats: the chats, sorted from newest to oldest.
+            running: the states of the chats with a running turn, by session ID.
         """
         self._chats, self._running = chats, running
         self.beginResetModel()
@@ -176,16 +177,17 @@ class ChatListModel(QAbstractListModel):
 class ChatList(FitTree):
     """The list of chats. Enter or a click opens a chat, F2 renames it, Delete deletes it.
 
-    Ctrl+D pins a chat to the top or unpins it. Ctrl+E archives a chat or restores it.
+    Ctrl+D pins a chat to the top or unpins it. Ctrl+E archives a chat or restores it. Each signal
+    requests an action of the user for a chat, which is given by its session ID.
 
     Signals:
-        chat_chosen: the session ID of a chat to open.
-        delete_requested: the session ID of a chat to delete.
-        note_requested: the session ID of a chat to save as a note.
-        export_requested: a session ID and the format, `md` or `json`.
-        rename_requested: a session ID and the new title.
-        mark_requested: a session ID, the mark (`pinned` or `archived`), and whether to set it.
-        hit_chosen: the chosen `ChatHit` of a search.
+        chat_chosen: open the chat.
+        delete_requested: delete the chat.
+        note_requested: save the chat as a note.
+        export_requested: export the chat in a format: `md` or `json`.
+        rename_requested: give the chat a new title.
+        mark_requested: set (True) or clear (False) the mark `pinned` or `archived`.
+        hit_chosen: open the `ChatHit` that a search has found.
     """
 
     chat_chosen = Signal(str)

@@ -63,7 +63,11 @@ class ContextBar(QProgressBar):
         self.setAccessibleName("Context")
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show a request report as bar segments. Their changes are animated."""
+        """Show the layers of a request as bar segments. Changes are animated.
+
+        Args:
+            context: the request report as a dict.
+        """
         before, after = self._parts, bar_parts(context)
         self._from = {part.code: (left, width) for part, left, width in self._drawn()}
         self._context, self._parts = context, after
@@ -97,7 +101,7 @@ class ContextBar(QProgressBar):
         return QRect(0, self.height() - high - _BELOW, self.width(), high)
 
     def sizeHint(self) -> QSize:
-        """Return the size of the bar, including the labels above and the line below."""
+        """Return the preferred size: the bar, the labels above it, and the space below it."""
         theme = Theme.current()
         above = theme.line("micro") + theme.value("bar.mark_over")
         return QSize(240, above + theme.px(theme.value("bar.height")) + _BELOW)
@@ -126,7 +130,7 @@ class ContextBar(QProgressBar):
             self._paint_focus(painter, drawn, bar)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step through the bar segments with the arrow keys, and describe each one."""
+        """Select a bar segment with the arrow keys, and show its description in a tooltip."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         step = steps.get(Qt.Key(event.key()))
         if step is None or not self._parts:
@@ -141,7 +145,7 @@ class ContextBar(QProgressBar):
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Clear the current bar segment. The arrow keys then start at the left edge again."""
+        """Deselect the bar segment. The next arrow key starts at the left edge again."""
         self._current = -1
         self.setAccessibleDescription("")
         super().focusOutEvent(event)

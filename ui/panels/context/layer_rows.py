@@ -28,6 +28,10 @@ class LayerRow:
     """The panel's row for one layer of a request, that is, one kind of its content.
 
     Attributes:
+        code: the code of the layer, such as `L3`.
+        tokens: the number of tokens in the layer.
+        share: the layer's share of the tokens, as text.
+        is_reused: whether the provider has cached the layer from an earlier request.
         is_estimate: whether passages will be added when the request is sent.
         is_over: whether the request exceeds the budget and this is its largest layer.
         is_counted: whether the token count is known. If not, no number is shown.
@@ -75,13 +79,15 @@ class PartRow:
     """A list item in the panel: one segment, tool, instruction or turn in a request.
 
     Attributes:
+        text: the name of the item.
         tokens: the item's number of tokens, or None if it is counted only as part of a total.
-        beside: alternative texts to show between name and tokens, longest first. The first that
-            fits is used.
+        beside: descriptions of different lengths, longest first. The first one that fits is shown
+            between the name and the tokens.
         tip: the tooltip, one fact per line.
         path: the path of the note that the row opens, or an empty string if it opens no note.
         lines: the first and last line to show in that note, or None for the whole note.
         target: the ID for pinning the item, or an empty string if it cannot be pinned.
+        is_pinned: whether the item is pinned.
     """
 
     text: str
@@ -234,7 +240,11 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 
 def _describe_state(segment: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return two descriptions of a segment's state: with and without its original token count."""
+    """Return descriptions of a segment's state that differ in length, longest first.
+
+    The longer one contains the original token count. If the segment was not changed, the tuple is
+    empty.
+    """
     if segment.get("derived"):
         return ("read whole",)
     if is_excerpt(segment):

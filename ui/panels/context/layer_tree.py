@@ -34,8 +34,10 @@ class PartTree(FitTree):
     """A tree of the items in a request. The user can open an item's note, and pin an item.
 
     Signals:
-        place_chosen: the path and lines of a segment.
-        pin_chosen: the ID of an item, and whether to pin it.
+        place_chosen: emitted when the user opens an item's note, with its path and the first and
+            last line to show, or 0 and 0 for the whole note.
+        pin_chosen: emitted when the user pins or unpins an item, with the item's ID and whether to
+            pin it.
     """
 
     place_chosen = Signal(str, int, int)

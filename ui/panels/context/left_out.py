@@ -19,10 +19,11 @@ class Detail:
     """A detail line below an omitted item.
 
     Attributes:
+        text: the text of the line.
         path: the path of the note that the line opens, or an empty string if it opens no note.
         lines: the first and last line to show in that note, or None for the whole note.
-        summary: the ID of the entry whose summary the line opens, or an empty string if it opens no
-            summary.
+        summary: the ID of the log entry whose summary the line opens, or an empty string if it
+            opens no summary.
     """
 
     text: str
@@ -36,7 +37,10 @@ class LeftOutRow:
     """A row for something that a request omits or shortens.
 
     Attributes:
+        layer: the code of the layer (kind of content), such as `L4` for the history.
+        what: the name of the omitted item.
         tokens: the number of tokens saved by the omission, or None if unknown.
+        reason: a sentence that says why the item is omitted or shortened.
         below: the detail lines, shown below the row.
     """
 

@@ -25,8 +25,9 @@ class LeftOutList(FitTree):
     """The tree of the items that a request omits or shortens. Rows with details can be expanded.
 
     Signals:
-        place_chosen: the path and lines of a note.
-        summary_chosen: the ID of the entry with a summary.
+        place_chosen: emitted when the user opens a note, with its path and the first and last line
+            to show, or 0 and 0 for the whole note.
+        summary_chosen: emitted when the user opens a summary, with the ID of its log entry.
     """
 
     place_chosen = Signal(str, int, int)
@@ -79,7 +80,11 @@ def _item(text: str, row: LeftOutRow | Detail, name: str, tip: str) -> QStandard
 
 
 class _LeftOutDelegate(QStyledItemDelegate):
-    """Draws arrow, kind of content, item and tokens in one line, and the reason in a second one."""
+    """Draws a row of the list.
+
+    The first line has an arrow, the kind of content, the item and the tokens. The second line has
+    the reason why the item is left out.
+    """
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of two lines for an omitted item, or of one line for a detail."""

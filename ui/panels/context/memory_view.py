@@ -24,9 +24,9 @@ _FIELD_HEIGHT: Final = 64
 
 
 class MemoryView(QWidget):
-    """The chat's memory, as shown to the user for editing.
+    """The chat's memory, shown as lines. A button opens fields to edit it.
 
-    Emits `saved` with the edited memory, in the form used by request reports.
+    Emits `saved` with the edited memory as a dict, with the same keys as in a request report.
 
     Attributes:
         edit: the button that opens the editor, hidden while the memory cannot be edited.

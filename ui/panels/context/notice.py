@@ -28,7 +28,10 @@ class NoticeText:
     """The content of the notice about a request's main problem.
 
     Attributes:
-        tone: `danger`, `amber` or `info`.
+        tone: the kind of notice: `danger`, `amber` or `info`.
+        title: the headline.
+        text: the sentence below the headline.
+        actions: the names of the actions that the notice offers.
         entry: the ID of the compaction that the actions apply to, or an empty string if they apply
             to none.
     """
@@ -99,7 +102,11 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice about the last compaction, or None if the request's prefix is unchanged."""
+    """Return a notice that older messages were replaced by a summary.
+
+    Return None if the chat was not compacted, or if this request continues the previous one
+    unchanged, so that the compaction is not news.
+    """
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
     if not compactions or not is_news:

@@ -66,13 +66,16 @@ class ContextPanel(Pane):
     """The panel that shows what one request contains.
 
     Signals:
-        which_chosen: `next`, `last`, or `chosen` for the request of an older answer.
-        place_chosen: the path and lines of a segment.
-        pin_chosen: the ID of an item, and whether to pin it.
-        action_chosen: an action, and the ID of the compaction that it applies to, which may be
-            empty.
-        request_requested: the user wants to see the complete request.
-        model_wanted: the user wants to set up a model.
+        which_chosen: emitted when the user chooses which request to show: `next`, `last`, or
+            `chosen` for the request of an older answer.
+        place_chosen: emitted when the user opens a note, with its path and the first and last line
+            to show, or 0 and 0 for the whole note.
+        pin_chosen: emitted when the user pins or unpins an item, with the item's ID and whether to
+            pin it.
+        action_chosen: emitted when the user chooses an action of the notice, with its name and the
+            ID of the compaction that it applies to, or an empty string.
+        request_requested: emitted when the user wants to see the complete request.
+        model_wanted: emitted when the user wants to set up a model.
     """
 
     which_chosen = Signal(str)
@@ -130,6 +133,11 @@ class ContextPanel(Pane):
 
         If no model reads the request, a sentence replaces the token counts and prices, except when
         the request exceeds the budget.
+
+        Args:
+            context: the request report as a dict.
+            beside: information that the report does not contain, such as prices, or None if there
+                is none.
         """
         beside = beside or PanelState()
         has_figures = beside.has_model or context["used"] > context["budget"]
@@ -245,7 +253,7 @@ class ContextPanel(Pane):
         outer.addWidget(make_scroll_area(content))
 
     def _make_figures(self) -> QWidget:
-        """Create the widget for everything that is meaningful only if a model reads the request."""
+        """Create the widget with token counts and prices, which is hidden if no model is used."""
         figures = QWidget()
         column = QVBoxLayout(figures)
         column.setContentsMargins(0, 0, 0, 0)

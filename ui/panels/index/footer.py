@@ -18,8 +18,11 @@ class IndexFooter(Scaled, Pane):
     """The sidebar's footer: the state of the index on the left, the settings button on the right.
 
     Signals:
-        problems_requested: the user wants to see the failed notes.
-        details_requested: the user wants to see the index panel.
+        settings_requested: emitted when the settings button is clicked.
+        cancel_requested, pause_requested, continue_requested: emitted when the user wants to stop,
+            pause, or resume or start the indexing run.
+        problems_requested: emitted when the user wants to see the failed notes.
+        details_requested: emitted when the user wants to see the index panel.
     """
 
     settings_requested = Signal()

@@ -24,14 +24,15 @@ _FETCHED = 500
 
 
 class NoteLists(QWidget):
-    """The notes in one state. The user selects the state from a menu.
+    """The list of the notes in one state. The user selects the state from a menu.
 
     By default, the first state that has any notes is selected.
 
     Signals:
-        note_chosen: the path of a note to open.
-        reveal_requested: the path of a note to select in the note tree.
-        retry_requested: the paths to index again. An empty list means all failed notes.
+        note_chosen: emitted with the path of a note that the user wants to open.
+        reveal_requested: emitted with the path of a note to select in the note tree.
+        retry_requested: emitted with the paths of failed notes to index again, or an empty tuple
+            for all of them.
     """
 
     note_chosen = Signal(str)

@@ -21,12 +21,12 @@ __all__ = ["IndexPanel"]
 
 
 class IndexPanel(Pane):
-    """The index panel. `show_state`, `show_status` and `show_notes` set its content.
+    """The index panel: the progress and size of the index, and the notes by state.
 
     Signals:
-        rebuild_confirmed: the user confirmed that the index should be rebuilt.
-        review_requested: the user wants to see the findings of the review of the notes.
-        looked_at: the panel became visible.
+        rebuild_confirmed: emitted when the user has confirmed that the index is to be rebuilt.
+        review_requested: emitted when the user wants to see the findings of the review.
+        looked_at: emitted when the panel becomes visible.
     """
 
     rebuild_confirmed = Signal()
@@ -74,7 +74,7 @@ class IndexPanel(Pane):
         self.lists.show_notes(notes)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `looked_at`, so that the panel's content is loaded."""
+        """Emit `looked_at` when the panel becomes visible, so that its content is loaded."""
         super().showEvent(event)
         self.looked_at.emit()
 

@@ -90,7 +90,7 @@ class ProgressBar(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the bar."""
+        """Draw the completed fraction of the progress bar."""
         theme, painter = Theme.current(), QPainter(self)
         painter.fillRect(self.rect(), theme.color("layer.free"))
         width = round(self.width() * (self._fraction or 0.0))
