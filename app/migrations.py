@@ -82,7 +82,7 @@ def m005_images_of_requests(connection: sqlite3.Connection) -> None:
 
 
 def m006_partial_answers(connection: sqlite3.Connection) -> None:
-    """Add a table of answers that are still arriving, so that a killed process loses none."""
+    """Add a table of partial answers, so that they are not lost if the process is killed."""
     connection.execute(
         """
         CREATE TABLE partial_answer (

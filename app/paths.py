@@ -135,7 +135,7 @@ class Paths:
 
     @property
     def embedding_cache(self) -> Path:
-        """The folder for measurements of embedding models on this computer."""
+        """The folder that caches each embedding model's fastest precision and its ONNX form."""
         return self.cache / "embedding"
 
     @property

@@ -115,7 +115,12 @@ def encode_json(value: Mapping[str, Any], images: dict[str, str] | None = None) 
 
 
 def decode_json(data: bytes, images: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Decode a JSON object, and replace each image hash with its image."""
+    """Decode a JSON object that `encode_json` has encoded.
+
+    Args:
+        data: the compressed JSON.
+        images: the images by hash, which replace the hashes in the JSON. If None, hashes are kept.
+    """
     text = decompress_text(data)
     if images is not None:
         text = _REFERENCE.sub(lambda found: images[found[1]], text)

@@ -159,7 +159,7 @@ def _module(file: Path) -> ModuleType:
 
 
 def _read_versions(file: Path) -> tuple[tuple[int, ...] | None, ...]:
-    """Return values that change whenever the file or its permissions change."""
+    """Return the state of a file and the permissions of its folder, to detect changes."""
     return tuple(_version(path) for path in (file, file.resolve().parent))
 
 

@@ -74,9 +74,10 @@ class NoteEdits:
         return None if run is None else self._describe(run.id)
 
     def describe_last_run(self, session: str) -> dict[str, Any] | None:
-        """Return the changes of a chat's last edit run that was not undone, as JSON.
+        """Return the changes of a chat's last edit run, ignoring edit runs that were undone.
 
-        Return None if all edit runs were undone, or if this one changed nothing.
+        An edit run is a group of edits, such as those of one turn. The result can be written as
+        JSON. It is None if there is no such edit run, or if it changed nothing.
         """
         try:
             return self._describe(self._history.find_last_run(session))

@@ -231,7 +231,7 @@ class Library(FolderFiles):
         return self._index.is_watched
 
     def take_warning(self) -> str:
-        """Return the warning if the index was damaged. Later calls return an empty string."""
+        """Return a warning if the index was found damaged since the last call, otherwise ""."""
         return self._index.take_warning()
 
     def status(self) -> IndexStatus:

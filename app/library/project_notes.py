@@ -26,16 +26,20 @@ __all__ = ["ProjectNotes"]
 
 
 class ProjectNotes:
-    """The notes of a project that models and tools may use."""
+    """The notes of a project.
+
+    Models and tools use a project only through this object, so they cannot reach other notes.
+    """
 
     def __init__(
         self, library: Library, inside: str | None, include: Sequence[str], exclude: Sequence[str]
     ) -> None:
-        """Limit a library to a project.
+        """Store the library that contains the notes, and the patterns that select them.
 
         Args:
             library: the open vault, or the project's own index.
-            inside: the project's path in the vault, or None if it is outside.
+            inside: the path of the project's folder in the vault, or None if it is outside the
+                vault.
             include: patterns in `.gitignore` syntax for the project's notes. If there are none, all
                 notes in the folder belong to the project.
             exclude: patterns in `.gitignore` syntax for notes to leave out.
@@ -49,7 +53,10 @@ class ProjectNotes:
 
     @property
     def root(self) -> Path:
-        """The folder that note paths are relative to: the folder of the vault or of the project."""
+        """The vault's folder, or the project's folder if the project is outside the vault.
+
+        The library's paths are relative to this folder.
+        """
         return self.library.root
 
     @property
@@ -64,7 +71,7 @@ class ProjectNotes:
 
     @property
     def instructions_path(self) -> str:
-        """The path of the project's AGENTS.md in the vault, or in the project's own index."""
+        """The path of the project's AGENTS.md, relative to `root`."""
         return f"{self._prefix}{FILE_NAME}"
 
     def covers(self, path: str) -> bool:

@@ -226,7 +226,10 @@ class Projects:
         return ProjectNotes(self._open_outside(folder), None, settings.include, settings.exclude)
 
     def open_named(self, named: str) -> ProjectNotes:
-        """Open the notes of a project by its path, as `find_name` and `open` do."""
+        """Open the notes of a project, given the path of its folder.
+
+        The folder is given as for `find_name`. The errors are those of `find_name` and `open`.
+        """
         return self.open(self.find_name(named))
 
     def close(self) -> None:
@@ -300,7 +303,7 @@ def _to_dict(settings: ProjectSettings) -> dict[str, Any]:
 
 
 def _read_settings(found: Mapping[str, object]) -> ProjectSettings:
-    """Parse a project's settings file.
+    """Convert the values of a project's settings file to `ProjectSettings`.
 
     Raises:
         BadSetting: a value has the wrong type.

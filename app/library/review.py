@@ -63,9 +63,12 @@ class _BackgroundPace:
         self._rested_at = time.monotonic()
 
     def wait(self) -> None:
-        """Pause for as long as the review has run since the last pause.
+        """Pause for as long as the review has run since the last pause, up to a limit.
 
-        If the index is in use then, the pause lasts until the index is idle.
+        If the index is then being updated or searched, the pause lasts until it is idle.
+
+        Raises:
+            Cancelled: the review was cancelled.
         """
         worked_s = time.monotonic() - self._rested_at
         if worked_s < _STEP_S:
