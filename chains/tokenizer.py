@@ -187,7 +187,10 @@ _SAFE_CUT: Final = re.compile(r"(?<=[^\W_]) (?=[^\W_])")
 
 
 def _split_text(text: str) -> Iterator[str]:
-    """Split a long text at spaces where the split does not change the token count."""
+    """Split a long text into pieces whose token counts add up to that of the text.
+
+    A very long text without a suitable space is split anywhere, which may change the sum slightly.
+    """
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS

@@ -36,7 +36,11 @@ ToolOrigin = Literal["builtin", "mcp"]
 
 @dataclass(frozen=True)
 class KeptHunks:
-    """The user's decision to approve only those hunks of a proposal that have given indexes."""
+    """The user's decision to approve only some of the hunks of a proposal.
+
+    Attributes:
+        numbers: the indexes of the approved hunks.
+    """
 
     numbers: frozenset[int]
 
@@ -48,7 +52,9 @@ NumberSources = Callable[[Sequence[Segment]], tuple[Segment, ...]]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a tool call would do if it is approved, bound to its exact arguments and content.
+    """What a tool call would do if it is approved.
+
+    A proposal applies only to the arguments and the content for which it was computed.
 
     Attributes:
         summary: one sentence for the user.
@@ -57,11 +63,11 @@ class Proposal:
         diff: a unified diff, or an empty string if nothing is written.
         session_scope: what an approval for the session covers: a host, or an MCP tool. With an
             empty string, every call needs approval.
-        warnings: reasons to ask again despite an earlier approval.
+        warnings: reasons to ask the user even if the call is covered by an earlier approval.
         hunks: the parts of the diff that can be approved separately, or an empty tuple if there is
             only one.
-        keep: returns a proposal with only some of the hunks, given by index. It can be applied in
-            the same way, and raises the same errors. None if there are no hunks.
+        keep: receives the indexes of some hunks, and returns a proposal that applies only these.
+            None if there are no hunks.
     """
 
     kind: ProposalKind
@@ -82,10 +88,11 @@ class Tool:
         run: runs the tool with validated arguments. A `ToolFailed` or `VaultError` becomes an error
             result.
         is_offloaded: whether large results are stored outside of the log.
-        propose: computes what a call would do without changing anything. It may fail like `run`.
+        propose: computes what a call would do without changing anything. It may raise the same
+            exceptions as `run`.
         origin: whether the tool is part of Strata or belongs to an MCP server.
-        cites: builds the tool for one turn, so that its results get citation numbers, or None if
-            they cannot be cited.
+        cites: receives the function that numbers the sources of a turn, and returns a tool whose
+            results have citation numbers. None if the results cannot be cited.
     """
 
     definition: ToolDefinition
@@ -123,9 +130,10 @@ class ApprovalPort(Protocol):
 
 
 class ApprovalRules:
-    """Decides on proposals without asking the user, where the approval level allows this.
+    """Decides on proposals without asking the user, where the approval level permits it.
 
-    Each session has its own rules, which remember what was approved. Thread-safe.
+    Each session has its own rules, which also remember what the user approved for the session.
+    Thread-safe.
     """
 
     def __init__(self, level: ApprovalLevel = "ask") -> None:
@@ -134,7 +142,7 @@ class ApprovalRules:
         self._scopes: set[tuple[ProposalKind, str]] = set()
 
     def with_level(self, level: ApprovalLevel) -> "ApprovalRules":
-        """Return rules with another approval level, which share the approvals of this session."""
+        """Return rules with another approval level. Both objects share the remembered approvals."""
         rules = ApprovalRules(level)
         rules._lock, rules._scopes = self._lock, self._scopes
         return rules

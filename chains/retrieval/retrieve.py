@@ -97,7 +97,15 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
 def _choose_query(
     context: TurnContext, before: tuple[Turn, ...]
 ) -> Generator[Event, None, RewrittenQuery]:
-    """Return the search query. If it is empty, the question itself is searched for."""
+    """Choose the search query for a user message, and yield progress events.
+
+    Args:
+        context: the values shared by the steps of the turn.
+        before: the earlier turns of the session.
+
+    Returns:
+        The query. Its text is empty if the user message itself is the query.
+    """
     request = context.request
     last, rewritten = read_last_turn(before), RewrittenQuery()
     if last is not None and _is_rewritten(context, before):
@@ -159,7 +167,7 @@ def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
-    """Restore the query of an earlier search, and the score of its results, from the log."""
+    """Return the query of an earlier search and the score of its results, as stored in the log."""
     return RetrievalResult(str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields))
 
 

@@ -57,7 +57,10 @@ class ApprovalDesk:
             self._hunks[id] = hunks or self._hunks.get(id, 0)
 
     def count_hunks(self, id: str) -> int:
-        """Return how many hunks of a waiting proposal can be approved separately."""
+        """Return how many hunks of a waiting proposal can be approved separately.
+
+        The result is 0 if no proposal with that id is waiting.
+        """
         with self._changed:
             return self._hunks.get(id, 0)
 

@@ -79,7 +79,7 @@ def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
 
     Args:
         editor: plans and applies the edits.
-        run: the group of edits that these edits belong to, which can be undone as a whole.
+        run: the edit run, which groups the edits of a turn so that they can be undone together.
     """
     edits = _ProposedEdits(editor, run)
     plans: Mapping[str, Callable[[Mapping[str, Any]], EditPlan]] = {
@@ -118,7 +118,12 @@ def _check_markers(arguments: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class _ProposedEdits:
-    """Converts the edits of one edit run (the edits of a turn) to proposals."""
+    """Converts planned edits to proposals.
+
+    Attributes:
+        editor: applies the edits.
+        run: the edit run, which groups the edits of a turn.
+    """
 
     editor: NoteEditor
     run: EditRun
@@ -172,7 +177,12 @@ class _ProposedEdits:
 
 
 def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterator[str]:
-    """Warn if an edit removes much of the text that a note had before the turn's edits."""
+    """Yield a warning if an edit removes much of the text that a note had before the turn.
+
+    Args:
+        change: the planned change of the note.
+        earlier: what the turn has already changed in the note, or None.
+    """
     before = read_text(change.before if earlier is None else earlier.before) or ""
     removed = count_removed(before, read_text(change.after) or "")
     if before and removed > len(before) * MOST_REMOVED:

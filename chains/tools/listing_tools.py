@@ -1,6 +1,6 @@
 """Tools that search by pattern, and list links, tags, recent notes and the current time.
 
-They read the notes on disk, so they are up to date even while indexing.
+The tools read the notes on disk, so their results are up to date even during indexing.
 """
 
 import os
@@ -116,7 +116,11 @@ def build_listing_tools(
 
 
 def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
-    """Return the notes that a model may read at a path: one note, a folder, or all.
+    """Return the paths of the notes at or below a path, if a model may read them.
+
+    Args:
+        notes: the open vault.
+        below: the path of a note or folder, or an empty string for all notes.
 
     Raises:
         ToolFailed: there are no readable notes at `below`.

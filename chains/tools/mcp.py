@@ -1,7 +1,7 @@
 """Offer the tools of MCP servers to an agent, and propose servers for approval.
 
-A server's description of its tools is shown to the user, but not trusted: it never makes a call run
-without approval.
+A server's description of its tools is shown to the user, but not trusted: no description exempts a
+tool from approval.
 """
 
 import difflib

@@ -1,8 +1,9 @@
 """The memory tools: update_memory and update_progress for one chat, remember for all chats.
 
-The memory of a chat consists of a scratchpad, facts and progress. Each change is a log entry, so it
-survives compaction, and no longer applies when the user edits the message that led to it. Long-term
-memories are stored in a note and included in every request, and the user approves each of them.
+The memory of a chat consists of a scratchpad, facts and progress. Each change is a log entry, so
+compactions do not remove it. If the user edits the message that led to a change, the change belongs
+to the old branch and no longer applies. Long-term memories are stored in a note and included in
+every request, and the user approves each of them.
 
 Source: the design document "Context Engineering Optimization", section 3.3.
 """
@@ -150,7 +151,10 @@ def list_memory_updates(
 
 
 def find_long_part(memory: Memory) -> str:
-    """Explain which part of the memory is too long, or return an empty string."""
+    """Return a sentence that names the first part of the memory that is too long.
+
+    The result is an empty string if no part is too long.
+    """
     steps = (*memory.progress.completed_steps, *memory.progress.pending_steps)
     parts = {
         "The scratchpad": len(memory.scratchpad),

@@ -30,7 +30,7 @@ class NumberedSources:
         self._last = max((s.number or 0 for s in self._known.values()), default=0)
 
     def number(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Assign citation numbers to segments. Known segments keep their number."""
+        """Assign citation numbers to segments. A segment that already has one keeps it."""
         with self._lock:
             return tuple(self._number(segment) for segment in segments)
 
@@ -41,12 +41,12 @@ class NumberedSources:
             return tuple(self._known.values())
 
     def take_new(self, found: str, stored: str) -> tuple[Segment, ...]:
-        """Return the sources that no earlier tool result contains, to log them with this result.
+        """Return the sources of a tool result that are not in the log yet, to store them with it.
 
         Args:
             found: the text that the tool returned.
-            stored: the text that the log stores. If a hook changed the text of a source, the source
-                is logged without it.
+            stored: the text that the log stores. If a hook has changed the text of a source in it,
+                the source is returned without text.
         """
         with self._lock:
             new = [

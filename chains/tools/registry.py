@@ -116,7 +116,7 @@ class ToolRun:
 
     Attributes:
         ref_id: the reference to a large result stored outside of the log, or None.
-        sources: the segments that this call was the first in the turn to return.
+        sources: the segments in the result that no earlier result of the turn contains.
     """
 
     call_id: str
@@ -126,7 +126,13 @@ class ToolRun:
     sources: tuple[Segment, ...] = ()
 
     def to_entry(self, id: str, result: str, timestamp: str) -> OtherEntry:
-        """Convert the record to a log entry, whose parent is the entry of the tool result."""
+        """Convert the record to a log entry.
+
+        Args:
+            id: the id of the new entry.
+            result: the id of the entry of the tool result, which becomes the parent.
+            timestamp: the time in UTC as ISO 8601.
+        """
         data = {
             "customType": KIND,
             "callId": self.call_id,

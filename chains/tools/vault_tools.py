@@ -83,7 +83,7 @@ def _list_notes(notes: NotesPort, folder: str = "", tag: str = "") -> str:
 
 
 def _find_tagged(notes: NotesPort, tag: str) -> frozenset[str]:
-    """Return the notes with a tag or one of its subtags, ignoring case."""
+    """Return the paths of the notes with a tag or one of its subtags, ignoring case."""
     wanted = fold(tag.lstrip("#").rstrip("/"))
     return frozenset(
         path

@@ -194,15 +194,16 @@ class AgentLoop:
     def _run_asking(
         self, calls: Sequence[ToolCallPart], turn: str, tries: int = MOST_PROPOSALS
     ) -> Generator[Event]:
-        """Ask about calls one by one, then run the approved calls to other computers in parallel.
+        """Ask the user about tool calls one by one, and run those that are approved.
 
-        The time that the user takes does not count towards the turn's time limit.
+        Approved calls to other computers run in parallel at the end. The time that the user takes
+        does not count towards the turn's time limit.
 
         Args:
             calls: the tool calls that need approval.
             turn: the id of the turn.
-            tries: how often a call may be proposed, because its content can change before it is
-                applied.
+            tries: how often a call may be proposed. It is proposed again if its content changes
+                before it is applied.
         """
         approved: list[tuple[ToolCallPart, Proposal]] = []
         for call in calls:
@@ -232,7 +233,12 @@ class AgentLoop:
         return run
 
     def _compact(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
-        """Compact the history before this turn, and tell the model how much was freed."""
+        """Compact the turns before this one, and return the outcome to the model as a tool result.
+
+        Args:
+            calls: the tool calls with which the model requested the compaction.
+            turn: the id of the turn.
+        """
         start = self._clock()
         forced = yield from compact(self._context, turn=turn)
         outcome = ToolOutcome(describe_compaction(forced))
@@ -254,7 +260,10 @@ class AgentLoop:
         yield Warned(problem)
 
     def _find_written(self, call: ToolCallPart) -> RequestedCall:
-        """Return the tool call as the model wrote it, or as a hook has changed it."""
+        """Return a tool call with the text of its arguments.
+
+        If no hook has changed the call, this is the text that the model wrote.
+        """
         written = self._calls[call.id]
         if (written.name, _read_arguments(written)) == (call.name, call.arguments):
             return written

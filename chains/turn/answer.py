@@ -123,7 +123,7 @@ class _Partial:
         return Message("assistant", parts)
 
     def add_reasoning(self, piece: ModelReasoning) -> None:
-        """Add a piece of reasoning. A signature ends the section that it signs."""
+        """Add a piece of reasoning. A piece with a signature ends a section of the reasoning."""
         self.thoughts.append(piece.text)
         if piece.signature:
             self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
@@ -139,9 +139,9 @@ class AnswerStream:
     Args:
         context: the values shared by the steps of the turn.
         turn: the turn with the request to send.
-        read_calls: converts tool calls to message parts. Without it, they are ignored.
-        full_status: the status of a complete answer.
-        read: the sources that tools have already read.
+        read_calls: converts tool calls to message parts. If None, tool calls are ignored.
+        full_status: the status to store for an answer that was received completely.
+        read: the segments that tools have read earlier in the turn.
     """
 
     def __init__(
@@ -204,9 +204,13 @@ class AnswerStream:
                 yield from self._take(event)
 
     def _shrink_request(self, overflow: ContextOverflow) -> Generator[Event, None, bool]:
-        """Compact the session, and build the request again with the shorter history.
+        """Compact the session after an overflow, and prepare the request again.
 
-        Return whether the request became smaller.
+        Args:
+            overflow: the exception for the rejected request.
+
+        Returns:
+            Whether the new request is smaller.
         """
         before, session = self._turn, self._context.session
         lower = self._lower_threshold(overflow.limit)
@@ -371,7 +375,10 @@ class AnswerStream:
         return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
 
     def _save_request(self) -> None:
-        """Store the sent request. If the request is already stored, store only its final report."""
+        """Store the request that was sent, with its final report.
+
+        If the same request is already stored, only the report is updated.
+        """
         self._is_unsaved = False
         turn, wire, session = self._turn, self._partial.wire, self._context.session
         prepared, report = turn.request, self._report.to_dict()

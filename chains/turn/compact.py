@@ -92,7 +92,7 @@ def compact(
     Args:
         instructions: the user's additional instructions for the summary.
         given: a finished summary to store instead of asking a model for one.
-        is_draft: whether to store only the model's token usage, but not the summary.
+        is_draft: whether to return the summary without storing it. Token usage is always stored.
         turn: the id of the turn in progress, which is not compacted.
         reason: `asked` summarises everything before the last complete turn. `overflow` compacts the
             history to the usual fraction of its budget.
@@ -132,10 +132,15 @@ def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
 def _run_announced(
     run: Callable[[TurnContext], T], context: TurnContext, reason: str
 ) -> Generator[Event, None, tuple[T, bool]]:
-    """Run a function in the pool, and yield an event before a model writes a summary.
+    """Run a function in the pool, and yield `CompactionStarted` before a model writes a summary.
 
-    Return the function's result, and whether any event was yielded. `reason` is the reason for the
-    compaction, as in `CompactionStarted`.
+    Args:
+        run: the function, which receives the context to use.
+        context: the values shared by the steps of the turn.
+        reason: the reason for the compaction.
+
+    Returns:
+        The result of the function, and whether the event was yielded.
     """
     results: list[T] = []
     has_begun = False
@@ -156,7 +161,7 @@ def _end_compaction(result: Mapping[str, object], has_begun: bool, reason: str) 
 
 
 def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnContext:
-    """Return a copy of the context that emits an event before a model writes a summary."""
+    """Return a copy of the context that emits `CompactionStarted` before each model summary."""
     summarise = context.summarise
     if summarise is None:
         return context
@@ -169,7 +174,7 @@ def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnConte
 
 
 def add_summaries(context: TurnContext) -> TurnContext:
-    """Return a copy of the context whose compactions ask a model for summaries, if one is set."""
+    """Return a copy of the context in which a model, if one is set, writes the summaries."""
     name = context.request.summarised_by
     if not name:
         return context
@@ -360,7 +365,7 @@ def _frame_conversation(conversation: str, task: SummaryTask) -> str:
 
 
 def _list_shortened(task: SummaryTask) -> Iterator[str]:
-    """Yield the full texts of those messages that the turns contain only in shortened form."""
+    """Yield the full text of the messages that the request contains only in shortened form."""
     if texts := [text for turn in task.shortened for text in _render_turn(turn)]:
         text = html.escape("\n\n".join(texts), quote=False)
         yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"

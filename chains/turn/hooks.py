@@ -34,7 +34,7 @@ class StartHooksResult:
     """The result of the hooks that run at the start of a turn.
 
     Attributes:
-        messages: the messages to add after the user message.
+        messages: the messages from the hooks, to add after the user message.
         problems: one sentence for each hook that failed.
     """
 

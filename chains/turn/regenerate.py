@@ -22,7 +22,10 @@ _AS_SENT = ("passage", "selection")
 
 
 def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
-    """Return the path before the last answer, and the last user message as a drafted turn.
+    """Find the last user message, to regenerate its answer.
+
+    Returns:
+        The path without the answer, and a drafted turn with the user message.
 
     Raises:
         BadInputs: the path has no user message.
@@ -82,7 +85,7 @@ def _take_until_answer(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _count_entries(path: Sequence[Entry], turn: str) -> int:
-    """Count the entries from the start of a turn to the end of the path."""
+    """Count the log entries from the first one of a turn to the end of the path."""
     first = next(at for at, entry in enumerate(path) if getattr(entry, "turn_id", None) == turn)
     return len(path) - first
 

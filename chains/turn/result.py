@@ -82,9 +82,9 @@ def build_result(
 def _warn_of_citations(
     context: TurnContext, answer: TurnAnswer, checked: CitationReport
 ) -> Iterator[str]:
-    """Yield a warning if the model cited nothing.
+    """Yield a warning if the model cited no sources.
 
-    If Strata found sources, the warning says for how many sentences of the answer.
+    If Strata found sources instead, the warning says for how many sentences of the answer.
     """
     request = context.request
     if checked.citations and checked.sentences:

@@ -264,7 +264,7 @@ def compact_on_request(
     Args:
         instructions: the user's additional instructions for the summary.
         given: a finished summary to store instead of asking a model for one.
-        is_draft: whether to generate the summary without storing it.
+        is_draft: whether to return the summary without storing it.
     """
     context = call(lambda: _open(chain, request, session, cancel), cancel)
     return (yield from compact(context, instructions, given=given, is_draft=is_draft))
@@ -273,7 +273,7 @@ def compact_on_request(
 def preview_compaction(
     chain: Chain, request: TurnRequest, session: SessionPort
 ) -> CompactionPreview:
-    """Preview `compact_on_request`. No model is called and nothing is stored."""
+    """Preview what `compact_on_request` would do. No model is called and nothing is stored."""
     context = TurnContext.open(chain, request, session, CancelToken())
     inputs = build_inputs(context, session.path(), "")
     found = preview_session(inputs, context.ports([], ""))

@@ -114,7 +114,7 @@ def require_allowed(host: str, ips: Iterable[IPAddress], is_allowed: IPRule) -> 
     """Check the IP addresses of a host.
 
     Raises:
-        FetchFailed: one of them is not allowed.
+        FetchFailed: one of the IP addresses is not allowed.
     """
     for ip in ips:
         if not is_allowed(ip):

@@ -85,7 +85,11 @@ def fetch_transcript(
 def _ask_player(
     client: WebClient, page: "httpx.URL", video: str, cancel: CancelToken
 ) -> Mapping[str, Any]:
-    """Request the details of a video, if it is available."""
+    """Request the details of a video.
+
+    Raises:
+        FetchFailed: the video is not available.
+    """
     address = page.copy_with(path="/youtubei/v1/player", params={"prettyPrint": "false"})
     content = json.dumps({"context": {"client": CLIENT}, "videoId": video}).encode()
     response = client.fetch(str(address), cancel, stays_on_host=True, content=content)
