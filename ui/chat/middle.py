@@ -32,9 +32,9 @@ class Middle(Scaled, Pane):
     Signals:
         composer_resized: the height of the composer in pixels, or 0 while no chat is shown.
         menu_wanted: an empty menu. The receiver adds the actions for the open chat to it, and it is
-        then shown.
+            then shown.
         columns_changed: whether a note covers the chat, whether a button to show the sidebar is
-        needed, and whether the right column is visible.
+            needed, and whether the right column is visible.
 
     Args:
         composer: the widget below the transcript.

@@ -114,11 +114,11 @@ class CodeLines:
 
     Attributes:
         language: the language of the code as written, or an empty string.
-        lines: the lines. Each is a sequence of pairs of colour name and text.
-        boxes: the boxes the block is nested in.
-        whole: all lines of the block in their final colours, if the block has just been closed and
-            part of it was already drawn, otherwise an empty tuple.
-        is_continued: whether the beginning of the block was already drawn.
+        lines: the lines to draw. Each line is a sequence of (colour name, text) pairs.
+        boxes: the boxes (containers such as quotes) around the block, from the outside in.
+        whole: all lines of a block that has just been closed, in their final colours, to correct
+            lines that were drawn earlier. Empty if no earlier lines were drawn.
+        is_continued: whether earlier lines of the block were already drawn.
         later: the entire code of a closed block that is too long to be highlighted at once,
             otherwise an empty string.
     """
@@ -139,7 +139,7 @@ class ColumnLayout:
     Attributes:
         shares: the width of each column as a percentage of the table's width.
         aligns: the alignment of each column: `left`, `center` or `right`.
-        letters: the number of characters per line that each column needs to be readable.
+        letters: the width, in characters, that each column needs to be readable.
         is_rtl: whether the first column is at the right.
     """
 
@@ -171,16 +171,16 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An image in a Markdown text. The parser never loads it.
+    """An image in a Markdown text. The parser does not load it.
 
     Answers show a placeholder instead. Notes show the image if its file is in the vault.
 
     Attributes:
-        where: the host of the image, or the name of its file.
+        where: the host of a web image, or the file name of a local one.
         alt: the description of the image.
         link: the address to open the image in a browser, or an empty string.
-        boxes: the boxes the image is nested in.
-        source: the path or name of a local image, as written, or an empty string for other images.
+        boxes: the boxes (containers such as quotes) around the image.
+        source: the path or name of a local image, as written, or an empty string for a web image.
     """
 
     where: str
@@ -216,8 +216,8 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
     Args:
         header: the cells of the header.
         rows: the first rows, at most `GROUP_ROWS`.
-        written: the alignment of each column as written in the Markdown, or an empty string if no
-            alignment is written.
+        written: the alignment of each column as specified in the Markdown, or an empty string for
+            the default: right for numbers, otherwise left.
     """
     columns = [[header[i], *(row[i] for row in rows)] for i in range(len(header))]
     weights = [_weight(cells) for cells in columns]
@@ -233,7 +233,7 @@ def settle_columns(header: Cells, rows: Sequence[Cells], written: Sequence[str])
 
 
 def _count_letters(cells: Sequence[tuple[Run, ...]]) -> int:
-    """Return the length of the longest cell in characters, clamped to a minimum and a maximum."""
+    """Return the width of the widest cell in characters, clamped to a minimum and a maximum."""
     longest = max((_width("".join(run.text for run in cell)) for cell in cells), default=0)
     return max(_FEWEST, min(longest, _READABLE))
 

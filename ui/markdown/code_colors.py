@@ -62,7 +62,10 @@ def color_lines(code: str, language: str) -> tuple[Line, ...]:
 
 
 def each_line(code: str, language: str) -> Iterator[Line]:
-    """Yield the same lines as `color_lines`, but highlight each line only when it is requested."""
+    """Yield the lines that `color_lines` returns, one by one.
+
+    A line is only highlighted when it is requested, so the work can be divided into steps.
+    """
     lexer = _lexer(language) if len(code) <= MOST_CHARS else None
     if lexer is None:
         return iter(plain_lines(code))

@@ -40,7 +40,7 @@ Picture = tuple[str, str, str, str]
 
 
 def check_link(address: str) -> str:
-    """Return a link's address in the form that a click reports, or "" if it is not allowed.
+    """Return the address that a click on a link reports, or an empty string if it is not allowed.
 
     Args:
         address: the address as written in Markdown. Without a scheme, it is the name of a note.
@@ -67,9 +67,10 @@ def parse_host(address: str) -> str:
 
 
 def _is_plain_web(address: str) -> bool:
-    """Return whether a person can recognise the host of a web address.
+    """Return whether an address is a web address with a host that cannot mislead the reader.
 
-    For example, a user name before an `@` can look like the host.
+    For example, a user name before an `@` can look like the host, so such an address is not
+    allowed.
     """
     if "\\" in address or not parse_host(address):  # browsers read a backslash as a slash
         return False
@@ -102,10 +103,10 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 
 def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
-    """Return the images of a paragraph that contains only images.
+    """Return the images of a paragraph that contains nothing else.
 
-    If the paragraph contains anything else, the list is empty. Each image is a tuple of location,
-    description, link and local source.
+    If the paragraph contains anything else, return an empty list. Each image is a tuple: its host
+    or file name, its description, its web address, and the path of a local image as written.
     """
     shown = [token for token in tokens if not _is_space(token)]
     pictures = [token for token in shown if _is_picture(token)]
@@ -151,9 +152,14 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
 
 
 def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
-    """Return the runs of text for an embedded note, or for an image within a line of text.
+    """Return the runs of text that replace an embedded note, or an image within a line of text.
 
-    An image inside a link leads to the link's address, any other image to the image itself.
+    An image inside a link leads to the link's address. Any other image leads to the image itself.
+
+    Args:
+        token: the parser's token for the embedded note or image.
+        style: the style of the surrounding text.
+        link: the address of the surrounding link, or an empty string.
     """
     if not _is_picture(token):
         return [Run(token.info or _note_words(token.content), style, NOTE + token.content)]
@@ -188,7 +194,7 @@ def _picture(token: Token) -> Picture:
 
 
 def _note_words(target: str) -> str:
-    """Describe a link's target, such as `Pump.pdf › page 7`."""
+    """Return the text to show for a link without its own text, such as `Pump.pdf › page 7`."""
     return _PAGE.sub(r" › page \1", target.strip("#")).replace("#", " › ")
 
 

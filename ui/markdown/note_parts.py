@@ -31,9 +31,10 @@ class NotePart:
     """A section of a note that can be parsed on its own.
 
     Attributes:
-        line: the number of the part's first line in the note, counted from 1.
-        text: the Markdown of the part, which begins with the repeated lines if there are any.
-        repeated: the number of lines that are repeated from earlier in the note.
+        line: the number of the section's first line in the note, counted from 1.
+        text: the Markdown of the section. If the section starts within a table or code block, the
+            text begins with a copy of the table's header or the block's first line.
+        repeated: the number of these copied lines.
     """
 
     line: int
@@ -64,13 +65,19 @@ def find_part(parts: Sequence[NotePart], line: int) -> int:
 
 
 def read_part(part: NotePart) -> tuple[Leaf, ...]:
-    """Parse a part of a note into blocks (leaves). Unlike in answers, `[1]` is plain text."""
+    """Parse a part of a note into blocks, which are called leaves.
+
+    In notes, text such as `[1]` is not a citation.
+    """
     units = read_units(part.text, Resume(), is_final=True, has_citations=False)
     return tuple(leaf for unit in units for leaf in unit.leaves)
 
 
 class _Cutter:
-    """Cuts a note's lines into parts, keeping track of the open code block or table."""
+    """Cuts a note's lines into parts.
+
+    While reading the lines, it keeps track of the code block or table that is still open.
+    """
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -99,7 +106,12 @@ class _Cutter:
         return NotePart(start + 1, "\n".join([*head, *self._lines[start:end]]), len(head))
 
     def _can_cut(self, at: int, size: int) -> bool:
-        """Return whether a part of `size` characters may end before the line at an index."""
+        """Return whether the current part may end before a line.
+
+        Args:
+            at: the index of the line.
+            size: the number of characters in the current part so far.
+        """
         line, before = self._lines[at], self._lines[at - 1]
         if self._fence or self._table:
             return size >= 3 * PART_CHARS
@@ -119,7 +131,7 @@ class _Cutter:
         return []
 
     def _follow(self, at: int, line: str) -> None:
-        """Update which code block or table is open after a line.
+        """Keep track of whether a code block or table is still open after a line.
 
         Args:
             at: the index of the line in the note.
@@ -148,7 +160,7 @@ def _split_line(number: int, line: str) -> Iterator[NotePart]:
 
 
 def _show_properties(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines with the front matter converted to a code block."""
+    """Return the lines of a note, with its front matter shown as a YAML code block."""
     if lines[0].rstrip() != "---":
         return lines
     for at, line in enumerate(lines[1:], 1):
@@ -186,14 +198,14 @@ def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
 def _blank(
     kept: list[str], lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]
 ) -> None:
-    """Replace a range of text by empty lines, so that line numbers stay correct.
+    """Remove a range of text, but keep its lines, so that the line numbers stay correct.
 
     Args:
         kept: the lines to change. Earlier calls may have removed text before the range, but not
             after it.
         lines: the original lines.
-        start: the index of the first line, and the character in it where the range begins.
-        end: the index of the last line, and the character in it where the range ends.
+        start: the index of the first line, and of the first removed character in it.
+        end: the index of the last line, and of the first character in it that is kept.
     """
     (first, left), (last, right) = start, end
     before = kept[first][: len(kept[first]) - len(lines[first]) + left]

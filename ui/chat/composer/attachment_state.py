@@ -26,7 +26,7 @@ class ChipState:
         problem: why the attachment cannot be sent to any model, or an empty string.
         length: the length of a document, such as `412 pages`.
         parts: the number of parts in which the model reads a large attachment. This is 0 if the
-        attachment is searched instead, and None if it is small enough to be sent whole.
+            attachment is searched instead, and None if it is small enough to be sent whole.
         image: the image that is sent, or None.
         unseen: why the chosen model cannot receive the image, or an empty string.
     """

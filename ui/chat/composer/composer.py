@@ -57,7 +57,7 @@ class Composer(Scaled, QWidget):
 
     Signals:
         submitted: the text to send. This is also emitted while an answer is being generated. The
-        receiver clears the field.
+            receiver clears the field.
         attach_chosen: the path, tag or web address to attach.
         attach_removed: the removed `Attachment`.
         attach_opened: the clicked `Attachment`.

@@ -40,7 +40,7 @@ class Answer(AccessibleFrame):
     Signals:
         citation_activated: the path and line range of the source of a clicked citation.
         citation_pointed: the answer's entry ID and the number of the hovered citation, which is 0
-        when the pointer leaves it.
+            when the pointer leaves it.
         action_requested: a `MessageAction`.
 
     Attributes:
@@ -48,7 +48,7 @@ class Answer(AccessibleFrame):
         doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete, or an empty string if it is complete.
         found_sources: a sentence which says that Strata found the sources by itself, or an empty
-        string if the model cited its sources.
+            string if the model cited its sources.
         model: the name of the model that wrote the answer, or an empty string until it is finished.
         seconds: the duration of the answer so far, in seconds, or None if it is unknown.
         steps: the list of the agent's steps.

@@ -97,8 +97,7 @@ class AnswerTools(ToolStrip):
             where: where the model runs, such as `at HOST`, or an empty string.
             seconds: how long the answer took, or None if it is unknown.
             cost: the price of the answer in US dollars. The price is omitted if it is unknown
-                (None),
-            or 0 because the model runs on this computer.
+                (None), or 0 because the model runs on this computer.
         """
         by = f"{model}, {where}" if where else model
         time = "" if seconds is None else took(seconds)

@@ -119,7 +119,7 @@ def choose_words(tool: str, scope: str) -> ApprovalWords:
     Args:
         tool: the name of the tool.
         scope: which calls an approval for the whole chat covers, or an empty string if only this
-        call can be approved.
+            call can be approved.
     """
     server, separator, _ = tool.partition(_SEPARATOR)
     words = _WORDS.get(tool, _OF_A_SERVER if separator else _OTHER)
@@ -148,10 +148,10 @@ class ApprovalCard(AccessibleFrame):
         refuse: the button that refuses, which is the default.
         approve: the button that approves this call.
         approve_all: the button that approves all such calls in this chat, or None if only this call
-        can be approved.
+            can be approved.
         is_armed: whether the buttons have an effect, which is the case after half a second.
         hunks: the list of hunks that can be switched off, or None if the change is not shown in
-        hunks.
+            hunks.
     """
 
     decided = Signal(str, object)

@@ -55,7 +55,7 @@ class Divider(AccessibleFrame):
         turns: how many turns are no longer sent.
         tokens: the number of tokens in those turns.
         reason: why the turns are not sent, as a code of the context report. With `tail`, they were
-        left out of one request only, to make room for a long message or many passages.
+            left out of one request only, to make room for a long message or many passages.
         parent: the parent widget.
     """
 

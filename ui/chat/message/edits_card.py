@@ -26,7 +26,7 @@ class EditsCard(AccessibleFrame):
 
     Args:
         edits: the record from the turn's result: the ID of the agent run as `run`, and the changed
-        notes as `notes`.
+            notes as `notes`.
 
     Attributes:
         run: the ID of the agent run.

@@ -24,11 +24,10 @@ def list_sources(
 
     Args:
         segments: the segments of the request: pieces of context, such as passages. Only a segment
-        with a number can be cited.
+            with a number can be cited.
         citations: the answer's verified citations. Empty while the answer streams.
         unverified: the citations and quotations that could not be verified. Their reasons are
-            stored
-        in the returned sources. A number without a segment gets a source without a path.
+            stored in the returned sources. A number without a segment gets a source without a path.
     """
     verified: dict[int, Citation] = {}
     for citation in citations:

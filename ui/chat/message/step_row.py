@@ -27,7 +27,7 @@ class StepRow(QWidget):
     Attributes:
         step: the step that is shown.
         said: the label above the line, with the text that the model wrote before the step. It is
-        hidden if there is no such text.
+            hidden if there is no such text.
         line: the line that describes the step.
         details: the widget with arguments and result, or None while the row is collapsed.
     """

@@ -28,9 +28,9 @@ class Slot:
         kind: `user`, `answer`, `divider`, `aside`, `approval`, `edits` or `failure`.
         row: the row that shows the message, or None while it has no widget.
         is_kept: whether the widget must not be removed, for example because the turn is still
-        running.
+            running.
         key: the key that identifies the message in the chat, or an empty tuple if the message is
-        not in the log.
+            not in the log.
         item: the transcript item that the slot was made from, or None if it is not in the log.
     """
 

@@ -77,10 +77,9 @@ class Finder(QObject):
 
         Args:
             entry: the entry ID of the message in the log. If the chat has no message for it, the
-                search
-            starts at the top of the viewport.
+                search starts at the top of the viewport.
             words: the text shown in the find bar. The terms are searched for until the user changes
-            this text.
+                this text.
             terms: the texts to search for and to highlight.
         """
         self._note_origin()

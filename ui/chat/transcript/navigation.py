@@ -39,8 +39,7 @@ class KeyboardNavigation:
 
         Args:
             by: how many messages to move down, or up if negative. If no message is current,
-                counting
-            starts below the last message.
+                counting starts below the last message.
         """
         rows = self._scroller.feed.rows
         if not rows:

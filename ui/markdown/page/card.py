@@ -24,13 +24,14 @@ _FOUND = "Found by Strata, not cited by the model"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of a citation number in an answer.
+    """The source that a citation number in an answer refers to.
 
     Attributes:
         number: the citation number in the answer.
         title: the title of the note, with the heading of the passage.
         path: the path of the note or file, or an empty string if the number has no source.
-        lines: the first and last line, inclusive, from 1, or None for a whole note.
+        lines: the first and last line of the cited passage, counted from 1, inclusive, or None for
+            a whole note.
         passage: the text of the passage as it was sent to the model.
         is_verified: whether the answer's quotation was found in the passage.
         doubt: why a citation of this source is unverified, or an empty string if all are verified.
@@ -39,8 +40,8 @@ class Source:
         page: the page number, shown in place of the lines, or None if the file has no pages.
         cited: the cited lines, which are the beginning of the passage, or an empty string if the
             whole passage is cited.
-        is_found: whether Strata found the source for a sentence of the answer, instead of the model
-            citing the source.
+        is_found: whether Strata assigned the source to a sentence of the answer. Otherwise, the
+            model cited the source.
     """
 
     number: int
@@ -100,9 +101,11 @@ class CitationCard(QFrame):
         column.addWidget(self._doubt)
 
     def show_source(self, source: Source, at: QRect) -> None:
-        """Show a source below a citation, or above it if there is no space.
+        """Show a source below a citation, or above the citation if there is no space below.
 
-        `at` is the citation's rectangle on the screen.
+        Args:
+            source: the source to show.
+            at: the rectangle of the citation in global coordinates.
         """
         self._title.set_text(source.title)
         self._place.set_text(source.place)
@@ -193,13 +196,13 @@ class _Passage(QWidget):
     def _paint_ground(
         self, painter: QPainter, row: QRect, cited: str, direction: Qt.LayoutDirection
     ) -> None:
-        """Paint a background behind the cited text at the start of a line.
+        """Paint a background behind the cited text in a line. The cited text begins the line.
 
         Args:
             painter: the painter of the widget.
             row: the rectangle of the line.
             cited: the cited text.
-            direction: the direction in which the line is read.
+            direction: the text direction of the line.
         """
         width = painter.fontMetrics().horizontalAdvance(cited)
         left = row.right() + 1 - width if direction == Qt.LayoutDirection.RightToLeft else 0

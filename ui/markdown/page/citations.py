@@ -22,14 +22,19 @@ _LOOKED_FOR = 120
 class LinkHandler(QObject):
     """Handles hover, focus and clicks on the links and citations in one view.
 
+    Signals:
+        citation_clicked: the number of the clicked citation.
+        citation_pointed: the number of the hovered citation, or 0 when the hover ends.
+        link_clicked: the permitted address of the clicked link.
+
     Attributes:
         sources: the source of each citation number.
 
     Args:
         view: the view whose links and citations are handled.
         targets: a function that returns the addresses of all links in the view.
-        find_place: a function that takes the number of a source. It returns the rectangle, in the
-            view, of the source's citation that is nearest to the pointer.
+        find_place: a function that takes a citation number and returns a rectangle in the view:
+            that of the citation with this number that is nearest to the pointer.
     """
 
     citation_clicked = Signal(int)
@@ -60,7 +65,8 @@ class LinkHandler(QObject):
     def point_at(self, url: QUrl) -> None:
         """Behave as if the pointer hovered over a link or citation.
 
-        An empty address ends the hover.
+        Args:
+            url: the address of the link or citation, or an empty address to end the hover.
         """
         self.hide_card()
         href = url.toString()
@@ -73,7 +79,11 @@ class LinkHandler(QObject):
             QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
 
     def focus(self, href: str) -> None:
-        """Show a link or citation as if hovered, and announce its source to screen readers."""
+        """Behave as if a link or citation were hovered, and announce its source to screen readers.
+
+        Args:
+            href: the address of the link, or `cite:1` for a citation.
+        """
         self.point_at(QUrl(href))
         if source := self._source(href):
             announce(self._view, source.spoken)
@@ -85,7 +95,11 @@ class LinkHandler(QObject):
             self._card.hide()
 
     def menu(self, href: str) -> QMenu:
-        """Build the context menu for a position in the view. Outside links, `href` is empty."""
+        """Build the context menu for a position in the view.
+
+        Args:
+            href: the address of the link at the position, or an empty string if there is none.
+        """
         view, target = self._view, self._target(href)
         menu = QMenu(view)
         copy = menu.addAction("Copy", view.copy)
@@ -179,13 +193,13 @@ def _places(document: QTextDocument, quote: str) -> Iterator[QTextCursor]:
 
 
 def _find_pill(place: QTextCursor, pills: list[Pill]) -> Pill:
-    """Return the citation that belongs to a quotation that was not found in its source.
+    """Return the citation that a quotation probably belongs to.
 
-    This is the next citation in the same paragraph, or else the nearest one.
+    This is the next citation after the quotation in the same paragraph, or else the nearest one.
 
     Args:
         place: a cursor that selects the quotation.
-        pills: the citations of the source.
+        pills: the citations of the quotation's source, in text order.
     """
     block = place.block()
     after = [

@@ -22,7 +22,12 @@ _SHOWN_MS = 1500
 
 
 class CodeHighlighter:
-    """Highlights the long code blocks of a document in small steps after they have been drawn."""
+    """Highlights the long code blocks of a document in small steps, after the code has been drawn.
+
+    Args:
+        document: the document with the code blocks.
+        formats: the formats for the colours.
+    """
 
     def __init__(self, document: QTextDocument, formats: Formats) -> None:
         self._document, self._formats = document, formats
@@ -46,7 +51,7 @@ class CodeHighlighter:
         self._waiting.append(zip(count(first), each_line(code, language), strict=False))
 
     def go_on(self, seconds: float) -> None:
-        """Highlight queued lines of code for about the given number of seconds."""
+        """Highlight queued lines of code, for about `seconds` seconds."""
         until = time.perf_counter() + seconds
         edit = QTextCursor(self._document)
         edit.beginEditBlock()
@@ -60,7 +65,13 @@ class CodeHighlighter:
 
 
 def color_line(block: QTextBlock, runs: Iterable[tuple[str, str]], formats: Formats) -> None:
-    """Apply colours to a line, given as runs of colour name and text."""
+    """Set the colours of a line of code.
+
+    Args:
+        block: the text block of the line.
+        runs: the (colour name, text) pairs that make up the line.
+        formats: the format of each colour.
+    """
     cursor = QTextCursor(block)
     at = block.position()
     for color, text in runs:
@@ -71,11 +82,11 @@ def color_line(block: QTextBlock, runs: Iterable[tuple[str, str]], formats: Form
 
 
 class CopyButtons:
-    """A view's copy buttons: one in the header of each code block.
+    """The copy buttons of a view. Each code block has one in its header.
 
     Args:
         parent: the parent widget of the buttons.
-        read_text: returns the code of a block by its index among the code blocks.
+        read_text: a function that takes the index of a code block in the view and returns its code.
     """
 
     def __init__(self, parent: QWidget, read_text: Callable[[int], str]) -> None:
@@ -84,7 +95,7 @@ class CopyButtons:
         self._buttons: list[IconButton] = []
 
     def place(self, panels: Sequence[QRectF]) -> None:
-        """Show a copy button in the header of each code block, and hide spare buttons.
+        """Show one copy button in the header of each code block, and hide the other buttons.
 
         Args:
             panels: the rectangles of the code blocks, in text order.

@@ -23,15 +23,17 @@ __all__ = [
 
 @dataclass(slots=True)
 class Panel:
-    """A background behind several blocks of text. The background of streamed code grows.
+    """A background behind several blocks of text, such as a code block or a quote.
+
+    While an answer is streamed, `last` changes, because the background grows with the text.
 
     Attributes:
-        kind: the kind of block that the background belongs to.
+        kind: what the background belongs to.
         first: a text position in the first block.
-        last: a text position in the last block, which changes while code is streamed.
+        last: a text position in the last block.
         start: the indentation in pixels at the start of the lines.
         end: the indentation in pixels at the end of the lines.
-        tone: the colour of a callout.
+        tone: the name of a callout's colour.
         icon: the name of the icon of a callout or a missing image.
         language: the language of a code block.
         is_rtl: whether the text runs from right to left.
@@ -50,7 +52,12 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class ListMarker:
-    """The marker before a list item or a footnote."""
+    """The marker before a list item or a footnote.
+
+    Attributes:
+        start: a text position in the first line of the item.
+        text: the marker, such as `•`, `3.` or `[x]`.
+    """
 
     start: int
     text: str
@@ -58,7 +65,7 @@ class ListMarker:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The background of inline code, which extends between two text positions."""
+    """The background of inline code, between two text positions."""
 
     start: int
     end: int
@@ -66,7 +73,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A citation of one or more sources, drawn as a pill."""
+    """A citation, drawn as a pill: a short text on a rounded background.
+
+    Attributes:
+        start: the text position where the citation starts.
+        end: the text position where it ends.
+        numbers: the citation numbers of its sources.
+    """
 
     start: int
     end: int
@@ -90,11 +103,11 @@ class Rows:
         first: the text position of the first cell.
         shares: the widths of the columns as percentages of the page's width.
         lengths: the width in pixels that each column needs to be readable.
-        start_inset: the indentation in pixels caused by the boxes around the table.
+        start_inset: the indentation in pixels caused by the boxes (containers) around the table.
         end_inset: the space in pixels that these boxes keep free at the table's other side.
         width: the table's width in pixels, or 0 if it has the width of the page.
         is_continued: whether other rows of the table come before these.
-        is_wide: whether the table is wider than the page, and therefore scrolls.
+        is_wide: whether the table is wider than the page and therefore scrolls horizontally.
         is_rtl: whether the table is read from right to left.
     """
 
@@ -113,7 +126,10 @@ class Rows:
 
 @dataclass(slots=True)
 class Decorations:
-    """The decorations of a document's final text or of its changing end, sorted by position."""
+    """The decorations of one section of a document, sorted by text position.
+
+    A document has two sections: text that is final, and the end of the text that may still change.
+    """
 
     panels: list[Panel] = field(default_factory=list)
     marks: list[ListMarker] = field(default_factory=list)
@@ -125,29 +141,26 @@ class Decorations:
 
 
 class BoxDecorations:
-    """Collects the decorations of quotes, callouts and lists while a document is written."""
+    """Adds the decorations of boxes (quotes, callouts, list items) while a document is written."""
 
     def __init__(self) -> None:
         self._open: dict[int, Panel] = {}
 
     def forget(self) -> None:
-        """Forget all quotes, callouts and lists that are still open.
-
-        Their backgrounds stop growing.
-        """
+        """Forget which boxes are still open. Their backgrounds are not extended any further."""
         self._open = {}
 
     def follow(
         self, ink: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
     ) -> None:
-        """Add decorations for boxes that start with a leaf, and extend the open ones.
+        """Add decorations for the boxes that begin with a leaf, and extend those that continue.
 
         Args:
             ink: the decorations to add to.
-            leaf: the leaf that was just written.
-            previous: the leaf that was written before it.
-            first: a text position in the leaf's first block.
-            last: a text position in the leaf's last block.
+            leaf: the leaf (block of Markdown) that was just written.
+            previous: the leaf that was written before it, or None.
+            first: a text position in the first text block of the leaf.
+            last: a text position in the last text block of the leaf.
         """
         before = previous.boxes if previous else ()
         for depth, box in enumerate(leaf.boxes):

@@ -22,7 +22,7 @@ DOUBT = "!"
 
 
 class Formats:
-    """The Qt formats for one theme. When the theme changes, a new object has to be created."""
+    """The Qt formats for the theme that is active when the object is created."""
 
     def __init__(self) -> None:
         self._theme = Theme.current()
@@ -50,8 +50,8 @@ class Formats:
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
         """Split a citation such as `[1]` or `[1, 2]` into pieces, and choose a format for each.
 
-        Only the numbers are visible, because the brackets have the same colour as the background
-        behind them. Copied text and the text for screen readers still contain `[1]`.
+        The brackets have the same colour as their background, so only the numbers are visible.
+        Copied text and the text for screen readers contain the brackets.
 
         Args:
             text: the citation.
@@ -109,7 +109,7 @@ class Formats:
         return made
 
     def spacer(self, *, top: float = 0, height: float = 1) -> QTextBlockFormat:
-        """Return the format for an empty block, such as those around a table.
+        """Return the format of an empty block that only takes up space, for example around a table.
 
         Args:
             top: the space above the block in pixels.

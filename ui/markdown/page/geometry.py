@@ -17,7 +17,7 @@ _ABOVE_BASELINE = 0.8
 
 
 def parse_origin(block: QTextBlock) -> QPointF:
-    """Return the top left corner of a text block.
+    """Return the top left corner of a text block in document coordinates.
 
     The positions of the block's lines are relative to this point.
     """
@@ -55,20 +55,25 @@ def find_bottom(document: QTextDocument, position: int) -> float:
 
 
 def line_at(document: QTextDocument, position: int) -> tuple[QTextBlock, QTextLine]:
-    """Return the block and the line that contain a text position."""
+    """Return the text block and the laid-out line that contain a text position."""
     block = document.findBlock(position)
     return block, block.layout().lineForTextPosition(position - block.position())
 
 
 def baseline(block: QTextBlock, line: QTextLine) -> float:
-    """Return the y coordinate of a line's baseline in the document."""
+    """Return the y coordinate of a line's baseline in document coordinates."""
     return parse_origin(block).y() + line.y() + line.ascent()
 
 
 def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRectF, float]]:
-    """Yield the rectangle and the baseline of each line between two positions of a block.
+    """Yield the rectangle and the baseline of each displayed line between two text positions.
 
     Each rectangle extends from the top of the ascent to the bottom of the descent.
+
+    Args:
+        document: a document that has been laid out.
+        start: the first text position.
+        end: the last text position, in the same text block.
     """
     block = document.findBlock(start)
     origin, layout = parse_origin(block), block.layout()

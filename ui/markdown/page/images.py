@@ -22,11 +22,11 @@ _SINGLE = QTextBlockFormat.LineHeightTypes.SingleHeight.value
 
 @dataclass(frozen=True, slots=True)
 class ImageFailure:
-    """The reason why an image is not shown.
+    """The reason why an image cannot be shown.
 
     Attributes:
         message: the reason, as a sentence.
-        is_found: whether the file exists, so that another program may open it.
+        is_found: whether the file exists, so that the user can open it with another program.
     """
 
     message: str
@@ -83,7 +83,12 @@ def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
 
 
 def find_action(leaf: Missing, failure: ImageFailure | None) -> Run | None:
-    """Return the link to show beside an image's placeholder, or None if nothing can be opened."""
+    """Return the link to show beside an image's placeholder, or None if nothing can be opened.
+
+    Args:
+        leaf: the image.
+        failure: the reason why the image is not shown, or None if it was not loaded.
+    """
     if leaf.link:
         return Run("Open in browser", link=leaf.link)
     if not leaf.source or (failure is not None and not failure.is_found):
@@ -92,9 +97,9 @@ def find_action(leaf: Missing, failure: ImageFailure | None) -> Run | None:
 
 
 def _add_resource(document: QTextDocument, source: str, image: QImage) -> str:
-    """Add an image to a document and return its name there.
+    """Add an image to a document and return the image's name in the document.
 
-    The name begins with `picture:`, which cannot be an image's address in a text.
+    The name begins with `picture:`. The address of an image in Markdown cannot have this scheme.
     """
     url = QUrl("picture:")
     url.setPath(source)

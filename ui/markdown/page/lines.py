@@ -56,7 +56,7 @@ def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[floa
 
 
 def _list_blocks(document: QTextDocument) -> Iterator[QTextBlock]:
-    """Yield the blocks of the document whose source line is known, in order."""
+    """Yield those blocks of the document whose source line is known, in text order."""
     block = document.begin()
     while block.isValid():
         if block.userState() != NO_LINE:
@@ -75,7 +75,7 @@ def _list_lines(block: QTextBlock, first: int, last: int) -> Iterator[QTextLine]
 
 
 def _extent(block: QTextBlock, line: QTextLine) -> tuple[float, float]:
-    """Return the y coordinates of the upper and lower edge of a line in the document.
+    """Return the y coordinates of the upper and lower edge of a line of text.
 
     With a fixed line height, Qt puts the extra space above the text.
     """

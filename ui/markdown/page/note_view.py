@@ -25,6 +25,12 @@ class NoteView(MarkdownView):
     Attributes:
         part: the part of the note that is drawn.
         sources: the paths or names of the part's local images, as written.
+
+    Args:
+        part: the part of the note to draw.
+        width: the width of the view in pixels.
+        images: the loaded images by their source, and the reasons why others are not shown.
+        parent: the parent widget.
     """
 
     def __init__(
@@ -56,7 +62,7 @@ class NoteView(MarkdownView):
         self._rewrite()
 
     def light(self, first: int, last: int) -> None:
-        """Highlight the lines from `first` to `last`. If `first` is 0, remove the highlight."""
+        """Highlight the note's lines from `first` to `last`. 0 as `first` removes the highlight."""
         lit = (first, last) if first else None
         if lit != self._lit:
             self._lit = lit
@@ -72,7 +78,10 @@ class NoteView(MarkdownView):
         return None if band is None else (round(band[0]), round(band[1]))
 
     def find_height(self, line: int) -> int:
-        """Return the y coordinate of a line of the note, or of the next line if it is not drawn."""
+        """Return the y coordinate of a line of the note in the view.
+
+        If the line is not drawn, return that of the next drawn line, or 0 if there is none.
+        """
         band = self.find_band(line, line + self.part.text.count("\n") + 1)
         return band[0] if band else 0
 
@@ -82,7 +91,7 @@ class NoteView(MarkdownView):
         return self.part.find_note_line(find_line_at(self.document(), position))
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the first and last line of the selection, or None if nothing is selected."""
+        """Return the numbers of the first and last selected line of the note, or None."""
         cursor = self.textCursor()
         if not cursor.hasSelection():
             return None
@@ -96,9 +105,9 @@ class NoteView(MarkdownView):
         self._writer.picture_width = self._text_width
 
     def _paint_ground(self, painter: QPainter) -> None:
-        """Paint the background of the highlighted lines over the full width.
+        """Paint the background of the highlighted lines, as wide as the view.
 
-        A code block or callout with all its lines highlighted keeps its own background.
+        A code block or callout that is highlighted as a whole keeps its own background.
         """
         lit = None if self._lit is None else self.find_band(*self._lit)
         if lit is None:

@@ -32,7 +32,7 @@ _Ink = TypeVar("_Ink", ListMarker, Span, Pill, RuleLine, Rows)
 
 @dataclass(slots=True)
 class _Placed:
-    """The cached layout of a decoration: rectangles and baselines in document coordinates."""
+    """The cached positions of a decoration: its rectangles, and the baselines of its lines."""
 
     ink: object
     rects: list[QRectF]
@@ -44,7 +44,7 @@ class DecorationPainter:
 
     Attributes:
         doubtful: the start positions of the unverified citations.
-        marked: the number of the source whose citations are highlighted, or 0 for none.
+        marked: the citation number whose citations are highlighted, or 0 for none.
     """
 
     def __init__(self, document: QTextDocument) -> None:
@@ -356,7 +356,13 @@ class DecorationPainter:
 
 
 def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
-    """Return the decorations between two positions. The list must be in text order."""
+    """Return the decorations that start between two text positions.
+
+    Args:
+        ink: decorations of one kind, in text order.
+        first: the first text position.
+        last: the last text position.
+    """
     return ink[bisect_left(ink, first, key=_start) : bisect_right(ink, last, key=_start)]
 
 
