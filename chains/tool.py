@@ -108,7 +108,8 @@ class ApprovalRequest:
     """A proposal that needs a decision.
 
     Attributes:
-        id: the id of the request. If the proposal is computed again, it gets a new one.
+        id: the id of the request. If the proposal is computed again, the new request has another
+            id.
         call_id: the id of the tool call.
     """
 

@@ -98,7 +98,7 @@ def build_matcher(text: str, first_line: int) -> Matcher:
 
 
 class QuotedNotes:
-    """The reading notes about a long attachment, with a search for the words that they quote."""
+    """The reading notes on a long attachment, which can be searched for words that they quote."""
 
     def __init__(self, notes: Iterable[MapNote]) -> None:
         self._quoted = [(VerbatimText(quote), note) for note in notes for quote in note.quotes]

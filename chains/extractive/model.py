@@ -119,7 +119,7 @@ class ExtractiveModel:
         yield from self._write_parts(parts, sources) if parts else _write_titles(sources)
 
     def _write_parts(self, parts: Sequence[Part], sources: Sequence[Segment]) -> Iterator[str]:
-        """Yield quotations, each below its title and headings and the date of its note."""
+        """Yield the quotations, each below the title, the headings and the date of its note."""
         numbers = {part.number for part in parts}
         paths = {each.number: each.source for each in sources if each.number in numbers}
         days: Mapping[str, Sequence[str]] = {}
@@ -153,8 +153,7 @@ def _may_answer(
     Args:
         question: the question.
         sources: the sources that may be quoted.
-        support: a score for how well the search results support an answer, or None if it was not
-            measured.
+        support: how well the search results support an answer, or None if it was not measured.
         chosen: the parts of the sources that would be quoted.
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
@@ -170,9 +169,12 @@ def _may_answer(
 def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
     """Return the weight of the rarest word of a question that the best part does not contain.
 
-    This is a share of the weight of all words. Questions about things that are not in the notes
-    often share all of their other words with them. If a question is about several things or about
-    the first or last time of something, all parts count.
+    If the notes do not mention the subject of a question, often only the word for it is missing. If
+    the question is about several things, or about the first or last time of something, the word
+    must be missing in all parts.
+
+    Returns:
+        The weight as a fraction of the weight of all words, or 0 if no word is missing.
     """
     weights = {word: support.weights.get(word, 0.0) for word in question.words}
     total = sum(weights.values())
@@ -185,10 +187,10 @@ def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenPa
 
 
 def _write_place(part: Part, days: Sequence[str]) -> str:
-    """Write the title of a part's note, the headings above the part, and the date of the note.
+    """Format the title of a part's note, the headings above the part, and the date of the note.
 
-    If the properties of the note contain several dates, none is written, because it is not known
-    what they mean.
+    If the properties of the note contain several dates, none is written, because the meaning of
+    each date is unknown.
     """
     names = dict.fromkeys(name for name in (part.title, *part.heading) if name)
     place = f"*{' › '.join(map(write_text, names))}*" if names else ""

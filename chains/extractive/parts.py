@@ -130,7 +130,7 @@ class Part:
 
 
 def build_parts(source: Segment) -> list[Part]:
-    """Build the parts of a source that can be quoted if `verify_part` accepts them."""
+    """Build the parts of a source. Only those that `verify_part` accepts can be quoted."""
     starts_note = source.lines is None or source.lines[0] == 1
     blocks = parse_blocks(source.raw_content, starts_note=starts_note)
     return list(_Builder(source, blocks).build())
@@ -310,7 +310,7 @@ def _split_table(table: PassageBlock) -> tuple[list[str], list[str]]:
 
 
 def _find_item_end(blocks: Sequence[PassageBlock], at: int) -> int:
-    """Return the index after a list item, including nested items and code."""
+    """Return the index after the list item `blocks[at]`, its nested items and its code."""
     item, end = blocks[at], at + 1
     while end < len(blocks):
         block = blocks[end]

@@ -70,13 +70,18 @@ def split_words(text: str) -> frozenset[str]:
 
 
 def weigh_length(word: str) -> float:
-    """Weight a word by its length, because short words are usually common."""
+    """Return a weight for a word by its length, because short words are usually common."""
     length = 1.0 if is_unspaced(word) or word.isdigit() else min(1.0, len(word) / 6)
     return length * (WEAK_WORTH if word in _WEAK else 1.0)
 
 
 def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Weight the words of a question. Long and rare words weigh more."""
+    """Return a weight for each word of a question. Long and rare words have higher weights.
+
+    Args:
+        asked: the words of the question.
+        texts: the words of each text that may answer the question.
+    """
 
     def weigh(word: str) -> float:
         having = sum(1 for words in texts if measure_match(word, words))
@@ -86,11 +91,11 @@ def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[s
 
 
 def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
-    """Return the share of the total weight that belongs to the given words, from 0 to 1.
+    """Return how much of a question's weight the words of a text account for, from 0 to 1.
 
     Args:
         weights: the weight of each word of the question.
-        words: the words of a text.
+        words: the words of the text.
     """
     total = sum(weights.values()) or 1.0
     return sum(weight * measure_match(word, words) for word, weight in weights.items()) / total
@@ -114,7 +119,7 @@ def is_unspaced(word: str) -> bool:
 def _is_like(word: str, other: str) -> bool:
     """Return whether two words start alike, for at least half the length of the longer one.
 
-    `other` must not be shorter than the shortest prefix that is compared.
+    Very short words are never alike.
     """
     if word[0] != other[0] or len(other) < SHORTEST_STEM:
         return False

@@ -73,7 +73,7 @@ def make_name(path: Path) -> str:
 
 
 def find_path(model: str) -> Path | None:
-    """Return the file path in a model name, or None if the name is not a file."""
+    """Return the file path in a model name, or None if the name does not denote a file."""
     if not model.startswith(PREFIX):
         return None
     return Path(model.removeprefix(PREFIX)).expanduser()

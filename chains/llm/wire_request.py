@@ -58,7 +58,7 @@ class WireRequest:
         arguments: the arguments by name.
         fill: maps each placeholder in the body to the encoded messages that replace it when the
             body is sent.
-        takes_handler: whether litellm calls the provider through its own HTTP handler.
+        takes_handler: whether litellm calls this provider through litellm's own HTTP handler.
         is_reported: whether the call goes through `chains.llm.http`, which records it.
     """
 

@@ -56,7 +56,8 @@ class TurnRequest:
         threshold: the setting `autoCompactThreshold`, in tokens.
         offline: whether to reject calls to other computers.
         dry_run: whether to prepare the request without sending or storing it.
-        attached: the attachments, numbered from 1, in full until they are fitted to the budget.
+        attached: the attachments, numbered from 1. They are complete at first, and are later
+            replaced with what fits into the token budget.
         unsent: the attachments that do not fit at all.
         named: the attachments as the user named them, which are stored with the user message.
         turn: the id of the turn if its user message is already in the log.
@@ -73,7 +74,7 @@ class TurnRequest:
         rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
         local_context: the setting `chat.localContext`, in tokens.
         image_models: the setting `chat.imageModels`.
-        searched: the search query, or an empty string if the user message itself is searched for.
+        searched: the search query, or an empty string if the query is the user message itself.
         support: how well the passages support a quoted answer, or None if it was not measured.
         started_s: the start time of the turn in seconds, on the monotonic clock.
     """
@@ -212,10 +213,10 @@ class TurnContext:
         return compute_budget(self.counter, *limits, factor)
 
     def with_query(self, searched: str, support: Support | None = None) -> "TurnContext":
-        """Return a copy with a search query and what it is worth.
+        """Return a copy with a search query and the quality of its results.
 
         Args:
-            searched: the query, or an empty string if the user message itself is searched for.
+            searched: the query, or an empty string if the query is the user message itself.
             support: how well the passages support a quoted answer, or None if it was not measured.
         """
         return replace(self, request=replace(self.request, searched=searched, support=support))

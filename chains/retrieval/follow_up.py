@@ -269,8 +269,8 @@ class RewrittenQuery:
     """The search query that replaces a follow-up question.
 
     Attributes:
-        text: the query, or an empty string if the question itself is searched for.
-        warnings: one sentence that tells why the model returned no query, if it failed.
+        text: the query, or an empty string if the question itself is the query.
+        warnings: if the model returned no query, one sentence that says why.
         calls: the usage of the model call.
     """
 

@@ -83,7 +83,12 @@ class ListQuery:
 
 
 def read_list_query(question: str, turns: "Sequence[Turn]") -> ListQuery | None:
-    """Return the query of a question for a list of notes, or None for any other question."""
+    """Convert a question for a list of notes to a query, or return None for any other question.
+
+    Args:
+        question: the user message.
+        turns: the earlier turns, whose last one may contain a list that "More" continues.
+    """
     text = " ".join(question.split())
     if _MORE.match(text):
         return _continue_list(turns)

@@ -45,7 +45,7 @@ class RetrievalResult:
     """The result of retrieval.
 
     Attributes:
-        searched: the search query, or an empty string if the user message itself was searched for.
+        searched: the search query, or an empty string if the query is the user message itself.
         support: how well the passages support an answer made of quotations, or None if it was not
             measured.
         segments: the passages found, or one page of a list of notes. Their numbers continue after
@@ -167,7 +167,7 @@ def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
-    """Return the query of an earlier search and the score of its results, as stored in the log."""
+    """Return the query of an earlier search and the quality of its results, from the log."""
     return RetrievalResult(str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields))
 
 
@@ -180,7 +180,10 @@ def _store_support(support: Support | None) -> Mapping[str, Any]:
 
 
 def _read_support(stored_fields: Mapping[str, Any]) -> Support | None:
-    """Read what `_store_support` has stored. Older versions of Strata stored no weights."""
+    """Read the fields that `_store_support` returned.
+
+    Return None if they are missing or have the format of an older version, which had no weights.
+    """
     score, weights = stored_fields.get(SUPPORT), stored_fields.get(SUPPORT_WEIGHTS)
     if not isinstance(score, int | float) or not isinstance(weights, Mapping):
         return None

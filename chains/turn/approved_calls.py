@@ -50,13 +50,14 @@ class ApprovedCalls:
         self.waited_s = 0.0
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
-        """Propose a tool call, ask the user, and apply it if approved and local to this computer.
+        """Propose a tool call, ask the user, and apply the proposal if it is approved.
 
-        A write that has begun is completed even if the turn is cancelled.
+        Calls to other computers are not applied here. A write that has begun is completed even if
+        the turn is cancelled.
 
         Returns:
-            The outcome of the call, or the approved proposal of a call to another computer, which
-            the caller applies with `apply`, in parallel with others.
+            The outcome of the call. For a call to another computer, this is the approved proposal,
+            so that the caller can apply several in parallel with `apply`.
 
         Raises:
             Cancelled: the turn was cancelled before the call was applied.
