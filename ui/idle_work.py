@@ -1,8 +1,8 @@
 """Do slow work while the GUI thread is idle: garbage collection and slow imports.
 
-A full garbage collection stops the whole program for 100 to 300 ms, and importing the client for
-models holds the interpreter for long enough to delay frames. Nobody notices either of them while
-nothing moves in the window.
+A full garbage collection stops the whole program for 100 to 300 ms. Importing the library that
+calls models holds Python's interpreter lock for long enough to delay frames. Nobody notices either
+of them while nothing moves in the window.
 """
 
 import gc
@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 __all__ = ["FULL_ALWAYS", "IDLE_CHECKS", "GarbageCollector", "IdleTimer", "call_when_idle"]
 
-# While the client for models is imported, 45,000 objects are created between two checks. Collecting
-# them takes 25 ms.
+# While the library that calls models is imported, 45,000 objects are created between two checks.
+# Collecting them takes 25 ms.
 _CHECK_MS = 250
 IDLE_CHECKS = 8
 _MOST_BUSY_S = 0.01
@@ -72,10 +72,12 @@ class GarbageCollector(QObject):
     automatic collection is turned off, and a timer collects instead:
 
     - At each check, it collects the objects created since the last one, if they exceed Python's
-    threshold. - It collects all objects as soon as the GUI thread is idle, or after five minutes if
-    it never was. - Most objects created while a module is loaded are never freed. Therefore, at the
-    first idle moment after modules were loaded, all existing objects are excluded from later
-    collections, which makes these several times faster.
+      threshold.
+    - It collects all objects as soon as the GUI thread is idle, or after five minutes if it never
+      was.
+    - Most objects created while a module is loaded are never freed. Therefore, at the first idle
+      moment after modules were loaded, all existing objects are excluded from later collections,
+      which makes these several times faster.
     """
 
     def __init__(self, parent: QObject, timer: IdleTimer) -> None:

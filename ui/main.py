@@ -75,8 +75,9 @@ def restore_import() -> None:
     """Restore Python's own import function, which PySide6 replaces when it is loaded.
 
     PySide6 reads the source of each module that is imported later, to find out whether the module
-    uses PySide6's optional features, and Python keeps the lines. This adds a fifth to the time for
-    importing the client for models, and uses 66 MB of memory. Strata does not use these features.
+    uses PySide6's optional features. Python keeps the lines that are read. This makes importing the
+    library that calls models a fifth slower, and uses 66 MB of memory. Strata does not use these
+    features.
     """
     original = getattr(builtins, "__orig_import__", None)
     if original is not None:

@@ -48,7 +48,10 @@ _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
 class Sidebar(Pane):
-    """The sidebar: vault, notes, projects, chats and index. Its signals report user actions."""
+    """The sidebar: vault, notes, projects, chats and index.
+
+    Its signals are emitted when the user requests the action in their name.
+    """
 
     new_chat_requested = Signal()
     note_chosen = Signal(str)

@@ -27,11 +27,11 @@ class VaultSwitcher(QAbstractButton):
     """A button that shows the open vault's name. Its menu opens another vault.
 
     Signals:
-        chosen: the path of a recently opened vault.
-        folder_requested: the user wants to choose a folder.
-        samples_requested: the user wants to open the sample notes.
-        index_requested: the user wants to update the index.
-        review_requested: the user wants to see the findings of the review of the notes.
+        chosen: emitted with the path of the recently opened vault that the user chooses.
+        folder_requested: emitted when the user wants to choose a folder.
+        samples_requested: emitted when the user wants to open the sample notes.
+        index_requested: emitted when the user wants to update the index.
+        review_requested: emitted when the user wants to see the findings of the review.
     """
 
     chosen = Signal(str)

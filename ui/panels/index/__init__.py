@@ -11,8 +11,9 @@
               problems.
     state     The state of the index with the texts that describe it, and the notes by state.
 
-This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and values of the layers
-below. The modules `panel`, `progress` and `lists` are not loaded before the first paint.
+This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and the value types of `app`,
+`chains`, `context` and `vault`. The modules `panel`, `progress` and `lists` are not loaded before
+the window has been painted.
 """
 
 __all__ = ["footer", "panel", "progress", "state"]

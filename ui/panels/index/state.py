@@ -85,7 +85,7 @@ class IndexState:
 
     @property
     def title(self) -> str:
-        """The heading for the state. The counts are omitted if `work` contains them."""
+        """The heading for the state. It contains the counts unless they are part of `work`."""
         if self.work:
             return _TITLES.get(self.kind, self.text)
         return self.text

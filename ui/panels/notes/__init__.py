@@ -18,8 +18,8 @@
     sources    The sources of an answer: a row for each citation number, and whether it is
                verified.
 
-This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and values of
-the layers below.
+This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and the value
+types of `app`, `chains`, `context` and `vault`.
 """
 
 __all__ = [

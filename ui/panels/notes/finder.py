@@ -15,10 +15,10 @@ __all__ = ["NoteFinder"]
 
 
 class _NotePlace(NamedTuple):
-    """An occurrence of the search text in the open note.
+    """An occurrence of the search text in the open note, which is drawn in parts.
 
     Attributes:
-        part: the number of the part of the note.
+        part: the zero-based index of the part that contains the occurrence.
         nth: the index of the occurrence among those in the same part.
     """
 
@@ -93,9 +93,9 @@ class NoteFinder(QObject):
             self._show()
 
     def _recount(self) -> None:
-        """Count the matches again.
+        """Count the matches again after a part of the note has been drawn.
 
-        A part of the note can have fewer matches when it is drawn than in its Markdown.
+        The number can change, because the drawn text can contain fewer matches than its Markdown.
         """
         present = self._places[self._at] if self._places else None
         self._places = self._list_places()

@@ -33,8 +33,9 @@ class FindingCard(AccessibleFrame):
     A click on a row opens the note.
 
     Signals:
-        note_chosen: the path, and the first and last line, of a note to open.
-        dismissed: the user dismissed the finding.
+        note_chosen: emitted when the user opens a note, with its path and the first and last line
+            to show.
+        dismissed: emitted when the user dismisses the finding.
     """
 
     note_chosen = Signal(str, int, int)

@@ -52,10 +52,10 @@ class Node:
 
     @property
     def appearance(self) -> str:
-        """A string that changes whenever the node has to be drawn differently.
+        """A string that describes how the node is drawn. If it changes, the node is drawn again.
 
-        The string contains a folder's counts, or the state and the problem of a note. A note that
-        waits to be indexed looks like an indexed one.
+        It consists of a folder's counts, or the state and the problem of a note that is excluded or
+        could not be read. For other notes and for images, it does not change.
         """
         if self.note is None:
             return f"{self.notes} {self.problems}"

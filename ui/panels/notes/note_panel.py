@@ -38,12 +38,12 @@ class NotePanel(Pane):
     """The panel that shows a note as rendered Markdown or as source text, or an image.
 
     Signals:
-        closed, related_requested: the user clicked the corresponding button in the header.
-        attach_requested: the path and selected line range, or 0 and 0 for the whole note.
-        link_clicked: the address of the clicked link.
-        step_requested: -1 to go back, or 1 to go forward.
-        menu_wanted: the note's menu, to be filled by the receiver.
-        sidebar_requested, panel_requested: the user wants to show or hide a column.
+        closed, related_requested: emitted when the corresponding button in the header is clicked.
+        attach_requested: emitted to attach lines of the note, or 0 and 0 for the whole note.
+        link_clicked: emitted with the address of the clicked link.
+        step_requested: emitted with -1 to go back, or 1 to go forward.
+        menu_wanted: emitted with the note's menu before it is shown. The receiver fills it.
+        sidebar_requested, panel_requested: emitted when the user wants to show or hide a column.
 
     Attributes:
         page: the note as rendered Markdown.
@@ -203,7 +203,7 @@ class NotePanel(Pane):
         show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()), self.more)
 
     def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
-        """Show the buttons that open the side columns if the note covers the chat (`is_alone`)."""
+        """Show or hide the buttons for the side columns. They are shown if `is_alone` is True."""
         self._sidebar.setVisible(is_alone and needs_sidebar)
         self._panel.setVisible(is_alone)
         self._panel.setChecked(has_panel)

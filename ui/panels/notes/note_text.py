@@ -77,9 +77,12 @@ class NoteText(QPlainTextEdit):
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show a text whose first line has the number `start`.
+        """Show a text, and highlight and scroll to some of its lines.
 
-        The lines from `first` to `last` are highlighted.
+        Args:
+            text: the text of a note, or of a part of a note.
+            start: the line number of the first line of the text.
+            first, last: the first and last line to highlight, or 0 to highlight none.
         """
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
@@ -97,7 +100,7 @@ class NoteText(QPlainTextEdit):
         self.stay_at(block.firstLineNumber())
 
     def stay_at(self, line: int) -> None:
-        """Set the vertical scroll position in lines, and stop keeping highlighted lines visible."""
+        """Scroll down by `line` lines. A later resize does not scroll to the highlight again."""
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
 
@@ -122,14 +125,14 @@ class NoteText(QPlainTextEdit):
         return self.firstVisibleBlock().blockNumber() + self._start
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the line numbers, and keep the highlighted lines visible until the user scrolls."""
+        """Fit the line numbers. Until the user scrolls, also scroll to the highlighted lines."""
         super().resizeEvent(event)
         self._fit_numbers()
         if self._is_untouched:
             self._scroll_to(self._first)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the text, and stop keeping the highlighted lines visible."""
+        """Scroll the text. A later resize then no longer scrolls back to the highlighted lines."""
         self._is_untouched = False
         super().wheelEvent(event)
 
@@ -140,7 +143,7 @@ class NoteText(QPlainTextEdit):
             self._fit_numbers()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text over the background of the highlighted lines, including wrapped parts."""
+        """Paint the background of the highlighted lines, including wrapped ones, then the text."""
         painter = QPainter(self.viewport())
         color = Theme.current().color("diff.mark_bg")
         for number in range(self._first, self._last + 1) if self._first else ():
@@ -245,7 +248,7 @@ class _LineNumbers(QWidget):
 
 
 def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    """Return the text format of a highlighted line, without its background."""
+    """Return the text colour of a highlighted line. `paintEvent` draws its background."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)
     move = QTextCursor.MoveOperation.EndOfBlock
@@ -277,7 +280,7 @@ class MarkdownColors(QSyntaxHighlighter):
         self._lines = 0
 
     def go_on(self) -> None:
-        """Highlight the next lines of the text."""
+        """Highlight the next few hundred lines of the text."""
         first = self.document().findBlockByNumber(self._lines)
         self._lines += _LINES_AT_ONCE
         if first.isValid():

@@ -158,10 +158,11 @@ class NoteTree(FitTree):
     """The tree of notes in the sidebar.
 
     Signals:
-        note_chosen: the path of the clicked note or image.
-        attach_requested: the path of a note or image, or of a folder with a trailing `/`.
-        reason_requested: the path of a note, when the user asks why the last answer did or did not
-            use it.
+        note_chosen: emitted with the path of the note or image that the user opens.
+        attach_requested: emitted when the user attaches a note, image or folder, with its path. The
+            path of a folder ends with `/`.
+        reason_requested: emitted with the path of a note when the user asks why the last answer did
+            or did not use it.
     """
 
     note_chosen = Signal(str)

@@ -1,7 +1,8 @@
-"""A note's rendered text. Only the parts near the visible area are drawn.
+"""A view of a note's rendered text that draws only what is near the visible area.
 
-Each drawn part has its own view. The others have an estimated height. When a view is created, the
-line at the top of the visible area does not move.
+A long note is divided into parts. Each part near the visible area has its own widget. The height of
+the other parts is estimated. When a widget is created, the line at the top of the visible area does
+not move.
 """
 
 from bisect import bisect_right
@@ -29,10 +30,11 @@ class NoteReader(QScrollArea):
     """Shows a note as rendered Markdown, with highlighted lines.
 
     Signals:
-        link_clicked: a permitted address.
-        image_wanted: the path or name of a local image.
-        selection_changed: the selection has changed.
-        part_drawn: the number of a part that was just drawn, for the first time or again.
+        link_clicked: emitted with the address of a clicked link that may be opened.
+        image_wanted: emitted with the path or name of a local image that has to be loaded.
+        selection_changed: emitted when the selection has changed.
+        part_drawn: emitted with the index of a part of the note after it has been drawn, also when
+            it is drawn again.
     """
 
     part_drawn = Signal(int)
@@ -66,7 +68,12 @@ class NoteReader(QScrollArea):
         Theme.current().changed.connect(self._on_theme_changed)
 
     def show_text(self, text: str, first: int = 0, last: int = 0) -> None:
-        """Show a note from the start or, if lines are given, scroll to them and highlight them."""
+        """Show a note.
+
+        Args:
+            text: the Markdown of the note.
+            first, last: the lines to highlight and scroll to, or 0 to show the note from the start.
+        """
         self._clear()
         self._images.clear()
         self._wanted.clear()
@@ -142,7 +149,11 @@ class NoteReader(QScrollArea):
             self.verticalScrollBar().setValue(y - room // 3)
 
     def find_top_part(self) -> tuple[int, int]:
-        """Return the number of the note's topmost visible part, and the part's hidden height."""
+        """Return the index of the topmost visible part of the note.
+
+        The second value is the height in pixels of the area of this part that is scrolled out of
+        view.
+        """
         part = max(0, bisect_right(self._tops, self._value) - 1)
         return part, self._value - self._tops[part] if self._tops else 0
 
@@ -235,7 +246,7 @@ class NoteReader(QScrollArea):
                 self._discard(self._views.pop(index))
 
     def _fill(self) -> None:
-        """Create the view of the nearest visible part that lacks one, and schedule the next one."""
+        """Create the view of one part near the visible area, and schedule the next one."""
         index = self._find_missing()
         if index is not None:
             self._make(index)
@@ -280,10 +291,10 @@ class NoteReader(QScrollArea):
         self.part_drawn.emit(index)
 
     def _lay_out(self) -> None:
-        """Lay out all parts of the note from top to bottom.
+        """Position all parts of the note below each other.
 
-        The text column is the same as in the chat: it is computed from the full width, including
-        the scroll bar.
+        The text column is as wide as in the chat, because its width is computed from the width of
+        this widget including the scroll bar.
         """
         self._is_placing = True
         left, width = compute_column(self.width())

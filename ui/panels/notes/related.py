@@ -38,10 +38,10 @@ class RelatedPanel(Pane):
     """The list of notes related to a note, the most similar first.
 
     Signals:
-        note_chosen: the path of the clicked note.
-        attach_requested: the path of a note to attach.
-        link_requested: the path of a note that the open note should link to.
-        looked_at: the panel became visible.
+        note_chosen: emitted with the path of a note that the user opens.
+        attach_requested: emitted with the path of a note that the user attaches.
+        link_requested: emitted with the path of a note that the open note is to link to.
+        looked_at: emitted when the panel becomes visible.
     """
 
     link_requested = Signal(str)
@@ -101,7 +101,11 @@ class RelatedPanel(Pane):
         self._show(path, notes, "" if notes else _NONE)
 
     def show_linked(self, path: str) -> None:
-        """Mark a listed note as linked from the open note, before the link is indexed."""
+        """Show that the open note links to a listed note, without waiting for the index update.
+
+        Args:
+            path: the path of the listed note.
+        """
         self._model.set_notes(
             [
                 replace(note, is_linked=True, is_link_target=True) if note.path == path else note
@@ -110,9 +114,10 @@ class RelatedPanel(Pane):
         )
 
     def begin_link(self) -> None:
-        """Ask to insert a link to the selected note into the open note if the list has the focus.
+        """Emit `link_requested` for the selected note, or let the user select one first.
 
-        Otherwise, focus the list and select the first note that can be linked.
+        If the list does not have the focus, focus it and select the first note that is not linked
+        yet.
         """
         row = self.list.currentIndex()
         if self.list.hasFocus() and row.isValid():
@@ -131,7 +136,7 @@ class RelatedPanel(Pane):
         return self._model.notes
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `looked_at`, so that the panel's content is loaded."""
+        """Emit `looked_at` when the panel becomes visible, so that its content is loaded."""
         super().showEvent(event)
         self.looked_at.emit()
 

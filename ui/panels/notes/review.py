@@ -44,11 +44,13 @@ class ReviewPanel(Pane):
     """The panel that lists the findings of a review.
 
     Signals:
-        looked_at: the panel became visible.
-        start_requested, stop_requested: the user clicked the button in the header.
-        note_chosen: the path, and the first and last line, of a note to open.
-        dismiss_requested: the finding to dismiss.
-        restore_requested: the user wants to restore all dismissed findings.
+        looked_at: emitted when the panel becomes visible.
+        start_requested, stop_requested: emitted when the button that starts or stops a review is
+            clicked.
+        note_chosen: emitted when the user opens a note, with its path and the first and last line
+            to show.
+        dismiss_requested: emitted with a finding that the user dismisses.
+        restore_requested: emitted when the user wants to restore all dismissed findings.
     """
 
     looked_at = Signal()
@@ -117,7 +119,11 @@ class ReviewPanel(Pane):
             self._focus_card(0)
 
     def show_stopped(self, progress: "ReviewProgress | None") -> None:
-        """Show that a review was stopped before its end."""
+        """Show that a review was stopped before it was complete.
+
+        Args:
+            progress: the progress of the review when it was stopped, or None if it is unknown.
+        """
         if progress is None or progress.is_comparing:
             self._show("Stopped", "Nothing was compared to its end.")
         else:
@@ -171,7 +177,7 @@ class ReviewPanel(Pane):
         self._focus_card(0)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `looked_at`, so that the first review starts."""
+        """Emit `looked_at` when the panel becomes visible, so that the first review starts."""
         super().showEvent(event)
         self.looked_at.emit()
 

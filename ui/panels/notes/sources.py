@@ -86,10 +86,13 @@ class SourcesPanel(Pane):
     """The panel that lists an answer's sources.
 
     Signals:
-        place_chosen: the path and lines of a clicked source.
-        hovered: the number of the hovered source, or 0.
-        cited: the path of the first row that has a note.
-        reason_requested: the path of a note, when the user asks why it was used.
+        place_chosen: emitted when the user opens a source, with the path and the first and last
+            line.
+        hovered: emitted with the citation number of the source under the pointer, or with 0 when
+            the pointer leaves the sources.
+        cited: emitted with the path of the first source that is a note when the sources have been
+            replaced.
+        reason_requested: emitted with the path of a note when the user asks why it was used.
     """
 
     place_chosen = Signal(str, int, int)
