@@ -55,7 +55,7 @@ _ICONS = {
 
 @cache
 def parser(*, has_citations: bool = True) -> MarkdownIt:
-    """Return the shared parser. It keeps no state between texts.
+    """Return a parser, which is shared by all texts and keeps no state between them.
 
     Args:
         has_citations: whether `[1]` is a citation, as in an answer. Notes are parsed differently:
@@ -96,13 +96,13 @@ def _citation(state: StateInline, silent: bool) -> bool:
 
 
 def _skip_block_id(state: StateInline, silent: bool) -> bool:
-    """Skip the ID at the end of a block, and return whether there is one.
+    """Skip the ID at the end of a block, such as `^schedule`, and return whether there is one.
 
     Obsidian does not show these IDs either.
 
     Args:
         state: the state of the Markdown parser, with the current position.
-        silent: whether to leave the output unchanged.
+        silent: whether to only move the position, without changing the output.
     """
     match = _BLOCK_ID.match(state.src, state.pos, state.posMax)
     if match is None or (state.pos > 0 and not state.src[state.pos - 1].isspace()):
@@ -247,7 +247,7 @@ class Callout(NamedTuple):
     Attributes:
         tone: the colour: `amber`, `danger`, `success` or `neutral`.
         icon: the name of the icon.
-        title: the title in Markdown. If none is written, the name of the callout's kind.
+        title: the title in Markdown. If none is written, the kind of callout, such as "Note".
         rest: the Markdown that follows in the same paragraph.
     """
 

@@ -44,10 +44,10 @@ class Resume:
     """The state needed to continue reading in the middle of a block.
 
     Attributes:
-        prefix: lines to put before the text. They are parsed again but produce no leaves.
+        prefix: lines to parse before the text, such as a table's header. They produce no output.
         number: the number of the next list item, or None outside a numbered list.
-        columns: the column layout of the continued table, or None outside a table.
-        code: the final lines of the continued code block, each with its line end.
+        columns: the column layout of the table to be continued, or None outside a table.
+        code: the earlier lines of the code block to be continued, each with its line end.
     """
 
     prefix: str = ""
@@ -61,10 +61,10 @@ class Unit:
     """Blocks of parsed Markdown (leaves) that become final together.
 
     Attributes:
-        line: the number of the first line, counting the lines of the prefix.
-        end: the number of the line just past the unit.
+        line: the index of the unit's first line in the parsed text, including the prefix.
+        end: the index of the first line after the unit.
         leaves: the leaves of the unit.
-        resume: the state needed to read the text from this unit on.
+        resume: the state needed to read the text again from this unit on.
         is_sealed: whether the unit is final regardless of the text that follows.
     """
 
@@ -78,10 +78,10 @@ class Unit:
 def read_units(
     text: str, resume: Resume, *, is_final: bool, has_citations: bool = True
 ) -> list[Unit]:
-    """Parse Markdown into units.
+    """Parse Markdown into units: groups of blocks that become final together.
 
     Args:
-        text: the text, starting at the position of `resume`.
+        text: the text, starting where `resume` continues.
         resume: the state to continue from.
         is_final: whether the text is complete.
         has_citations: whether to parse `[1]` as a citation, as in answers.
@@ -106,7 +106,7 @@ class _Reader:
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
         """Yield the top-level units of a text.
 
-        Only the first block of the text can continue a block that was read before.
+        If the text continues a block that was read before, this is its first block.
 
         Args:
             tokens: the parsed Markdown of the text.
@@ -129,7 +129,11 @@ class _Reader:
             yield Unit(start, end, leaves, is_sealed=bool(first.meta.get("is_closed")))
 
     def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
-        """Yield a unit for each list item, except for an item that was read before."""
+        """Yield a unit for each item of a list, except for the repeated item in the prefix.
+
+        Args:
+            group: the parser's tokens of the list.
+        """
         resume = self._resume
         number = _first_number(group[0]) if resume.number is None else resume.number
         for index, item in enumerate(_group_siblings(group[1:-1])):
@@ -202,9 +206,12 @@ class _Reader:
         return read_inline(parsed[0].children or ()) if parsed else ()
 
     def _fence(self, token: Token) -> Iterator[Unit]:
-        """Yield a closed code block as one unit.
+        """Yield the lines of a code block, as one unit if the block is closed.
 
         The last line of an open code block is a separate unit, because it may still grow.
+
+        Args:
+            token: the parser's token of the code block.
         """
         start, end = token.map or (0, 0)
         resume = self._resume
@@ -315,7 +322,13 @@ def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
 
 
 def _close_code(before: str, content: str, language: str) -> CodeLines:
-    """Return the undrawn lines of a closed code block, or all lines if none was drawn before."""
+    """Return the lines of a closed code block, without those that were drawn already.
+
+    Args:
+        before: the code that was drawn already, or an empty string.
+        content: the rest of the code.
+        language: the language of the code.
+    """
     code = before + content
     if len(code) > AT_ONCE_CHARS:
         is_short = bool(before) and len(content) <= AT_ONCE_CHARS
@@ -327,7 +340,9 @@ def _close_code(before: str, content: str, language: str) -> CodeLines:
 
 
 def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:
-    """Highlight the newest lines of a code block, with some earlier lines as context.
+    """Return the newest lines of a code block with their colours.
+
+    Some earlier lines are highlighted too, because they can determine the colours of later lines.
 
     Args:
         code: the code before these lines.

@@ -29,10 +29,10 @@ _HALF_CODE = re.compile(r"(?<!`)`(?=[^`\s])[^`]+$")
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The blocks that an update produces. They are called leaves.
+    """The blocks of Markdown (leaves) that one update produces.
 
     Attributes:
-        final: the leaves that later text can no longer change. They are drawn once.
+        final: new leaves that later text can no longer change.
         tail: the leaves at the end that may still change. The next update replaces them.
     """
 
@@ -53,7 +53,7 @@ class MarkdownStream:
         self._tail += text
 
     def update(self) -> Growth:
-        """Return the blocks that can no longer change, and the blocks at the end that still can."""
+        """Parse the text that has arrived, and return the resulting blocks."""
         final = self._cut()
         shown = _mend(self._tail, self._resume)
         tail = _leaves(read_units(shown, self._resume, is_final=False)) if shown else ()
@@ -80,10 +80,10 @@ class MarkdownStream:
         return _leaves(units[:-1])
 
     def _drop_lines(self, line: int, resume: Resume) -> None:
-        """Remove the text before a line from the text that is read again.
+        """Remove the text before a line, because it is final and will not be parsed again.
 
         Args:
-            line: the number of the line, counting the lines of the current prefix.
+            line: the index of the line, counting the lines of the current prefix.
             resume: the state needed to read the text from this line on.
         """
         lines = line - self._resume.prefix.count("\n")
@@ -100,7 +100,12 @@ def _leaves(units: list[Unit]) -> tuple[Leaf, ...]:
 
 
 def _mend(text: str, resume: Resume) -> str:
-    """Hide or close incomplete markup at the end of a streamed text, to prevent flicker."""
+    """Hide or complete unfinished Markdown at the end of a streamed text, to prevent flicker.
+
+    Args:
+        text: the end of the streamed text.
+        resume: the state in which this text is parsed.
+    """
     if _HALF_FENCE.search(text):
         return text[: text.rindex("\n")] if "\n" in text else ""
     if resume.code or "```" in text:
@@ -119,9 +124,10 @@ def _mend(text: str, resume: Resume) -> str:
 
 
 def _mend_link(line: str) -> tuple[str] | None:
-    """Replace an incomplete link at the end of a line with the words of the link.
+    """Replace an incomplete link at the end of a line with the visible text of the link.
 
-    Return None if the line does not end with an incomplete link.
+    Return None if the line does not end with an incomplete link. Otherwise, the new line is the
+    only item of the returned tuple.
     """
     if _TASK.match(line) or line.count("`") % 2:
         return None
@@ -133,9 +139,9 @@ def _mend_link(line: str) -> tuple[str] | None:
 
 
 def _mend_table(text: str) -> str:
-    """Leave the header of an incomplete table out of a streamed text.
+    """Remove the header of an incomplete table at the end of a streamed text.
 
-    Once the delimiter line below the header has begun, that line is completed instead.
+    If the delimiter line below the header has begun, complete this line instead.
     """
     body, _, last = text.rpartition("\n")
     if last.lstrip().startswith("|") and not body.rpartition("\n")[2].lstrip().startswith("|"):

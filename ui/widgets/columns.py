@@ -21,6 +21,13 @@ class Columns(QWidget):
     """The window's columns: sidebar or rail, middle, and right column.
 
     The signal `changed` is emitted when a column is shown or hidden, or the layout is updated.
+
+    Args:
+        sidebar: the left column of a wide window.
+        rail: the narrow bar of icons that replaces the sidebar in a narrow window.
+        middle: the column with the chat.
+        right: the right column.
+        parent: the parent widget.
     """
 
     changed = Signal()

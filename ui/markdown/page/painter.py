@@ -59,14 +59,14 @@ class DecorationPainter:
         return self._document.textWidth()
 
     def forget(self) -> None:
-        """Clear all cached rectangles, because the width or earlier text has changed."""
+        """Clear all cached positions, because the width of the view or earlier text has changed."""
         self._placed.clear()
 
     def forget_tail(self, tail: Decorations, open_code: Panel | None) -> None:
-        """Clear the cached rectangles of the text that may still change.
+        """Clear the cached positions of the end of the document, which may still change.
 
         Args:
-            tail: the decorations of this text.
+            tail: the decorations at the end of the document.
             open_code: the background of a code block that is not closed yet, or None.
         """
         groups = (tail.panels, tail.marks, tail.spans, tail.pills)
@@ -88,8 +88,8 @@ class DecorationPainter:
 
         Args:
             painter: the painter of the view.
-            ink: the decorations of the document.
-            reach: the first and last text position to paint, as returned by `find_reach`.
+            ink: the decorations to paint.
+            reach: the first and last visible text position, as returned by `find_reach`.
         """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -140,7 +140,10 @@ class DecorationPainter:
             painter.drawRoundedRect(rect.adjusted(-0.5, 0, 0.5, 0), 2, 2)
 
     def find_reach(self, clip: QRectF) -> Reach:
-        """Return the range of text positions that must be painted for a clip rectangle."""
+        """Return the first and last text position to paint for a clip rectangle.
+
+        A little more than the rectangle is included at the top and the bottom.
+        """
         layout = self._document.documentLayout()
         spare = 2 * Theme.current().line("body")
         fuzzy = Qt.HitTestAccuracy.FuzzyHit
@@ -256,10 +259,10 @@ class DecorationPainter:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
     def _choose_background(self, ink: Decorations, pill: Pill) -> str:
-        """Return the colour name of a citation's background.
+        """Return the name of the theme colour for a citation's background.
 
-        An unverified citation is amber. Inside an amber callout, it has the colour of the page
-        instead.
+        This is an accent colour, or amber for an unverified citation. An unverified citation inside
+        an amber callout has the colour of the page, so that it remains visible.
         """
         if pill.start not in self.doubtful:
             return "accent.soft"

@@ -37,14 +37,19 @@ _CODE_HEAD = 24
 
 @dataclass(frozen=True, slots=True)
 class Inset:
-    """The indentation of a block of Markdown in pixels, at the start and the end of its lines."""
+    """The indentation of a leaf (block of Markdown), in pixels.
+
+    Attributes:
+        start: the indentation on the side where the lines start.
+        end: the indentation on the opposite side.
+    """
 
     start: float
     end: float
 
 
 def compute_inset(boxes: tuple[Box, ...]) -> Inset:
-    """Return the indentation of a block of Markdown inside the given boxes, such as list items."""
+    """Return the indentation of a leaf (block of Markdown) inside boxes such as list items."""
     theme = Theme.current()
     start = end = 0.0
     for box in boxes:
@@ -57,9 +62,13 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
 
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the space in pixels above a block of Markdown.
+    """Return the space in pixels above a leaf (block of Markdown).
 
-    The padding of the boxes around the block is included.
+    The space includes the padding of boxes (such as callouts) that end or begin before the leaf.
+
+    Args:
+        leaf: the leaf below the space.
+        previous: the leaf above the space, or None at the start of the document.
     """
     opened = compute_padding_above(leaf, previous)
     if previous is None:
@@ -68,9 +77,13 @@ def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
-    """Return the padding in pixels above a block of Markdown.
+    """Return the padding in pixels above a leaf (block of Markdown).
 
-    The padding of all boxes that begin with the block is included.
+    This includes the padding of all boxes that begin with the leaf.
+
+    Args:
+        leaf: the leaf.
+        previous: the leaf before it, or None at the start of the document.
     """
     before = previous.boxes if previous else ()
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
@@ -80,9 +93,13 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
 
 
 def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
-    """Return the padding in pixels below a block of Markdown.
+    """Return the padding in pixels below a leaf (block of Markdown).
 
-    The padding of all boxes that end with the block is included.
+    This includes the padding of all boxes that end with the leaf.
+
+    Args:
+        leaf: the leaf.
+        following: the leaf after it, or None at the end of the document.
     """
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
@@ -113,7 +130,12 @@ def _between_paragraphs(leaf: Paragraph, previous: Paragraph) -> float:
 
 
 def _is_other_list(boxes: tuple[Box, ...], before: tuple[Box, ...]) -> bool:
-    """Return whether a bullet list follows a numbered list at the same depth, or vice versa."""
+    """Return whether a bullet list follows a numbered list at the same depth, or vice versa.
+
+    Args:
+        boxes: the boxes around the current leaf.
+        before: the boxes around the previous leaf.
+    """
     parted = ((box, other) for box, other in zip(boxes, before, strict=False) if box != other)
     box, other = next(parted, (None, None))
     if box is None or other is None:

@@ -38,7 +38,10 @@ _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
 
 def reverse_rtl_columns(leaf: TableRows) -> TableRows:
-    """Reverse the columns of a right-to-left table, because Qt requires left-to-right order."""
+    """Return a right-to-left table with its columns in the order in which Qt writes them.
+
+    Qt writes columns from left to right. Other tables are returned unchanged.
+    """
     columns = leaf.columns
     if not columns.is_rtl:
         return leaf
@@ -54,15 +57,20 @@ def reverse_rtl_columns(leaf: TableRows) -> TableRows:
 def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
     """Return the alignment of a table column.
 
-    In right-to-left tables, all but centred columns are aligned to the right. In other tables, the
-    alignment is relative to the text direction of each cell.
+    In right-to-left tables, all columns except centred ones are aligned to the right. In other
+    tables, "left" means the side where the text of the cell starts, and "right" the opposite side.
     """
     align = columns.aligns[column]
     return _AT_RIGHT if columns.is_rtl and align != "center" else _ALIGNMENTS[align]
 
 
 def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
-    """Return the format for a group of rows, indented by `start` pixels."""
+    """Return the Qt format for a group of a table's rows.
+
+    Args:
+        leaf: the group of rows.
+        start: the indentation of the table in pixels.
+    """
     made = QTextTableFormat()
     made.setBorder(0)
     made.setCellSpacing(0)
@@ -75,7 +83,7 @@ def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
 
 
 def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
-    """Return the width in pixels that each column needs to be readable."""
+    """Return the width in pixels that each column of a table needs to be readable."""
     letter = QFontMetricsF(Theme.current().font("ui")).averageCharWidth()
     between = [_BETWEEN_COLUMNS] * (len(columns.letters) - 1) + [0]
     return tuple(
@@ -84,16 +92,24 @@ def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
 
 
 def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
-    """Return the column widths: fixed widths in pixels if given, otherwise percentages."""
+    """Return the widths of a table's columns as values for Qt.
+
+    Args:
+        fixed: the widths in pixels, or an empty sequence to use percentages.
+        shares: the widths as percentages of the page's width.
+    """
     if fixed:
         return [QTextLength(QTextLength.Type.FixedLength, length) for length in fixed]
     return [QTextLength(_PERCENT, share) for share in shares]
 
 
 def cell_format(columns: ColumnLayout, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
-    """Return the format of a table cell.
+    """Return the format of a table cell, with its padding.
 
-    The format contains the padding, and the font that gives an empty cell its height.
+    Args:
+        columns: the column layout of the table.
+        column: the index of the cell's column.
+        char: the character format of the table's text. Its font gives an empty cell its height.
     """
     made = QTextTableCellFormat()
     made.merge(char)

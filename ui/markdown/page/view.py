@@ -49,10 +49,10 @@ class MarkdownView(QTextBrowser):
     """Draws a Markdown text, complete or streamed. The view is always as high as the text.
 
     Signals:
-        citation_clicked: the number of a source.
-        citation_pointed: the number of the hovered source, or 0.
+        citation_clicked: the number of the clicked citation.
+        citation_pointed: the number of the hovered citation, or 0 when the hover ends.
         link_clicked: a permitted address.
-        rewritten: the document has been written again, which removed its text cursors.
+        rewritten: the whole document was written again. Earlier text cursors are invalid.
 
     Attributes:
         flushes: how many times streamed text was drawn.
@@ -88,7 +88,7 @@ class MarkdownView(QTextBrowser):
 
     @property
     def written(self) -> int:
-        """The number of final blocks that were written since the last rewrite of the document."""
+        """The number of final leaves (blocks of Markdown) written since the last full rewrite."""
         return self._writer.written
 
     def set_markdown(self, text: str) -> None:
@@ -98,7 +98,7 @@ class MarkdownView(QTextBrowser):
         self.set_leaves(stream.finish())
 
     def set_leaves(self, leaves: Sequence[Leaf]) -> None:
-        """Replace the text with blocks of Markdown that have already been parsed."""
+        """Replace the text with leaves: blocks of Markdown that have already been parsed."""
         self._leaves, self._stream = list(leaves), None
         self._rewrite()
 
@@ -125,7 +125,7 @@ class MarkdownView(QTextBrowser):
         self._pause(time.perf_counter() - started)
 
     def finish(self) -> None:
-        """End the streaming, and draw the remaining text as final."""
+        """Stop streaming, and draw the remaining text in its final form."""
         self._timer.stop()
         if self._stream is None:
             return
@@ -143,7 +143,7 @@ class MarkdownView(QTextBrowser):
         self.viewport().update()
 
     def mark(self, number: int) -> None:
-        """Highlight the citations of a source. 0 removes the highlight."""
+        """Highlight the citations with this number. 0 removes the highlight."""
         if number != self._ink.marked:
             self._ink.marked = number
             self.viewport().update()
@@ -156,8 +156,7 @@ class MarkdownView(QTextBrowser):
     def point_at(self, href: str) -> None:
         """Behave as if the pointer hovered over a link or citation.
 
-        `href` is the address of the link, or `cite:1` for a citation. An empty string ends the
-        hover.
+        `href` is the link's address, or `cite:1` for a citation. An empty string ends the hover.
         """
         self._pointing.point_at(QUrl(href))
 
@@ -167,7 +166,7 @@ class MarkdownView(QTextBrowser):
             QGuiApplication.clipboard().setText(self._code_text(len(self._codes) - 1))
 
     def refresh(self) -> None:
-        """Rewrite the document if the theme has changed since it was written."""
+        """Draw the document again if the theme has changed since it was drawn."""
         if self._is_stale:
             self._is_stale = False
             self._rewrite()
@@ -179,7 +178,7 @@ class MarkdownView(QTextBrowser):
         return data
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Load nothing: a text must never cause a network request or open a file."""
+        """Return None, because a text must never cause a network request or open a file."""
         return None
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -196,7 +195,7 @@ class MarkdownView(QTextBrowser):
             QTimer.singleShot(0, self.refresh)
 
     def _paint_ground(self, painter: QPainter) -> None:
-        """Paint additional backgrounds below the text. Subclasses can override this method."""
+        """Paint additional backgrounds below the text. Subclasses override this method."""
 
     def _paint_band(self, band: QRect, reach: Reach) -> None:
         painter = QPainter(self.viewport())
@@ -249,7 +248,7 @@ class MarkdownView(QTextBrowser):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move the focus to the next or previous link, and show the link as if hovered."""
+        """Move the focus with Tab to another link, and show that link as if it were hovered."""
         is_here = super().focusNextPrevChild(forward)
         href = self.textCursor().charFormat().anchorHref() if is_here else ""
         self._pointing.focus(href)
@@ -296,12 +295,12 @@ class MarkdownView(QTextBrowser):
         self.viewport().update()
 
     def _on_range_changed(self, _least: int, most: int) -> None:
-        """Disable Qt's horizontal scrolling, because wide code and tables scroll on their own."""
+        """Disable Qt's horizontal scrolling, because wide blocks have their own scroll bars."""
         if most:
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Set the delay until the next redraw: 33 ms, or longer if this redraw was slow."""
+        """Set the delay of the next redraw: 33 ms, or more if this one took many `seconds`."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 
@@ -382,13 +381,13 @@ class MarkdownView(QTextBrowser):
         return [*self._writer.final.targets, *self._writer.tail.targets]
 
     def find_places(self, number: int) -> list[QRect]:
-        """Return the rectangles of all citations of a source, in the view's coordinates."""
+        """Return the rectangles of all citations with this number, in the view's coordinates."""
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = [pill for pill in pills if number in pill.numbers]
         return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
 
     def find_place(self, number: int) -> QRect:
-        """Return the rectangle of that citation of a source which is nearest to the pointer."""
+        """Return the rectangle of the citation with this number that is nearest to the pointer."""
         pointer = self.viewport().mapFromGlobal(QCursor.pos())
         found = self.find_places(number)
         return min(found, key=lambda r: (r.center() - pointer).manhattanLength(), default=QRect())

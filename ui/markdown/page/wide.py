@@ -30,15 +30,15 @@ PanelRect = Callable[[Panel], QRectF]
 
 @dataclass(eq=False)
 class _Strip:
-    """A code block or a whole table that can be scrolled.
+    """A code block or a table that can be scrolled horizontally.
 
     Attributes:
-        key: a number that identifies the block: its first text position, negated for a table.
+        key: a unique number: the first text position of a code block, or of a table, negated.
         panel: the background of a code block, or None for a table.
         tables: the groups of rows of a table, or an empty list for a code block.
         rect: the visible rectangle in the view.
         content: the full width in pixels.
-        offset: the scroll position in pixels.
+        offset: the horizontal scroll position in pixels.
     """
 
     key: int
@@ -57,7 +57,7 @@ class _Strip:
 class WideBlocks(QObject):
     """The code blocks and tables that are wider than the viewport of their view.
 
-    The signal `moved` is emitted after scrolling.
+    The signal `moved` is emitted when one of them has been scrolled.
 
     Args:
         viewport: the widget that the view paints on.
@@ -84,7 +84,7 @@ class WideBlocks(QObject):
         self._offsets, self._widest, self._strips = {}, {}, []
 
     def fit_tables(self, *inks: Decorations) -> None:
-        """Give each table the width of the page, or more if its columns need it.
+        """Give each table the width of the page, or more if its columns need more space.
 
         Args:
             *inks: the decorations of the document, which contain its tables.
@@ -93,7 +93,9 @@ class WideBlocks(QObject):
             self._fit_table(rows)
 
     def update(self, panel_rect: PanelRect, *inks: Decorations) -> None:
-        """Find the code blocks and tables that are too wide, after the document has been laid out.
+        """Find the blocks that are too wide for the view, and place their scroll bars.
+
+        Call this after the document has been laid out.
 
         Args:
             panel_rect: returns the rectangle of a code block's background.
@@ -107,10 +109,13 @@ class WideBlocks(QObject):
         self._place_bars()
 
     def scroll(self, y: int, by: int) -> bool:
-        """Scroll the wide code block or table at a y coordinate of the view.
+        """Scroll the wide code block or table at a position in the view.
 
-        Return False if no wide code block or table is there. `by` is the distance in pixels to the
-        right.
+        Return False if no wide code block or table is there.
+
+        Args:
+            y: the y coordinate of the position.
+            by: the distance in pixels to the right, or to the left if it is negative.
         """
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
@@ -135,7 +140,11 @@ class WideBlocks(QObject):
         return moved
 
     def bands(self, rect: QRect) -> Iterator[QRect]:
-        """Divide a region of the view into bands, so that each wide block has its own band."""
+        """Divide a region of the view into horizontal bands, one for each wide block or gap.
+
+        Args:
+            rect: the region to divide.
+        """
         top = rect.top()
         for strip in sorted(self._strips, key=lambda strip: strip.rect.top()):
             if strip.rect.bottom() < rect.top() or strip.rect.top() > rect.bottom():
@@ -176,9 +185,9 @@ class WideBlocks(QObject):
             yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
 
     def _widest_line(self, panel: Panel) -> float:
-        """Return the width of the longest line in pixels.
+        """Return the width in pixels of a code block's longest line.
 
-        Only the newest lines are measured again.
+        Earlier lines were measured by earlier calls. Only the newest lines are measured again.
         """
         position, widest = self._widest.get(panel.first, (panel.first, 0.0))
         if position > panel.last:

@@ -61,11 +61,11 @@ class DocumentWriter:
     Attributes:
         final: the decorations of the final text.
         tail: the decorations of the leaves at the end that the next call of `write` replaces.
-        written: the number of final leaves that have been written.
+        written: the number of final leaves (blocks of Markdown) that have been written.
         recoloring: the highlighter for long code, which works in steps.
         doubtful: the start positions of the unverified citations.
-        pictures: the images to show, by their source, and the reasons why others are not shown.
-            None means that no image is loaded. Other images are shown as placeholders.
+        pictures: for each image source, the loaded image or the reason why it cannot be shown.
+            Images that are missing here are shown as placeholders. None shows only placeholders.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -103,7 +103,7 @@ class DocumentWriter:
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Replace the changing blocks at the end with new final blocks and new changing ones."""
+        """Append final leaves and changing ones. The latter replace those of the previous call."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:
@@ -184,7 +184,7 @@ class DocumentWriter:
         self._previous = leaf
 
     def _last_position(self, leaf: Leaf) -> int:
-        """Return a text position in a Markdown block's last line, or in a table's last cell."""
+        """Return a text position in the last line of a leaf, or in the last cell of a table."""
         is_table = isinstance(leaf, TableRows)
         return self._ink.tables[-1].start if is_table else self._cursor.position()
 
@@ -319,7 +319,7 @@ class DocumentWriter:
         boxes: tuple[Box, ...],
         char: QTextCharFormat | None = None,
     ) -> None:
-        """Begin a text block, indented for its boxes on the side where the text begins."""
+        """Begin a new text block. The boxes around it determine its indentation."""
         inset = compute_inset(boxes)
         is_rtl_block = block.layoutDirection() == _RTL
         block.setLeftMargin(inset.end if is_rtl_block else inset.start)
@@ -340,7 +340,7 @@ class DocumentWriter:
             self._first = self._cursor.position()
 
     def _set_top(self, block: QTextBlockFormat) -> None:
-        """Set the page margins. They include the first block's top margin, which Qt ignores."""
+        """Set the page margins. The top one is that of the first block, which Qt ignores there."""
         root = self._document.rootFrame()
         page = QTextFrameFormat(root.frameFormat().toFrameFormat())
         if page.topMargin() != block.topMargin() or page.leftMargin() != OUTDENT:
