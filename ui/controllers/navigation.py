@@ -14,7 +14,7 @@ from app.config.settings import SECTIONS
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
 from app.sessions.session_info import SessionInfo
-from chains.events import ApprovalRequested, MessageEnded, ToolEnded
+from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
 from ui.chat.transcript.finder import Finder
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController
@@ -105,12 +105,12 @@ class SessionListController(QObject):
         self.refresh()
 
     def _on_event(self, turn: ChatTurn, event: object) -> None:
-        """List a new chat that is not open, and show which chats wait for the user's decision."""
+        """List a new chat that is not open, and show which chats are answered or wait."""
         is_stored = isinstance(event, MessageEnded) and event.role == "user"
         if is_stored and not self._session.is_open(turn):
             self.refresh()
-        is_decision = isinstance(event, ApprovalRequested | ToolEnded)
-        if is_decision and self._session.list_running() != self._running:
+        may_change = isinstance(event, MessageEnded | Step | ApprovalRequested | ToolEnded)
+        if may_change and self._session.list_running() != self._running:
             self.show_known()
 
     def _on_session_changed(self, session: str | None) -> None:

@@ -11,7 +11,7 @@ from app.assistant import Assistant
 from app.startup import StartupInfo
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.contexts import make_context
-from tests.support.window.clicks import choose_from_button
+from tests.support.window.clicks import choose_from_button, visible_rows
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.markdown.page.view import MarkdownView
 from ui.panels.context.left_out_list import LeftOutList
@@ -207,6 +207,30 @@ def test_an_answer_on_its_way_is_shown_when_its_chat_is_opened_again(
     live.run("stop")
     qtbot.waitUntil(lambda: not live.chat.is_running)
     assert read_answers(live) == ["Twelve chars and twelve "]
+
+
+@pytest.mark.parametrize("way", ["next question", "again"])
+def test_a_chat_is_marked_while_it_answers_again(
+    way: str, live: WindowPage, server: ModelServer, qtbot: QtBot
+) -> None:
+    live.composer.choose_mode("chat")
+    server.script(Answer("First."), Answer("Twelve chars and more.", stall_after=1))
+    live.composer.send("How much?")
+    qtbot.waitUntil(lambda: not live.chat.is_running and read_answers(live) == ["First."])
+    qtbot.waitUntil(lambda: not is_marked(live))
+    if way == "again":
+        live.run("answer_again")
+    else:
+        live.composer.send("And now?")
+    qtbot.waitUntil(lambda: is_marked(live))
+    live.run("stop")
+    qtbot.waitUntil(lambda: not is_marked(live))
+
+
+def is_marked(window: WindowPage) -> bool:
+    """Return whether a chat in the sidebar says that it is being answered."""
+    rows = visible_rows(window.sidebar.view.chats)
+    return any("answering" in str(row.data(Qt.ItemDataRole.AccessibleTextRole)) for row in rows)
 
 
 def read_answers(window: WindowPage) -> list[str]:
