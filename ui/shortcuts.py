@@ -24,7 +24,7 @@ class WindowActions(QObject):
     Args:
         window: the window to add the actions to. The shortcuts work while the window or one of its
             children has the focus.
-        slots: the function that runs each command, by command name.
+        slots: maps the name of each command to the function that runs it.
     """
 
     def __init__(self, window: QWidget, slots: dict[str, Callable[[], object]]) -> None:

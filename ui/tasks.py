@@ -1,6 +1,6 @@
 """Run tasks in threads and deliver their results in the GUI thread.
 
-No other module of `ui` uses threads. A `Task` consumes one iterator from the layers below in its
+No other module of `ui` uses threads. A `Task` runs one iterator of `app` or another package in its
 own thread. A `Mailbox` delivers the items to the GUI thread in order. Text deltas that arrive
 within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
 token.
@@ -81,7 +81,11 @@ class Mailbox(QObject):
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the waiting items now, or with the next batch if delivery is throttled."""
+        """Deliver the items that are waiting.
+
+        If delivery is throttled and the last batch was less than 33 ms ago, they are delivered
+        later.
+        """
         wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
         if self._is_paced and wait_s > 0:
             self._timer.start(max(1, round(wait_s * 1000)))
@@ -99,9 +103,13 @@ class Task(QObject):
     """An iterator that runs in its own thread. Connect to the signals before calling `start`.
 
     Signals:
-        yielded: an item of the iterator.
-        failed: the exception that ended the task, unless it was cancelled.
-        finished: the task has ended. Emitted once, even after a failure or cancellation.
+        yielded: emitted with each item of the iterator.
+        failed: emitted with the exception that ended the task.
+        finished: emitted once when the task has ended, even after a failure or cancellation.
+
+    Attributes:
+        token: cancels the task.
+        is_running: whether the task has been started and has not ended.
     """
 
     yielded = Signal(object)
@@ -134,9 +142,13 @@ class Task(QObject):
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel the task, drop its items and wait until it ends.
+        """Cancel the task and wait until its thread has ended. No more items are delivered.
 
-        Return whether it ended in time.
+        Args:
+            timeout_s: the maximum time to wait, in seconds.
+
+        Returns:
+            Whether the thread has ended in time.
         """
         self.cancel()
         self._mail.close()
@@ -222,7 +234,12 @@ class LatestOnly(QObject):
         self._timer.timeout.connect(self._start)
 
     def ask(self, question: Call, *, now: bool = False) -> None:
-        """Replace the waiting call with a new one. If `now` is True, run it without a pause."""
+        """Replace the call that waits with a new one.
+
+        Args:
+            question: the function to call.
+            now: whether to call it at once instead of after a pause without new calls.
+        """
         self._waiting = question
         self._is_stale = self._task is not None
         if now or self._runner.is_synchronous:
@@ -279,7 +296,11 @@ class LatestWriter(Generic[Value]):
         self._thread: threading.Thread | None = None
 
     def put(self, value: Value) -> None:
-        """Write a value soon. The value must not be changed afterwards."""
+        """Write a value in the thread, as soon as the previous one is written.
+
+        Args:
+            value: the value. It must not be changed afterwards.
+        """
         with self._lock:
             if value == self._latest:
                 return

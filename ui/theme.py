@@ -1,8 +1,8 @@
 """The theme: colours, fonts, sizes and the Qt style sheet, derived from the design tokens.
 
 Widgets read colours and fonts from `Theme.current()` and repaint on `changed`. No other module
-of `ui` defines a colour. A surface is set off from others by one step of background colour and one
-hairline.
+of `ui` defines a colour. Adjacent surfaces have slightly different background colours and are
+separated by a hairline.
 """
 
 import json
@@ -154,7 +154,11 @@ class Theme(QObject):
         return found
 
     def fill(self, template: str) -> str:
-        """Fill a style sheet template, replacing each `@token.path` and `@px(length)`."""
+        """Fill in a style sheet template.
+
+        Each `@token.path` is replaced with the value of the design token, and each `@px(length)`
+        with the scaled length.
+        """
         scaled = _SCALED_LENGTH.sub(lambda match: f"{self.px(int(match.group(1)))}px", template)
         return _TOKEN.sub(lambda match: self._css_value(match.group(1)), scaled)
 

@@ -137,7 +137,7 @@ class MainWindow(WindowFrame):
         self._actions.trigger(name)
 
     def offer_first_run(self) -> None:
-        """Open the first-run dialog once, if no vault has ever been opened."""
+        """Open the first-run dialog if no vault is set. This happens automatically only once."""
         if not self.assistant.settings.values.vault_path and not self._state.is_set_up:
             self._state.is_set_up = True
             self.controllers.first_run.open()

@@ -77,7 +77,7 @@ def make_controllers(
     Args:
         assistant: the application's use-cases.
         runner: runs the controllers' tasks.
-        frame: the main window, whose `navigation` is set.
+        frame: the main window, whose attribute `navigation` must have been set.
         drafts_file: the file that stores the unsent messages.
     """
     base = (assistant, runner, frame)

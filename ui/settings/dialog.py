@@ -50,11 +50,12 @@ class SettingsDialog(QDialog):
     """The settings dialog: the list of pages on the left, the open page on the right.
 
     Signals:
-        changed: the key of a changed setting, or `instructions` for instructions and memories.
-        index_requested: the user wants to update the index.
-        scale_chosen: the font scale that the user has chosen.
-        setup_requested: the name of the first-run step to open.
-        file_requested: a file to open in another program.
+        changed: emitted when a setting has been changed, with its key, and with `instructions` when
+            the user's instructions or memories have been saved.
+        index_requested: emitted when the user wants to update the index.
+        scale_chosen: emitted with the font scale that the user chooses.
+        setup_requested: emitted with the name of the first-run step that the user opens.
+        file_requested: emitted with the path of a file to open in another program.
     """
 
     changed = Signal(str)
@@ -153,7 +154,7 @@ class SettingsDialog(QDialog):
             self.stack.show_section(name)
 
     def _on_turned(self) -> None:
-        """Remember the page that is shown, and list the calls that were made meanwhile."""
+        """Remember the page that is shown. If it is the page "Ledger", reload its list of calls."""
         if self.stack.section:
             self._shown = self.stack.section
             if self._shown == "Ledger":
@@ -170,7 +171,7 @@ class SettingsDialog(QDialog):
         row.control.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_searched(self, text: str) -> None:
-        """List the pages that match a search, and show one of them."""
+        """List the pages that contain the search text, and show one of them."""
         names = self.stack.find_matches(text)
         self._listed.set_sections(names)
         if not names:

@@ -52,7 +52,7 @@ class NumberField(QLineEdit):
         self._fit()
 
     def resizeEvent(self, event: Any) -> None:
-        """Move the unit to the right edge of the resized field."""
+        """Keep the unit label at the right edge of the field when the field is resized."""
         super().resizeEvent(event)
         self._place_unit()
 
@@ -89,7 +89,12 @@ class _LinesField(QPlainTextEdit):
 
 
 def make_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
-    """Create a setting's row, with the control for its kind."""
+    """Create a setting's row with the control for its kind.
+
+    Args:
+        spec: the schema entry of the setting.
+        writer: reads and writes the setting's value.
+    """
     is_folder = spec.key == "vault.path"
     return SettingRow(spec, writer, _folder if is_folder else _MAKERS[spec.kind])
 

@@ -208,10 +208,10 @@ class CommandRow(QWidget):
         self._write(self._wanted, self._is_wanted_beside)
 
     def _write(self, keys: str, adds: bool) -> None:
-        """Store a shortcut for the row's command, and remove it from all other commands.
+        """Store the shortcuts of the row's command, and remove them from all other commands.
 
         Args:
-            keys: the shortcut, or an empty string to remove it.
+            keys: the new shortcut, or an empty string for none.
             adds: whether to keep the command's other shortcuts.
         """
         name = self._command.name

@@ -118,7 +118,10 @@ class KeySection(QWidget):
         self._keep("")
 
     def _ask_about_plain_http(self, is_asked: bool) -> None:
-        """Show or hide the question of whether to send the key unencrypted."""
+        """Show or hide the buttons that accept or refuse sending the key unencrypted.
+
+        If they are shown, the warning above them names the address.
+        """
         for answer in (self.refuse, self.agree):
             answer.setVisible(is_asked)
         self.save.setVisible(not is_asked)

@@ -49,7 +49,12 @@ class LimitRow(SettingRow):
         self._effect.begin(preview)
 
     def show_change(self, key: str, value: object) -> None:
-        """Preview the next request with one changed setting."""
+        """Preview the next request as if one setting had another value.
+
+        Args:
+            key: the key of the setting.
+            value: the other value.
+        """
         self._effect.show_changes({key: value})
 
     def show_in_force(self) -> None:
@@ -170,7 +175,10 @@ class _Effect(QFrame):
         self._lay_out()
 
     def begin(self, preview: Preview) -> None:
-        """Set the preview function, and compare later changes with the current settings."""
+        """Set the function that previews requests, and preview the next request.
+
+        The result is the reference with which later changes are compared.
+        """
         self._preview, self._first = preview, None
         self.show_changes({})
 

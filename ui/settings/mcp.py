@@ -152,8 +152,8 @@ class ServerRow(QWidget):
     The first test asks for a confirmation before the server is started or connected to.
 
     Signals:
-        test_requested: the user wants to start the server, and has approved it.
-        removed: the user wants to remove the server.
+        test_requested: emitted when the user wants to test the server and has approved it.
+        removed: emitted when the user wants to remove the server.
     """
 
     test_requested = Signal()
@@ -176,13 +176,17 @@ class ServerRow(QWidget):
         self._ask(False)
 
     def show_approval(self, is_approved: bool) -> None:
-        """Show whether the user has approved the server, in place of the former state."""
+        """Show whether the user has approved the server, unless the result of a test is shown."""
         self._is_approved = is_approved
         if self.state.text() in (_NEW, _APPROVED):
             self._say(_APPROVED if is_approved else _NEW)
 
     def begin_test(self, task: Task) -> None:
-        """Show the progress and the result of a test."""
+        """Start a test of the server, and show its progress and result.
+
+        Args:
+            task: the task that tests the server.
+        """
         self._is_approved, self._task = True, task
         self._say(_STARTING)
         task.yielded.connect(self._on_tested)
@@ -204,7 +208,13 @@ class ServerRow(QWidget):
             self._ask(True)
 
     def _ask(self, is_asked: bool) -> None:
-        """Show or hide the question of whether to start the server for the first time."""
+        """Show or hide the buttons that allow or refuse to start the server for the first time.
+
+        If they are shown, the row also explains what starting the server means.
+
+        Args:
+            is_asked: whether to show the buttons in place of "Test" and "Remove".
+        """
         for made in (self.refuse, self.start):
             made.setVisible(is_asked)
         for made in (self.test, self.remove):

@@ -23,9 +23,10 @@ __all__ = ["SettingsPages"]
 
 
 class SettingsPages(QStackedWidget):
-    """A page for each section of the schema, and a page that says that a search found nothing.
+    """The pages of the settings dialog: one for each section of the schema.
 
-    The signal `page_created` is emitted when the widgets of a page have been created.
+    Another page is shown if a search found nothing. The signal `page_created` is emitted when the
+    widgets of a page have been created.
 
     Args:
         make_widgets: creates the widgets of a section's page. It is called once for each section.
@@ -63,12 +64,12 @@ class SettingsPages(QStackedWidget):
         self.setCurrentWidget(self._none)
 
     def scroll_to(self, section: str, row: QWidget) -> None:
-        """Make a row of the open page visible."""
+        """Scroll a section's page so that a row is visible."""
         QApplication.processEvents()  # places the rows of a page that was never shown
         self._areas[section].ensureWidgetVisible(row)
 
     def find_matches(self, text: str) -> list[str]:
-        """Show only the rows that match a text, and return the sections that have any."""
+        """Show only the rows that match a text, and return the sections that have matching rows."""
         if self._search is None:
             for section in SECTIONS:
                 self.create_page(section)

@@ -79,7 +79,11 @@ class SettingRow(QWidget):
             self.refresh()
 
     def open_folder(self, path: str) -> None:
-        """Open a folder as the vault. This also changes the row's setting."""
+        """Open a folder as the vault. If this succeeds, the row's setting is changed as well.
+
+        Args:
+            path: the path of the folder. If it is empty, only the setting is changed.
+        """
         if path and path != self._writer.value(self.spec.key):
             self._writer.open_folder(path)
         else:

@@ -65,7 +65,12 @@ class SettingsSearchField(QLineEdit):
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a settings page. `line` is the hairline above it, or None if there is none."""
+    """A row of a settings page.
+
+    Attributes:
+        widget: the row.
+        line: the hairline above the row, or None if there is none.
+    """
 
     widget: QWidget
     line: QWidget | None
@@ -80,9 +85,12 @@ class SettingsSearch:
         }
 
     def show_matches(self, text: str) -> list[str]:
-        """Show only those rows of the dialog that contain all words of a text.
+        """Show only the rows of the dialog that contain all words of `text`.
 
-        An empty string shows all rows. The names of the pages that have matching rows are returned.
+        An empty string shows all rows.
+
+        Returns:
+            The names of the pages that have matching rows.
         """
         words = text.casefold().split()
         return [name for name, rows in self._pages.items() if self._filter(name, rows, words)]

@@ -100,7 +100,7 @@ class IndexSection(QWidget):
         self._lists.ask(self._assistant.notes, now=True)
 
     def show_notes(self, notes: Sequence[NoteState]) -> None:
-        """Show the number of notes, and list the failed and excluded ones."""
+        """Show the number of notes, and list the notes that failed or are excluded."""
         failed = [note for note in notes if note.state == "failed"]
         excluded = [note for note in notes if note.state == "excluded"]
         parts = [f"{plural(len(notes) - len(failed) - len(excluded), 'note')} indexed"]

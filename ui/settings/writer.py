@@ -14,11 +14,11 @@ __all__ = ["SettingsWriter"]
 
 
 class SettingsWriter(QObject):
-    """Writes settings in the order in which they were changed.
+    """Writes settings in background tasks, in the order in which they were changed.
 
     Signals:
-        changed: the key of a setting that was written.
-        refused: the key of a setting that could not be written, and an error message.
+        changed: emitted with the key of a setting after it has been written.
+        refused: emitted with the key of a setting that could not be written, and an error message.
     """
 
     changed = Signal(str)
