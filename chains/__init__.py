@@ -3,15 +3,15 @@
 ```
 turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, check, finish
   │           agent: ask, run tools, ask again      compact: summaries of old turns
-  ├── tools       the tools of an agent: a call of the model → its arguments checked → a result
-  ├── mcp         the servers of the settings → their tools; a call → text of bounded size
-  ├── web         an address → its host checked → the title and text of the page
-  ├── retrieval   query → passages; attachments that are too large → excerpts or reading notes
-  ├── request     Chain and TurnContext; the entries of a turn → its prepared request
-  ├── extractive  the answers without a language model: quotations of the notes
-  ├── gguf        models in files on this computer, run in a child process
-  ├── llm         the model port, HTTP, provider errors (a 429 → RateLimited)
-  └── citations   the citations and quotations of an answer → verified or not
+  ├── tools       the tools of an agent: check the arguments of a tool call, run it, return a result
+  ├── mcp         the tools of the MCP servers in the settings; results of limited size
+  ├── web         check the host of an address, fetch the page, extract its title and text
+  ├── retrieval   find passages; shorten large attachments to excerpts or reading notes
+  ├── request     Chain and TurnContext; build the log entries of a turn and its requests
+  ├── extractive  answer without a language model, by quoting the notes
+  ├── gguf        run model files on this computer, in a child process
+  ├── llm         the model port, HTTP calls, and provider errors (429 → RateLimited)
+  └── citations   verify the citations and quotations of an answer
 ```
 
 - `events`: the values that a turn yields, in order. `errors`: the errors it raises.
@@ -25,9 +25,10 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `cancel`: the token that stops running work. `concurrency`: the pool that calls run in.
 - `event_loop`: the thread in which code for asyncio runs.
 
-A chain is a value (`request.chain.Chain`): prompt, search, tools, hooks. `turn.run.run_turn` is a
-generator that answers a user message with a chain, in the thread that iterates over it. Calls to
-servers, searches and imports run in the pool, so that a cancel takes effect within 200 ms.
+A chain (`request.chain.Chain`) contains the prompt, search, tools and hooks for answering a
+message. `turn.run.run_turn` is a generator that answers a user message with a chain, in the thread
+that iterates over it. Calls to servers, searches and imports run in the pool, so that a cancel
+takes effect within 200 ms.
 
 This package may import context, vault and resources. It must not import app, ui or Qt. Only `model`
 imports litellm, only `tokenizer` imports tiktoken, and only `gguf.worker` imports xllamacpp, each

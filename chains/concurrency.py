@@ -86,7 +86,7 @@ class _Channel(Generic[T]):
         """Mark the channel as finished, because the producer has no more items.
 
         Args:
-            error: the exception that ended the producer, which the consumer raises, or None.
+            error: the exception that ended the producer, to be raised in the consumer, or None.
         """
         with self._changed:
             self._is_finished, self._error = True, error

@@ -73,7 +73,7 @@ class LedgerFailed(ChainError):
 
 
 class ProposalOutdated(ChainError):
-    """The content that an approved proposal would change is not the same as when it was shown."""
+    """The content that a proposal would change has changed since the proposal was shown."""
 
 
 class McpFailed(ChainError):

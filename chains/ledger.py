@@ -69,7 +69,7 @@ class LedgerPort(Protocol):
 
 
 class _Unrecorded:
-    """The record of a call that is not recorded."""
+    """A record that stores nothing, which `NoLedger` returns."""
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Discard the result of the call."""

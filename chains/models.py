@@ -146,7 +146,7 @@ class ModelInfo:
 
     @property
     def takes_marks(self) -> bool:
-        """Whether the service supports cache marks, which say up to where to cache a request."""
+        """Whether the service supports cache marks, which say how much of a request to cache."""
         return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
 
     @property
@@ -312,7 +312,7 @@ def _describe_ollama(
     local_context: int,
     ledger: LedgerPort | None,
 ) -> ModelInfo:
-    """Describe an Ollama model at `/api/chat`, because `/v1` ignores the context length."""
+    """Describe an Ollama model. Its endpoint is `/api/chat`, because `/v1` ignores `num_ctx`."""
     bare = name.removeprefix(f"{provider}/")
     base = find_ollama_root(api_base or _LOCAL_BASES["ollama"])
     endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)

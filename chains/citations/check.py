@@ -265,11 +265,11 @@ _FENCE: Final = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 
 
 def find_heading(passage: str, place: int, first: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the headings that a position in a passage is under.
+    """Return the headings above a position in a passage.
 
     Args:
         passage: Markdown text.
-        place: a character offset in the passage.
+        place: the position as a character offset.
         first: the headings above the start of the passage.
     """
     path, level = first, len(first)

@@ -158,9 +158,9 @@ def choose_parts(
 
 
 def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
-    """Return the whole section that contains a part if the section is short enough to quote.
+    """Return the section that contains a part if it is short enough to quote, otherwise the part.
 
-    A section with a single code block is only returned if the question asks for instructions or
+    A section with a single code block is returned only if the question asks for instructions or
     about several things.
     """
     if part.kind in {"list", "row"}:

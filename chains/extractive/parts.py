@@ -367,7 +367,7 @@ def _is_question(text: str) -> bool:
 
 
 def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
-    """Return the index range of the blocks, without those at both ends that answer nothing."""
+    """Return the index range of the blocks, leaving out useless ones at both ends."""
     start, end = 0, len(blocks)
     while start < end and _is_no_answer(blocks[start].lines[0]):
         start += 1
@@ -392,7 +392,7 @@ def _is_link(block: PassageBlock) -> bool:
 
 
 def _shorten(sentence: str) -> str:
-    """Truncate very long sentences."""
+    """Truncate a sentence if it is very long."""
     if len(sentence) > LONGEST_CHARS:
         cut = sentence[:LONGEST_CHARS]
         blank = cut.rfind(" ")

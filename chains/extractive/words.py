@@ -102,7 +102,10 @@ def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
 
 
 def measure_match(word: str, words: frozenset[str]) -> float:
-    """Return how well a word matches a text: 1 if it is in the text, less for a shared prefix."""
+    """Return how well a word matches the words of a text.
+
+    The result is 1 if the text contains the word, less if only a prefix matches, and otherwise 0.
+    """
     if word in words:
         return 1.0
     if len(word) < SHORTEST_STEM or is_unspaced(word) or word.isdigit():

@@ -115,9 +115,9 @@ class GgufModel:
 
 
 def _add_end_reason(event: ModelEvent, running: RunningModel) -> ModelEvent:
-    """If the model's process has ended, add the reason to the event that ends a broken-off answer.
+    """Add the reason why the model's process ended to the event that ends an incomplete answer.
 
-    Other events are returned unchanged.
+    Other events are returned unchanged, and so is this event if the process is still running.
     """
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event

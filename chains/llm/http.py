@@ -283,7 +283,7 @@ def parse_origin(address: str) -> str:
 
 
 def build_key_headers(key: str | None) -> dict[str, str]:
-    """Build the authorization header for an API key, or for a key that starts with `Basic `."""
+    """Build the `Authorization` header from a bearer token or a complete `Basic …` value."""
     if not key:
         return {}
     return {"Authorization": key if key.startswith("Basic ") else f"Bearer {key}"}

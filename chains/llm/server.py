@@ -298,7 +298,7 @@ def _read_limit(entry: Mapping[str, Any]) -> int | None:
 
 
 def _read_abilities(entry: Mapping[str, Any]) -> tuple[bool | None, bool | None]:
-    """Return whether a model supports tools, and whether it accepts images; None if unknown."""
+    """Return whether a model supports tools and accepts images. Unknown values are None."""
     listed = entry.get("capabilities")
     named = {str(one) for one in listed} if isinstance(listed, list) else None
     tools = None if named is None else bool(named & {"tools", "tool_use"})

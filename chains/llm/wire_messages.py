@@ -218,7 +218,7 @@ def _join_messages(
 def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
     """Convert messages as `build_wire_messages` does, but return each one as JSON text.
 
-    The JSON of a message that merges with no other is cached.
+    If a message is not merged with another one, its JSON is cached.
 
     Args:
         messages: the messages.

@@ -168,7 +168,7 @@ def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
     """Parse all servers in the setting `mcp.servers`, sorted by name.
 
     Raises:
-        ValueError: one of them is not valid. The message says why.
+        ValueError: a server is not valid. The message says why.
     """
     return tuple(McpServer.parse(name, value[name]) for name in sorted(value))
 

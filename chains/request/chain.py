@@ -70,7 +70,7 @@ class SearchPort(Protocol):
         """
 
     def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return the dates in the properties of the given notes, as ISO 8601 by note path."""
+        """Map each given note's path to the dates in its properties, in ISO 8601."""
 
 
 class AttachmentSearch(Protocol):

@@ -57,7 +57,7 @@ NOTHING_DEFERRED: Final = DeferredTools()
 
 @dataclass(frozen=True)
 class ToolOffer:
-    """The decision which tools the requests of a turn include.
+    """The decision on which tools the requests of a turn include.
 
     Attributes:
         tools: the tools that are included.
@@ -150,7 +150,14 @@ def _fill(
     most_tokens: int,
     counter: TokenCounter,
 ) -> list[str]:
-    """Return the names of all tools in `head`, and of as many from `rest` as fit."""
+    """Return the names of all tools in `head`, and of the tools in `rest` that still fit.
+
+    Args:
+        head: the tools that are always included.
+        rest: the other tools, most important first.
+        most_tokens: the maximum number of tokens of all definitions together.
+        counter: the token counter.
+    """
     names = [tool.name for tool in head]
     taken = sum(count_tool(tool, counter) for tool in head)
     for tool in rest:

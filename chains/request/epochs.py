@@ -30,7 +30,7 @@ ATTEMPT: Final = "compaction_attempt"
 
 
 class LoggedBreaker(CircuitBreaker):
-    """A circuit breaker for compactions, which stores failed attempts in the log."""
+    """Disables compaction after several failed attempts, and stores failed attempts in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
         """Read from the log which compactions have failed since old turns were last left out.

@@ -75,7 +75,11 @@ class ProjectPort(Protocol):
 
 @dataclass(frozen=True)
 class ProjectSetup:
-    """The project of a chain, and whether the system message may include the text of its notes."""
+    """The project of a chain.
+
+    Attributes:
+        includes_text: whether the system message may include the text of the project's notes.
+    """
 
     notes: ProjectPort
     includes_text: bool = True

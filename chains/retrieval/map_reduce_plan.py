@@ -100,14 +100,14 @@ class _TextSplitter:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Return the index of the line, at most `fitting`, at which the next part best starts."""
+        """Choose the line with which the next part starts, at or before the line `fitting`."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """How suitable the start of each block is as the start of a part, by line index."""
+        """Map the index of each line that starts a block to its rating as the start of a part."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -341,7 +341,7 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return how many calls merge reading notes at most, and how many tokens they read."""
+        """Return the maximum number of calls that merge reading notes, and of tokens they read."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_tokens_left:

@@ -36,8 +36,8 @@ __all__ = [
 class ApprovalDesk:
     """Holds proposals until they are answered. Thread-safe.
 
-    The front end shows the event `ApprovalRequested`, and calls `answer` with its id. An answer may
-    arrive before the turn starts waiting for it.
+    The front end shows the event `ApprovalRequested`, and calls `answer` with the id in the event.
+    An answer may arrive before the turn starts waiting for it.
     """
 
     def __init__(self) -> None:

@@ -105,7 +105,7 @@ def build_web_tool(client: WebClient, cancel: CancelToken, number: NumberSources
 
 
 def _shorten(page: Segment) -> Segment:
-    """Truncate a page to `MAX_CHARS` characters, and add how many characters are missing."""
+    """Truncate a page to `MAX_CHARS` characters, and append how many characters are missing."""
     left_out = len(page.content) - MAX_CHARS
     if left_out <= 0:
         return page

@@ -136,7 +136,7 @@ def clean_title(text: str) -> str:
 
 
 def shorten_line(line: str) -> str:
-    """Shorten a line to 60 characters, with an ellipsis and if possible at the end of a word."""
+    """Shorten a line to 60 characters including an ellipsis, if possible at a word's end."""
     if len(line) <= MOST_TITLE_CHARS:
         return line
     cut = line[: MOST_TITLE_CHARS - 1]

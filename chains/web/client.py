@@ -45,7 +45,7 @@ _HEADERS: Final = {
 
 
 class RedirectedElsewhere(FetchFailed):
-    """A page redirects to another host, which was not followed because it was not approved."""
+    """A redirect to another host was not followed, because that host was not approved."""
 
     def __init__(self, source: "httpx.URL", target: "httpx.URL") -> None:
         super().__init__(
