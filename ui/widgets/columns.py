@@ -87,13 +87,15 @@ class Columns(QWidget):
         return self._right.isVisibleTo(self)
 
     def widths(self) -> list[int]:
-        """Return the widths in pixels of the sidebar and the right column, to be saved."""
+        """Return the widths in pixels of the sidebar and of the right column, in this order."""
         return [self._chosen(self._sidebar), self._chosen(self._right)]
 
     def set_widths(self, widths: list[int]) -> None:
-        """Set the widths in pixels of the sidebar and the right column.
+        """Set the widths in pixels of the sidebar and of the right column.
 
-        A column without a width in the list gets its default width.
+        Args:
+            widths: the widths, as returned by `widths`. A missing width resets its column to the
+                default.
         """
         for place, widget in enumerate((self._sidebar, self._right)):
             self._widths[widget] = widths[place] if place < len(widths) else None
@@ -132,7 +134,10 @@ class Columns(QWidget):
         return self._close(self._drawers[-1].content)
 
     def arrange(self) -> None:
-        """Lay out the columns for the window's current width."""
+        """Lay out the columns for the current width of the window.
+
+        A column for which the window is too narrow is hidden, and can be opened as a drawer.
+        """
         if self.is_right_docked:
             self._dock(self._right, 2)
         if self.is_sidebar_docked:
@@ -183,7 +188,7 @@ class Columns(QWidget):
         self._middle.setMinimumWidth(min(440, self._length("transcript.min")))
 
     def _compute_width(self, widget: QWidget) -> int:
-        """Return the width that the user chose for a column, clamped to its allowed range."""
+        """Return the width that the user chose for a column, clamped to the allowed range."""
         return min(max(widget.minimumWidth(), self._chosen(widget)), widget.maximumWidth())
 
     def _chosen(self, widget: QWidget) -> int:

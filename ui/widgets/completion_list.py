@@ -44,14 +44,14 @@ Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True)
 class Choice:
-    """An item of a suggestion list or the palette.
+    """An item of a suggestion list or the command palette.
 
     Attributes:
         value: the value that the signal `chosen` carries when the item is chosen.
         text: the displayed name of the item.
         icon: the name of the icon, or an empty string for no icon.
-        detail: additional text shown dimmed after the name and also searched, such as a note's
-            folder or a command's description.
+        detail: text shown dimmed after the name, such as a note's folder or a command's
+            description. It is searched too.
         beside: text in the right column, such as the kind of item or its shortcut.
         other_words: text that is searched but not shown.
     """
@@ -71,11 +71,13 @@ class Choice:
         object.__setattr__(self, "_keys", keys)
 
     def rank(self, query: str, words: Sequence[str]) -> tuple[int, int] | None:
-        """Return a sort key, lowest for the best match, or None if a word does not occur.
+        """Return a sort key, which is lowest for the best match.
+
+        Return None if the choice does not contain all of the words.
 
         Args:
             query: the whole text that the user typed, in lower case.
-            words: the words of the query. Each one must occur in the choice.
+            words: the words of the query.
         """
         text, whole = self._keys
         if any(word not in whole for word in words):
@@ -91,7 +93,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Match:
-    """A choice that matches the query, and the matching spans of its text."""
+    """A choice that matches a search text.
+
+    Attributes:
+        choice: the choice.
+        spans: the start and end index of each matching piece of the choice's text.
+    """
 
     choice: Choice
     spans: tuple[tuple[int, int], ...] = ()
@@ -100,7 +107,7 @@ class Match:
 def find_choices(choices: Iterable[Choice], query: str, most: int = _MOST) -> list[Match]:
     """Return the choices that contain every word of a query, best match first.
 
-    An empty query matches all choices, in their original order.
+    Case is ignored. An empty query matches all choices, in their original order.
 
     Args:
         choices: the choices to search.
@@ -138,7 +145,7 @@ class ChoiceModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self.matches)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the text, tooltip, accessible text or `Match` of a row."""
+        """Return the data of a row for an item role: `Match`, text, tooltip or accessible text."""
         match = self.matches[index.row()]
         choice = match.choice
         if role == _MATCH:
@@ -154,9 +161,14 @@ class ChoiceModel(QAbstractListModel):
 
 
 class ChoiceView(QListView):
-    """A list view of matches. Emits `chosen` with the value of the clicked row.
+    """A list view of matches, which never takes the focus.
 
-    The view never takes the focus. The focused widget calls `step` when an arrow key is pressed.
+    The widget that has the focus calls `step` when an arrow key is pressed. The signal `chosen` is
+    emitted with the `value` of a choice when its row is clicked.
+
+    Args:
+        name: the name of the list, for screen readers.
+        parent: the parent widget.
     """
 
     chosen = Signal(str)
@@ -194,7 +206,13 @@ class ChoiceView(QListView):
         self.scrollToTop()
 
     def step(self, by: int) -> None:
-        """Move the selection by a number of rows. A move by one row wraps around at the ends."""
+        """Move the selection down, or up if `by` is negative.
+
+        A move by one row wraps around at the ends. A longer move stops there.
+
+        Args:
+            by: the number of rows.
+        """
         rows = len(self.matches)
         if rows:
             row = self.currentIndex().row() + by
@@ -248,7 +266,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
-    """Draw the text of a match, and return the x position of its right end."""
+    """Draw the text of a match, and return the x coordinate of the text's right end."""
     theme = Theme.current()
     painter.setPen(theme.color("text.primary"))
     plain, heavy = theme.font("ui"), theme.font("ui_strong")

@@ -49,8 +49,8 @@ class ElidedLabel(QLabel):
     Args:
         text: the full text.
         mode: where to elide the text. Paths are elided in the middle.
-        is_ours: whether the text is a sentence of the user interface. Such a sentence is always
-            laid out left to right, even if it starts with a name in a right-to-left script.
+        is_ours: whether the text is a sentence of the user interface. Such a sentence is laid out
+            left to right, even if it starts with a note's name in a right-to-left script.
     """
 
     def __init__(
@@ -77,7 +77,12 @@ class ElidedLabel(QLabel):
         return self._whole
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Show a text with a tooltip. If the text is elided, the full text precedes the hint."""
+        """Show a text with a tooltip.
+
+        Args:
+            text: the text.
+            hint: the tooltip. If the text is elided, the tooltip starts with the full text.
+        """
         self._whole = one_line(text)
         self._hint = hint
         self.setAccessibleName(self._whole)
@@ -150,8 +155,8 @@ class IconButton(Scaled, QToolButton):
     Args:
         icon_name: the name of the icon.
         name: the button's name, for the tooltip and for screen readers.
-        command: the window command with the same effect, whose shortcut the tooltip shows, or an
-            empty string if there is none.
+        command: the command of the window that does the same as the button, or an empty string. The
+            tooltip shows the command's shortcut.
         size: the width and height of the button, in pixels at the normal font scale.
         icon_px: the width and height of the icon, in pixels at the normal font scale.
     """
@@ -223,9 +228,9 @@ def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool =
 
     Args:
         text: the text of the label.
-        kind: a type role of the design tokens, such as `body` or `caption`.
-        tone: the text colour, as in `dress`.
-        numbers: whether all digits have the same width.
+        kind: the role of the text in the theme, such as `body` or `caption`, which sets the font.
+        tone: the name of the text colour, such as `primary` or `secondary`.
+        numbers: whether to use digits of equal width.
     """
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
@@ -250,7 +255,10 @@ class PushButton(QPushButton):
     """A push button with a visible focus ring, even if its role is `primary`."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the button, and a second ring if its edge has the colour of the focus ring."""
+        """Draw the button, with an additional focus ring if the button has the role `primary`.
+
+        The edge of such a button has the colour of the usual ring, which therefore cannot be seen.
+        """
         super().paintEvent(event)
         if self.hasFocus() and self.property("role") == "primary":
             painter = QPainter(self)
@@ -262,9 +270,9 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
     """Create a push button.
 
     Args:
-        word: the button's label: a verb with its object.
-        role: `primary`, `text`, `link`, or empty for a plain button.
-        act: called when the button is clicked.
+        word: the button's label: a verb and, if needed, its object.
+        role: `primary`, `text`, `link`, or an empty string for a plain button.
+        act: the function to call when the button is clicked, or None.
     """
     made = PushButton(word)
     made.setProperty("role", role)
@@ -322,7 +330,7 @@ def paint_row(button: QAbstractButton, painter: QPainter) -> None:
 
 
 def add_keys(text: str, command: str) -> str:
-    """Append a window command's shortcut in brackets to a text, if it has a shortcut."""
+    """Append the shortcut of a window command in brackets to a text, if there is one."""
     keys = Keymap.current().describe(command) if command else ""
     return f"{text} ({keys})" if keys else text
 

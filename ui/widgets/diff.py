@@ -49,11 +49,12 @@ _TONES: Final = {"head": "text.tertiary", "note": "text.tertiary", "same": "text
 
 
 class DiffView(QFrame):
-    """A unified diff in a box of at most twelve lines. The box scrolls and can be expanded.
+    """A unified diff in a box of at most twelve lines, which scrolls and can be expanded.
 
     Args:
         diff: the unified diff of one or more notes.
         name: the accessible name, for screen readers.
+        parent: the parent widget.
 
     Attributes:
         text: the field with the diff's lines.
@@ -107,12 +108,13 @@ class DiffView(QFrame):
 
 
 class HunkList(QWidget):
-    """The hunks of a change, each with a switch to keep it or leave it out.
+    """A list of a change's hunks, each with a switch to accept the hunk or leave it out.
 
     The signal `changed` is emitted when a switch is toggled.
 
     Args:
         hunks: the hunks, each as a unified diff without file names.
+        parent: the parent widget.
 
     Attributes:
         switches: the switch of each hunk, in order.
@@ -139,24 +141,24 @@ class HunkList(QWidget):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all hunks of the change are kept."""
+        """Whether the switches of all hunks are on."""
         return all(switch.isChecked() for switch in self.switches)
 
     def find_kept(self) -> list[int]:
-        """Return the zero-based indices of the hunks that are kept."""
+        """Return the zero-based indices of the hunks whose switch is on."""
         return [number for number, switch in enumerate(self.switches) if switch.isChecked()]
 
     def find_left_out(self) -> list[int]:
-        """Return the zero-based indices of the hunks that are left out."""
+        """Return the zero-based indices of the hunks whose switch is off."""
         return [number for number, switch in enumerate(self.switches) if not switch.isChecked()]
 
     def leave_out(self, numbers: Collection[int]) -> None:
-        """Leave out exactly the hunks with these numbers."""
+        """Turn off the switches with these zero-based indices, and turn on all others."""
         for number, switch in enumerate(self.switches):
             switch.setChecked(number not in numbers)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fit the list's height to the hunks. Above a maximum height, the list scrolls."""
+        """Make the list as high as its hunks, up to a maximum height above which it scrolls."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             most = Theme.current().px(_MOST_HEIGHT)
             self._area.setFixedHeight(min(most, self._rows.minimumSize().height()))
@@ -199,9 +201,14 @@ class _Shown:
 
 
 class _DiffText(QPlainTextEdit):
-    """Read-only lines of a diff. The mouse wheel scrolls the chat unless some lines are hidden.
+    """A read-only field with the lines of a diff.
 
-    The signal `fitted` is emitted when the number of hidden lines may have changed.
+    The mouse wheel scrolls the lines if some are hidden, and otherwise the chat. The signal
+    `fitted` is emitted when the number of hidden lines may have changed.
+
+    Args:
+        lines: the lines of the diff.
+        name: the accessible name, for screen readers.
     """
 
     fitted = Signal()
@@ -235,7 +242,7 @@ class _DiffText(QPlainTextEdit):
 
     @property
     def hidden_lines(self) -> int:
-        """The number of lines that are only visible after scrolling."""
+        """The number of lines that can only be seen by scrolling or expanding the box."""
         return self._all_lines - self._shown_lines
 
     def set_whole(self, is_whole: bool) -> None:
@@ -305,7 +312,11 @@ def _write_line(cursor: QTextCursor, line: _Shown) -> None:
 
 
 def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
-    """Yield the lines to show. If there are several notes, a note's path precedes its changes."""
+    """Yield the lines of a diff to show.
+
+    A changed line is only highlighted word by word if some of its words are unchanged. If the diff
+    contains several notes, the path of each note is shown above its changes.
+    """
     notes = sum(line.text.startswith("+++ ") for line in lines if line.kind == "head")
     for line in lines:
         if line.kind != "head":
@@ -317,7 +328,9 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
 
 
 def _describe_head(text: str, has_several: bool) -> str:
-    """Return the text for a header line of the diff, or an empty string to omit the line.
+    """Return the text to show for a header line of a diff, such as `line 12` for a hunk.
+
+    Return an empty string if the line is not shown.
 
     Args:
         text: the header line.
@@ -332,7 +345,11 @@ def _describe_head(text: str, has_several: bool) -> str:
 
 
 def _cut(parts: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Truncate an extremely long line, because it would be slow to lay out."""
+    """Shorten an extremely long line, which would be slow to lay out.
+
+    Args:
+        parts: the pieces of the line, each with whether it is highlighted.
+    """
     cut: list[tuple[str, bool]] = []
     room = _MOST_LINE_CHARS
     for text, is_marked in parts:

@@ -29,9 +29,10 @@ class DockWindow(QMainWindow):
         self._is_dragged = False
 
     def shares(self) -> dict[str, int]:
-        """Return each area's share of the height.
+        """Return the share of the height that each area has.
 
-        Each key consists of the names of the docks in the area, joined with spaces.
+        An area contains one dock, or several docks as tabs. Its key consists of the names of its
+        docks, joined with spaces.
         """
         names: dict[str, list[str]] = {}
         for name, place in self._places.items():
@@ -64,10 +65,10 @@ class DockWindow(QMainWindow):
         return is_done
 
     def _share_out(self) -> None:
-        """Resize the docks to their shares, unless the layout is already up to date.
+        """Resize the docks according to the stored shares.
 
-        Resizing triggers another layout request, which has no effect, because nothing has changed
-        by then.
+        Do nothing while a separator is dragged, or if the heights have not changed since the last
+        call. The latter stops the cycle in which resizing triggers another layout.
         """
         is_dragging = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         if is_dragging or not self.isVisible() or self._laid_out == self._heights():
@@ -92,7 +93,7 @@ class DockWindow(QMainWindow):
         self._laid_out = self._heights()
 
     def _learn_places(self) -> None:
-        """Update which docks share an area as tabs."""
+        """Store which docks are in which area. Docks that are tabs of each other share an area."""
         seen: dict[str, set[str]] = {}
         for dock in self._list_placed():
             name = dock.objectName()
@@ -117,7 +118,7 @@ class DockWindow(QMainWindow):
         ]
 
     def _tabs_over(self, dock: QDockWidget) -> int:
-        """Return the height in pixels of the tab bar above a dock, or 0 if there is no tab bar."""
+        """Return the height in pixels of the tab bar above a dock, or 0 if there is none."""
         for tabs in self.findChildren(QTabBar):
             place = tabs.geometry()
             if tabs.isVisible() and place.bottom() + 1 == dock.y() and place.left() == dock.x():

@@ -22,10 +22,12 @@ _OPTIONS = (
 class FindBar(QWidget):
     """A search bar: Enter goes to the next match, Shift+Enter to the previous one, Esc closes.
 
+    The bar does not search itself. The code that uses it calls `show_found` with the result.
+
     Signals:
         text_changed: the changed search text.
         stepped: 1 for the next match or -1 for the previous one.
-        closed: the user closed the bar.
+        closed: the user wants to close the bar. The bar does not hide itself.
 
     Args:
         hint: the placeholder of the field, such as "Find in this chat".
@@ -81,11 +83,16 @@ class FindBar(QWidget):
 
     @property
     def found(self) -> str:
-        """The match counter as displayed, such as `2 of 5`."""
+        """The displayed number of matches, such as `2 of 5`, or `Not found`."""
         return self._found.text()
 
     def show_found(self, at: int, total: int) -> None:
-        """Show the match counter: the number of the current match, from 1, and the total."""
+        """Show the number of matches, such as `2 of 5`, unless the search text is empty.
+
+        Args:
+            at: the number of the current match, counted from 1.
+            total: the number of all matches.
+        """
         said = f"{count(at)} of {count(total)}" if total else "Not found"
         self._found.setText(said if self.words.strip() else "")
         for step in (self.previous, self.following):
@@ -97,7 +104,7 @@ class FindBar(QWidget):
         self.field.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle Enter and Esc before a dialog or the window does."""
+        """Handle Enter and Esc in the field, before a dialog or the window handles them."""
         if not isinstance(event, QKeyEvent):
             return False
         is_escape = event.key() == Qt.Key.Key_Escape
@@ -119,13 +126,13 @@ class FindBar(QWidget):
 class SearchField(QLineEdit):
     """A search field with a magnifier icon. Esc and a button clear the field.
 
-    Emits `left_down` when Down is pressed, to move on to the list below it.
-
-    While it is empty and not focused, it shows the shortcut of its command.
+    While the field is empty and not focused, it shows the shortcut of its command. The signal
+    `left_down` is emitted when Down is pressed. The receiver can then focus the list below the
+    field.
 
     Args:
         hint: the placeholder, such as "Search chats".
-        command: the window command that focuses the field, whose shortcut the tooltip shows.
+        command: the window command that focuses the field. The tooltip shows its shortcut.
     """
 
     left_down = Signal()
@@ -164,7 +171,7 @@ class SearchField(QLineEdit):
         self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Handle Esc before the window does, if there is text to clear."""
+        """Reserve Esc for the field while it contains text, so that no shortcut is triggered."""
         is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
         if is_key and event.type() == QEvent.Type.ShortcutOverride and self.text():
             event.accept()
@@ -172,7 +179,7 @@ class SearchField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Clear the field with Esc, and leave it with Down."""
+        """Clear the field on Esc. Emit `left_down` on Down. Handle all other keys as usual."""
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif event.key() == Qt.Key.Key_Down:
@@ -182,7 +189,15 @@ class SearchField(QLineEdit):
 
 
 def find_occurrences(field: QTextEdit | QPlainTextEdit, terms: Sequence[str]) -> list[QTextCursor]:
-    """Return the occurrences of any of the terms in a field, in order. Case is ignored."""
+    """Return all occurrences of the terms in a text field, in text order. Case is ignored.
+
+    Args:
+        field: the text field to search.
+        terms: the texts to search for.
+
+    Returns:
+        For each occurrence, a cursor that selects it.
+    """
     pattern = QRegularExpression("|".join(map(QRegularExpression.escape, terms)), _OPTIONS)
     found: list[QTextCursor] = []
     place = field.document().find(pattern, 0)
@@ -193,14 +208,22 @@ def find_occurrences(field: QTextEdit | QPlainTextEdit, terms: Sequence[str]) ->
 
 
 def find_start(field: QTextEdit | QPlainTextEdit, place: QTextCursor) -> QRect:
-    """Return the caret rectangle at the start of an occurrence, in coordinates of the viewport."""
+    """Return the rectangle of the caret at the start of an occurrence.
+
+    Args:
+        field: the text field.
+        place: a cursor that selects the occurrence.
+
+    Returns:
+        The rectangle in coordinates of the field's viewport.
+    """
     cursor = QTextCursor(place)
     cursor.setPosition(place.selectionStart())
     return field.cursorRect(cursor)
 
 
 def mark_occurrences(found: Sequence[QTextCursor], at: int) -> list[QTextEdit.ExtraSelection]:
-    """Build the highlights of all occurrences. The current one has another colour.
+    """Return the highlights of all occurrences. The current one has another colour.
 
     Args:
         found: the occurrences, as cursors that select them.

@@ -19,7 +19,7 @@ class FlowRow(Scaled, QScrollArea):
     """A row of widgets that wraps onto several lines, and scrolls if there are too many lines.
 
     Args:
-        most_lines: the maximum number of visible lines.
+        most_lines: the maximum number of lines that are visible without scrolling.
         parent: the Qt parent.
     """
 
@@ -73,7 +73,7 @@ class FlowRow(Scaled, QScrollArea):
             self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wrap the widgets again when one of them changes its width."""
+        """Wrap the widgets again when one of them changes its size."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return False

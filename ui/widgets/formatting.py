@@ -43,7 +43,12 @@ def percent(fraction: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Format a part of the token budget: `25 %`, `<1 %` below one percent, `–` if 0."""
+    """Format a share of the token budget: `25 %`, `<1 %` below one percent, or `–` for nothing.
+
+    Args:
+        part: the number of tokens in the share.
+        whole: the number of tokens in the budget.
+    """
     return "–" if part <= 0 or whole <= 0 else percent(part / whole)
 
 
@@ -61,7 +66,7 @@ def plural(number: int, one: str, many: str = "") -> str:
     Args:
         number: the count.
         one: the singular noun.
-        many: the plural noun. If empty, an "s" is added to the singular.
+        many: the plural noun. If empty, an "s" is added to the singular noun.
     """
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
@@ -73,7 +78,7 @@ def size(octets: int) -> str:
 
 
 def span(seconds: float) -> str:
-    """Format an approximate duration in words, such as `about 3 minutes`."""
+    """Format an approximate duration, such as `about 3 minutes` or `less than a minute`."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return "less than a minute"
@@ -83,7 +88,13 @@ def span(seconds: float) -> str:
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Format a path with lines or a page, such as `Inbox.md, lines 3–9`."""
+    """Format a path with its lines or page, such as `Inbox.md, lines 3–9`.
+
+    Args:
+        path: the path of a note or file.
+        lines: the line numbers, of which the first and the last are shown, or None.
+        page: the page number, which is shown in place of the lines, or None.
+    """
     if page is not None:
         return f"{path}, page {page}"
     if not lines:
@@ -92,7 +103,10 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
 
 
 def local_time(stamp: str) -> datetime:
-    """Parse an ISO 8601 time, by default in UTC, and convert it to the local time zone."""
+    """Convert an ISO 8601 time to a `datetime` in the local time zone.
+
+    A time without a time zone is read as UTC.
+    """
     parsed = datetime.fromisoformat(stamp)
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
 
@@ -122,7 +136,12 @@ def ago(stamp: str, now: datetime | None = None) -> str:
 
 
 def when_group(stamp: str, today: date | None = None) -> str:
-    """Return the heading under which a chat is listed: Today, Yesterday, Last week, or a month."""
+    """Return the heading under which a chat is listed, such as `Today`, `Last week` or `June 2024`.
+
+    Args:
+        stamp: the time of the chat in ISO 8601.
+        today: the current local date, or None to read the clock.
+    """
     day = local_time(stamp).date()
     today = today or datetime.now().astimezone().date()
     if day >= today:
@@ -140,7 +159,7 @@ def _day(day: date) -> str:
 
 
 def _locale() -> QLocale:
-    """Return the user's locale. British English replaces the C locale."""
+    """Return the user's locale, or British English if the user has set none (the C locale)."""
     locale = QLocale()
     if locale.language() == QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

@@ -29,7 +29,10 @@ OUTDENT = 16
 
 
 class Scaled(_Widget):
-    """A mixin that calls `_fit` when the font scale changes. List it before the widget class."""
+    """A mixin for widgets whose sizes follow the font scale. It must precede the widget class.
+
+    Subclasses implement `_fit`, which is called when the font scale changes.
+    """
 
     def changeEvent(self, event: QEvent) -> None:
         """Call `_fit` when the style changes, because the font scale may have changed."""
@@ -43,17 +46,21 @@ class Scaled(_Widget):
 
 
 class PlaceKeeper(_Widget):
-    """A mixin for a scrolling view whose content can be expanded and collapsed by the user."""
+    """A mixin for a scrolling view whose contents the user can expand and collapse.
+
+    Widgets in the view call the function `keep_place` before they change their height.
+    """
 
     def keep_place(self, widget: QWidget) -> None:
-        """Keep a widget where it is on the screen while it changes its height."""
+        """Keep a widget in place on the screen while its height changes."""
         raise NotImplementedError
 
 
 def keep_place(widget: QWidget) -> None:
-    """Keep a widget at its place on the screen while it is expanded or collapsed.
+    """Keep a widget in place on the screen while its height changes.
 
-    Nothing is done if the widget is not inside a `PlaceKeeper`.
+    Call this before the widget is expanded or collapsed. The scrolling view around it must be a
+    `PlaceKeeper`, otherwise nothing happens.
     """
     above = widget.parentWidget()
     while above is not None and not isinstance(above, PlaceKeeper):
@@ -88,10 +95,12 @@ class _Size(QObject):
 
 
 def compute_column(width: int) -> tuple[int, int]:
-    """Return the left edge and width of the text column in pixels.
+    """Return the left edge and the width of the text column in pixels.
+
+    Messages and the composer are as wide as this column, which is centred in the middle column.
 
     Args:
-        width: the width of the whole middle column, in pixels.
+        width: the width of the window's middle column in pixels.
     """
     theme = Theme.current()
     gutter = int(theme.value("layout.transcript.gutter")) - OUTDENT
@@ -101,17 +110,24 @@ def compute_column(width: int) -> tuple[int, int]:
 
 
 def set_in(width: int) -> tuple[int, int]:
-    """Return the text column's left and right margins in pixels.
+    """Return the left and right margins of the text column in pixels.
 
     Args:
-        width: the width of the whole middle column, in pixels.
+        width: the width of the window's middle column in pixels.
     """
     left, column = compute_column(width)
     return left, width - left - column
 
 
 def set_apart(widget: QWidget, left: int, top: int, right: int, bottom: int) -> QVBoxLayout:
-    """Put a widget into a layout with margins, which take no space while the widget is hidden."""
+    """Return a layout with margins that contains only a widget.
+
+    While the widget is hidden, the margins take up no space either.
+
+    Args:
+        widget: the widget.
+        left, top, right, bottom: the margins in pixels.
+    """
     layout = QVBoxLayout()
     layout.setContentsMargins(left, top, right, bottom)
     layout.addWidget(widget)

@@ -48,12 +48,19 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class WithMenus(_View):
-    """A mixin for list views with a context menu for each row. List it before the view class."""
+    """A mixin for list views that adds a context menu to each row. It must precede the view class.
+
+    The view must define the signal `menu_wanted`, which carries the index of a row and its empty
+    menu.
+    """
 
     menu_wanted: ClassVar[Signal]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Open the menu of the clicked or current row, unless the menu is empty."""
+        """Open the context menu of the clicked row, or of the current row if a key was pressed.
+
+        If the row's menu is empty, nothing is shown.
+        """
         is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
         if not index.isValid():
@@ -68,7 +75,7 @@ class WithMenus(_View):
             select_item(menu)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create a row's context menu. Receivers of the signal `menu_wanted` add its actions."""
+        """Return a new context menu for a row, filled by the receivers of `menu_wanted`."""
         menu = QMenu(self)
         self.menu_wanted.emit(index, menu)
         return menu
@@ -79,9 +86,11 @@ class Row:
     """The content and appearance of one row in a list.
 
     Attributes:
+        text: the main text.
+        icon: the name of the icon, or an empty string.
         right: text at the right edge, usually a count.
-        problem: a problem with the item, shown as the tooltip of a warning icon, or an empty string
-            if there is no problem.
+        problem: a problem with the item, shown as the tooltip of a warning icon, or an empty
+            string.
         tip: the tooltip. If it is empty, the row's text is the tooltip.
         name: the text for screen readers. If it is empty, the other texts are used.
         depth: the level of indentation, from 0.
@@ -187,8 +196,8 @@ class FitTree(WithMenus, QTreeView):
     Rows with children open and close on a click.
 
     Signals:
-        chosen: an index that was clicked, or activated with Enter or Space.
-        menu_wanted: an index and the context menu to fill.
+        chosen: the index of a row that was clicked, or activated with Enter or Space.
+        menu_wanted: the index of a row and its empty context menu, which the receiver fills.
     """
 
     chosen = Signal(QModelIndex)
@@ -230,7 +239,7 @@ class FitTree(WithMenus, QTreeView):
         self.fit()
 
     def content_height(self) -> int:
-        """Return the total height of the visible rows in pixels.
+        """Return the total height of the rows in pixels, without those inside collapsed rows.
 
         Counting stops as soon as the total exceeds the maximum height.
         """
@@ -275,7 +284,7 @@ class FitTree(WithMenus, QTreeView):
 
 
 def paint_row_field(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-    """Draw the background of a row: the selection or hover highlight, and the focus ring."""
+    """Draw the background of a row for its state: selected or hovered, and the focus ring."""
     theme = Theme.current()
     radius = theme.radius("md")
     painter.setPen(Qt.PenStyle.NoPen)
@@ -298,8 +307,14 @@ def paint_text(
 ) -> str:
     """Draw a line of text, elided if it is too long. Return the visible text.
 
-    By default, the text's first letter determines its direction, and the text is left-aligned. With
-    an explicit right-to-left direction, the text is right-aligned.
+    Args:
+        painter: the painter of the widget.
+        rect: the space for the text.
+        text: the text.
+        mode: where to elide the text.
+        direction: the text direction. By default, it depends on the first letter, and the text is
+            aligned to the left. With an explicit right-to-left direction, it is aligned to the
+            right.
     """
     shown = QFontMetrics(painter.font()).elidedText(text, mode, rect.width())
     usual = painter.layoutDirection()
@@ -310,7 +325,9 @@ def paint_text(
 
 
 def elide_path(text: str, path: str, metrics: QFontMetrics, width: int) -> str:
-    """Shorten a sentence by leaving out the middle of the path in it, so that the rest stays whole.
+    """Shorten a sentence that is too long, by eliding the middle of the path in it.
+
+    If the path would get too short, the middle of the whole sentence is elided instead.
 
     Args:
         text: a sentence such as `Guide/Search.md, line 12`.

@@ -35,8 +35,10 @@ class TwoLines:
     """The content of a row with a title and a detail.
 
     Attributes:
+        title: the text of the first line.
+        detail: the text of the second line.
         icon: the names of the icon and of its colour. `name` must say what the icon means.
-        mark: an icon and a word to the right of the title, such as a link icon and "linked".
+        mark: the name of an icon and a word, shown to the right of the title, such as "linked".
         act: the icon and the name of an action on the row, shown as a button at its right edge.
         name: the text for screen readers. If it is empty, the other texts are used.
     """
@@ -66,9 +68,13 @@ class LongList(WithMenus, QListView):
     """A list view of `TwoLines` rows with its own scroll bar.
 
     Signals:
-        chosen: an index that was clicked, or activated with Enter or Space.
-        acted: an index whose button was clicked, or that was activated with Ctrl+Enter.
-        menu_wanted: an index and the context menu to fill.
+        chosen: the index of a row that was clicked, or activated with Enter or Space.
+        acted: the index of a row whose button was clicked, or that was activated with Ctrl+Enter.
+        menu_wanted: the index of a row and its empty context menu, which the receiver fills.
+
+    Args:
+        name: the name of the list, for screen readers.
+        parent: the parent widget.
     """
 
     acted = Signal(QModelIndex)
@@ -90,7 +96,10 @@ class LongList(WithMenus, QListView):
         self.clicked.connect(self._on_clicked)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of two and a half rows. The half row hints that there are more rows."""
+        """Return the height of two and a half rows.
+
+        The half row shows that there are more rows below.
+        """
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -104,12 +113,12 @@ class LongList(WithMenus, QListView):
             self.acted.emit(index)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember the position of a mouse press, to detect clicks on a row's button."""
+        """Store where the mouse was pressed, to tell a click on the button from one on the row."""
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the name of a row's button as its tooltip."""
+        """Show the name of the action as a tooltip while the pointer is over a row's button."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             index = self.indexAt(event.pos())
             if self._is_on_button(index, event.pos()):
@@ -163,7 +172,7 @@ class _TwoLinesDelegate(QStyledItemDelegate):
 
 
 def find_act_rect(rect: QRect) -> QRect:
-    """Return the rectangle of the button within a row."""
+    """Return the rectangle of the action button in a row, given the row's rectangle."""
     side = Theme.current().px(28)
     spot = QRect(0, 0, side, side)
     spot.moveCenter(QPoint(rect.right() - 12 - side // 2, rect.center().y()))
@@ -171,7 +180,16 @@ def find_act_rect(rect: QRect) -> QRect:
 
 
 def _paint_mark(painter: QPainter, rect: QRect, mark: tuple[str, str]) -> int:
-    """Paint a row's mark (an icon and a word) at the right edge, and return its left edge."""
+    """Paint an icon and a word at the right edge of a row.
+
+    Return the x coordinate of their left edge, or of the row's right edge if there is nothing to
+    paint.
+
+    Args:
+        painter: the painter of the list.
+        rect: the rectangle for the row's text.
+        mark: the name of the icon, and the word.
+    """
     icon, word = mark
     if not word:
         return rect.right()

@@ -20,15 +20,17 @@ _FEWEST = 5
 
 
 def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None:
-    """Show a menu at a global position and return at once. The menu is deleted when it closes.
-
-    `opener` is the button that opened the menu. The button's hover highlight ends when the menu
-    closes. If the button has the focus, the menu was opened with the keyboard, and its first item
-    is selected.
+    """Show a menu and return at once. The menu is deleted when it closes.
 
     Unlike `QMenu.exec`, this function does not run a nested event loop. During a nested loop, the
     widget that opened the menu could be deleted, and its event handler would then continue on a
     deleted object.
+
+    Args:
+        menu: the menu.
+        place: the position of the menu's top left corner in global coordinates.
+        opener: the button that opened the menu, or None. If it has the focus, it was pressed with
+            the keyboard, and the first item of the menu is selected.
     """
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     if opener is not None:
@@ -49,7 +51,7 @@ def select_item(menu: QMenu) -> None:
 def unlight_after(menu: QMenu, opener: QWidget) -> None:
     """Remove the hover highlight of a button when its menu closes.
 
-    Otherwise, the highlight would stay until the pointer moves over the window again.
+    Otherwise, Qt would remove it only when the pointer next moves over the window.
     """
     menu.aboutToHide.connect(lambda: QTimer.singleShot(0, opener, lambda: _update_hover(opener)))
 
@@ -61,14 +63,14 @@ def _update_hover(widget: QWidget) -> None:
 
 
 class MenuButton(QToolButton):
-    """A button with a menu of choices, labelled with the current one.
+    """A button that opens a menu of choices. Its label is the current choice.
 
-    Emits `chosen` with a newly chosen value.
+    The signal `chosen` is emitted with the value of a choice when the user chooses another one.
 
     Args:
         name: what the user chooses, such as "Model".
         icon_name: the name of the icon before the label, or an empty string for no icon.
-        kind: the type role of the label.
+        kind: the role of the label in the theme, such as `ui`, which sets the font.
         parent: the Qt parent.
     """
 
@@ -94,7 +96,12 @@ class MenuButton(QToolButton):
         self.set_value("")
 
     def set_choices(self, choices: Sequence[tuple[str, str, str]]) -> None:
-        """Fill the menu with choices, each given as value, label, and a text after the label."""
+        """Replace the choices in the menu.
+
+        Args:
+            choices: the value and the label of each choice, and a text that is shown after the
+                label.
+        """
         self._words = {value: one_line(word) for value, word, _ in choices}
         self._menu.clear()
         for value, word, beside in choices:
@@ -105,7 +112,12 @@ class MenuButton(QToolButton):
         self.set_value(self.value)
 
     def set_value(self, value: str) -> None:
-        """Set the current choice. A value that is not in the menu becomes the label itself."""
+        """Set the current choice without emitting `chosen`.
+
+        Args:
+            value: the value of the choice. If the menu does not contain it, it becomes the label
+                itself.
+        """
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)
@@ -122,7 +134,7 @@ class MenuButton(QToolButton):
         self.update()
 
     def open(self) -> None:
-        """Open the menu with the current choice selected, because the user pressed a shortcut."""
+        """Open the menu with the current choice selected. Call this for a keyboard shortcut."""
         self._is_opened_by_command = True
         self.showMenu()
 
@@ -170,7 +182,7 @@ class MenuButton(QToolButton):
         paint_icon(painter, arrow, "caret-down", "text.tertiary")
 
     def _sides(self) -> tuple[int, int]:
-        """Return the widths in pixels of the button's areas to the left and right of its label."""
+        """Return the widths in pixels that are needed to the left and to the right of the label."""
         theme = Theme.current()
         before = theme.px(_ICON) + 14 if self._icon_name else 8
         return before, theme.px(_ARROW) + 11
@@ -192,7 +204,9 @@ class MenuButton(QToolButton):
 
 
 class TitleButton(QAbstractButton):
-    """A one-line title that opens a menu on a click. The code that creates it shows the menu.
+    """A one-line title that looks like a button. A click only emits `clicked`.
+
+    The receiver of this signal shows the menu.
 
     Args:
         what: the kind of thing that has the title, such as "Chat", for screen readers.

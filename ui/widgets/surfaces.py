@@ -31,7 +31,7 @@ class Pane(QWidget):
     """A widget with one of the window's background colours.
 
     Args:
-        surface: `sidebar`, `content`, `panel`, `overlay` or `raised`.
+        surface: the colour: `sidebar`, `content`, `panel`, `overlay` or `raised`.
         parent: the Qt parent.
     """
 
@@ -42,7 +42,12 @@ class Pane(QWidget):
 
 
 class Header(Scaled, Pane):
-    """The header of a column, with a hairline at its lower edge."""
+    """The header of a column, with a hairline at its lower edge.
+
+    Args:
+        surface: the background colour, as in `Pane`.
+        parent: the Qt parent.
+    """
 
     def __init__(self, surface: str, parent: QWidget | None = None) -> None:
         super().__init__(surface, parent)
@@ -85,10 +90,10 @@ class Hairline(QFrame):
 
 
 class Notice(QFrame):
-    """A coloured box with a message and up to three actions.
+    """A coloured box with a message and up to three buttons.
 
     Args:
-        tone: `danger`, `amber` or `info`.
+        tone: the colour: `danger`, `amber` or `info`.
         parent: the Qt parent.
     """
 
@@ -115,12 +120,12 @@ class Notice(QFrame):
     def show_notice(
         self, tone: str, title: str, text: str, actions: Sequence[tuple[str, Callable[[], object]]]
     ) -> None:
-        """Show a title, a text and actions.
+        """Fill the box with a message, and show it.
 
         Args:
-            tone: `danger`, `amber` or `info`.
+            tone: the colour: `danger`, `amber` or `info`.
             title: the title of the notice.
-            text: the text below the title.
+            text: the text below the title, or an empty string.
             actions: the label of each button, and the function that it calls.
         """
         self._tone = tone
@@ -140,7 +145,7 @@ class Notice(QFrame):
         self.update()
 
     def focus_first(self) -> None:
-        """Focus the first action. Call this if the notice appears at the user's request."""
+        """Focus the first button. Call this only if the notice appears at the user's request."""
         first = self._actions.itemAt(0)
         if first is not None and (widget := first.widget()) is not None:
             widget.setFocus(Qt.FocusReason.PopupFocusReason)

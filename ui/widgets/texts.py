@@ -46,7 +46,10 @@ _INNER = str.maketrans(
 
 
 def is_rtl(text: str) -> bool:
-    """Return whether the first letter with a strong direction is right-to-left."""
+    """Return whether a text is written from right to left.
+
+    This depends on the first letter that has a strong direction, as defined by Unicode.
+    """
     for char in text:
         direction = unicodedata.bidirectional(char)
         if direction in {"R", "AL"}:
@@ -57,16 +60,16 @@ def is_rtl(text: str) -> bool:
 
 
 def from_left(sentence: str) -> str:
-    """Mark a sentence of the user interface so that it is always laid out left to right.
+    """Return a sentence of the user interface that is always laid out left to right.
 
-    Without the mark, a sentence that starts with a note's name or a quotation in a right-to-left
-    script would be laid out right to left.
+    If it starts with a name or quotation in a right-to-left script, a left-to-right mark is put
+    before it. Otherwise, the whole sentence would be laid out right to left.
     """
     return f"{_MARK}{sentence}" if is_rtl(sentence) else sentence
 
 
 def has_tall_letters(text: str) -> bool:
-    """Return whether a text contains letters too tall for a fixed line height."""
+    """Return whether a text contains letters that are too tall for a fixed line height."""
     return _TALL.search(text) is not None
 
 
@@ -76,7 +79,7 @@ def has_rtl(text: str) -> bool:
 
 
 def read_selection(cursor: "QTextCursor") -> str:
-    """Return a cursor's selection as plain text. Citations keep the form `[1]`.
+    """Return the selected text as plain text. Citations keep the form `[1]`.
 
     Formatting is removed, and Qt's own separators become plain line breaks and spaces.
     """
