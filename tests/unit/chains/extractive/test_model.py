@@ -385,7 +385,7 @@ def test_what_the_search_found_too_weakly_is_refused(answer, source, support, re
     assert ("nothing in your notes answers" in text) is refused
 
 
-@pytest.mark.parametrize(("support", "refused"), [(0.2, True), (0.3, False)])
+@pytest.mark.parametrize(("support", "refused"), [(0.2, True), (0.35, False)])
 def test_most_of_the_words_are_enough_where_the_support_is_fair(answer, source, support, refused):
     section = "## Restoring\n\nA restore of one file of the server takes a minute."
     text = answer("How do I restore a lost server file?", source(1, section), support=support)
@@ -403,7 +403,7 @@ def test_most_of_the_words_are_enough_where_the_support_is_fair(answer, source, 
 def test_a_question_whose_rarest_word_is_in_no_quotation_is_refused(
     answer, source, weights, refused
 ):
-    support = Support(0.75, weights)
+    support = Support(0.65, weights)
     text = answer("Does saffron need warm soil?", source(1, GARDEN), support=support)
     assert ("nothing in your notes answers" in text) is refused
     known = answer("Do beans need warm soil?", source(1, GARDEN), support=support)
@@ -411,7 +411,7 @@ def test_a_question_whose_rarest_word_is_in_no_quotation_is_refused(
 
 
 def test_the_rarest_word_may_be_quoted_in_another_form_or_for_one_of_several_things(answer, source):
-    support = Support(0.75, {"saffron": 0.9, "warm": 0.3, "soil": 0.3, "beans": 0.3})
+    support = Support(0.65, {"saffron": 0.9, "warm": 0.3, "soil": 0.3, "beans": 0.3})
     other = source(1, "Saffrons need warm soil.")
     text = answer("Does saffron need warm soil?", other, support=support)
     assert "> Saffrons need warm soil. [1]" in text
