@@ -47,6 +47,7 @@ SHORT_SECTION_WORDS: Final = 60
 CODE_WORTH: Final = 1.12
 STEPS_WORTH: Final = 1.1
 SINGLE_STEP_WORTH: Final = 0.8
+RECORD_WORTH: Final = 0.8
 COLLECTION_WORTH: Final = 0.6
 MOST_COMPARED: Final = 20
 MOST_COMPARED_OF_SOURCE: Final = 6
@@ -67,7 +68,7 @@ MOST_WORDS_SHORT: Final = 100
 _LEAST: Final[Mapping[QuestionKind, float]] = {
     "fact": 0.75,
     "time": 0.75,
-    "how_to": 0.8,
+    "how_to": 0.85,
     "list": 0.8,
 }
 
@@ -102,6 +103,14 @@ _APPENDIX: Final = re.compile(
     r"(?:references?|links?|see also|further reading|sources|footnotes|citations?|quellen)\b",
     re.IGNORECASE,
 )
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY: Final = re.compile(
+    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? {_MONTH} (?:19|20)\d\d\b"
+    rf"|\b{_MONTH} \d{{1,2}},? (?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[ \] ")
+_STEP: Final = re.compile(r"[ \t]*(?:`|~~~|(?:[-*+•]|\d{1,3}[.)]) )")
 _ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
 
 
@@ -139,6 +148,8 @@ def choose_parts(
         compare: compares a question with short texts by meaning. If None, only words are compared.
     """
     parts = [part for source in sources for part in build_parts(source)]
+    if question.kind == "how_to":
+        parts = [*map(_cut_after_steps, parts)]
     small = [part.words | part.words_around for part in parts if part.kind != "section"]
     weights = weigh_words(question.words, small)
     weights |= {word: weights[word] * ADDED_WORTH for word in question.added}
@@ -288,6 +299,8 @@ def _weigh_instructions(part: Part) -> float:
         return COLLECTION_WORTH
     if part.is_ordered:
         return STEPS_WORTH
+    if _is_record(part):
+        return RECORD_WORTH
     if part.kind == "item" and part.is_numbered:
         return SINGLE_STEP_WORTH
     has_code = any("`" in line for piece in part.pieces for line in piece)
@@ -309,6 +322,10 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
     most, least = MOST_OF_FACET, best.worth * _LEAST[question.kind]
     if question.asks_for_notes:
         most, least = MOST_NOTES, best.worth * LEAST_OF_NOTE
+    if question.kind == "how_to":
+        quoted = _widen(question, best.part, [scored.part for scored in ranked])
+        if _has_steps(quoted):
+            verified = (scored for scored in verified if not _is_record(scored.part))
     added = words = 0
     for scored in chain((best,), verified):
         if added >= max(most, MOST_SHORT) or scored.worth < least or scored.worth <= 0:
@@ -324,6 +341,31 @@ def _add_best(question: AskedQuestion, ranked: Sequence[_Scored], chosen: list[_
             chosen.append(scored)
             added += 1
             words += length
+
+
+def _cut_after_steps(part: Part) -> Part:
+    """Remove the paragraphs at the end of a section that tell what happened on a day.
+
+    They do not belong to the steps or commands before them.
+    """
+    if part.kind != "section" or not _has_steps(part):
+        return part
+    pieces = list(part.pieces)
+    while not _STEP.match(pieces[-1][0]) and _DAY.search(" ".join(pieces[-1])):
+        pieces.pop()
+    return replace(part, pieces=tuple(pieces))
+
+
+def _has_steps(part: Part) -> bool:
+    """Return whether a part is a list or section that contains steps or commands."""
+    is_long = part.kind in {"list", "section"}
+    return is_long and any(_STEP.match(piece[0]) for piece in part.pieces)
+
+
+def _is_record(part: Part) -> bool:
+    """Return whether each line of a part tells what happened on a day, or what is to be done."""
+    lines = [line for piece in part.pieces for line in piece if line.strip()]
+    return all(_TO_DO.match(line) or _DAY.search(line) for line in lines)
 
 
 def _verify(ranked: Sequence[_Scored]) -> Iterator[_Scored]:

@@ -303,6 +303,41 @@ def test_a_short_section_on_how_to_do_something_comes_with_its_code(answer, sour
     ]
 
 
+RESTORING = """## Restoring one file
+
+```sh
+restic restore latest --include Inbox.md
+```
+
+On 2 March 2026 the restore of one file took 3 hours.
+
+## Changes
+
+- **2026-03-02**: first restore of a file, nothing missing
+- **2026-04-11**: one file moved
+
+## Open points
+
+- [ ] Restore one file from the rented machine
+- [ ] Put a file elsewhere"""
+
+
+def test_instructions_end_with_their_last_step(answer, source):
+    text = answer("How do I restore a single file?", source(1, RESTORING))
+    assert read_quotations(text) == [
+        "> ```sh",
+        "> restic restore latest --include Inbox.md",
+        "> ```",
+        "> [1]",
+    ]
+
+
+def test_what_happened_and_what_is_to_be_done_are_quoted_where_they_are_asked_for(answer, source):
+    assert "first restore of a file" in answer("When was a file restored?", source(1, RESTORING))
+    text = answer("Which file has to be restored from the machine?", source(1, RESTORING))
+    assert "Restore one file from the rented machine" in text
+
+
 def test_a_list_comes_whole_with_the_sentence_before_it(answer, source):
     text = answer("Which trees are in the garden?", source(1, FRUIT))
     assert read_quotations(text)[:4] == [
