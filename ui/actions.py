@@ -174,13 +174,16 @@ def show_keys(keys: str) -> str:
 
 
 def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the shortcuts of all commands, so that each shortcut belongs to at most one command.
+    """Merge the user's shortcuts with the default ones, without conflicts.
 
     A shortcut that the user has chosen for one command is removed from the command that uses it by
     default.
 
     Args:
         chosen: the shortcuts that the user changed, by command name.
+
+    Returns:
+        The shortcuts of all commands, by command name.
     """
     names = {command.name for command in COMMANDS}
     own = {name: _normalize(keys) for name, keys in chosen.items() if name in names}
@@ -197,6 +200,6 @@ def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
 
 
 def _normalize(keys: Iterable[str]) -> list[str]:
-    """Convert shortcuts to Qt's portable form, and skip those that Qt does not know."""
+    """Convert shortcuts to Qt's portable text format, without those that Qt does not know."""
     shown = (QKeySequence(key).toString() for key in keys)
     return list(dict.fromkeys(key for key in shown if key))

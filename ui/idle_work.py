@@ -112,7 +112,12 @@ class GarbageCollector(QObject):
 
 
 def call_when_idle(work: Callable[[], object], timer: IdleTimer) -> None:
-    """Call a function once, as soon as the GUI thread is idle."""
+    """Call a function once, as soon as the GUI thread is idle.
+
+    Args:
+        work: the function.
+        timer: the timer that checks whether the thread is idle.
+    """
 
     def call(is_idle: bool) -> None:
         if is_idle:

@@ -82,7 +82,12 @@ def convert_image(data: bytes, form: str) -> Answer:
 
 
 def _turn_upright(reader: QImageReader, size: QSize) -> QSize:
-    """Return the size of the image once it is upright, given its size in the file."""
+    """Return the size of an image after it has been rotated upright.
+
+    Args:
+        reader: the reader of the image, which knows the rotation.
+        size: the size of the image in the file.
+    """
     is_turned = reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90
     return size.transposed() if is_turned else size
 

@@ -146,6 +146,10 @@ def display_problem(environ: Mapping[str, str], platform: str = sys.platform) ->
     """Return a sentence that says why no window can be shown, or None if a window can be shown.
 
     Qt aborts the process if it finds no display, so this is checked before Qt starts.
+
+    Args:
+        environ: the environment variables.
+        platform: the name of the operating system, as in `sys.platform`.
     """
     if not platform.startswith("linux") or environ.get("QT_QPA_PLATFORM"):
         return None

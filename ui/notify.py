@@ -1,8 +1,9 @@
 """Toasts, which are short messages over the chat, and desktop notifications.
 
 Toasts also report unexpected exceptions. An error that the user has to resolve is not shown as a
-toast, but in the view that it concerns until it is resolved. `watch_faults` is called once, when
-the window starts. Python's exception hooks are in `app.faults`, which also writes the log.
+toast. The view that the error concerns shows it until it is resolved. `watch_faults` is called
+once, when the window starts. Python's exception hooks are in `app.faults`, which also writes the
+log.
 """
 
 import logging
@@ -239,6 +240,10 @@ def watch_faults(notifier: Notifier, log: Path) -> None:
     """Log unexpected exceptions and critical Qt messages from now on, and show toasts for them.
 
     Qt warnings are only logged, because some desktops cause warnings without visible effects.
+
+    Args:
+        notifier: shows the toasts.
+        log: the path of the log file, which a toast offers to open.
     """
     notice = FaultNotice(notifier, log)
     set_fault_listener(notice.tell)

@@ -63,7 +63,10 @@ def load_state(path: Path) -> WindowState:
 
 
 def save_state(path: Path, state: WindowState) -> bool:
-    """Save the window state. On a disk error, log the error and return False."""
+    """Save the window state.
+
+    If the state cannot be written, log the error and return False. Otherwise return True.
+    """
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(asdict(state), indent=1).encode())
@@ -87,7 +90,14 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> bool:
-    """Save the drafts by session ID. On a disk error, log the error and return False."""
+    """Save the drafts.
+
+    If they cannot be written, log the error and return False. Otherwise return True.
+
+    Args:
+        path: the file.
+        drafts: the drafts as dicts, by session ID.
+    """
     try:
         make_private_folder(path.parent)
         write_atomically(path, json.dumps(drafts, indent=1, ensure_ascii=False).encode())

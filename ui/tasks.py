@@ -191,15 +191,23 @@ class TaskRunner(QObject):
         self.is_synchronous = is_synchronous
 
     def stream(self, work: Work) -> Task:
-        """Create a task that yields the items of an iterator. The caller has to start it."""
+        """Create a task that yields the items of an iterator. The caller has to start it.
+
+        Args:
+            work: returns the iterator, given the task's cancel token.
+        """
         return Task(work, self)
 
     def call(self, work: Call) -> Task:
-        """Create a task that yields the return value of a function. The caller has to start it."""
+        """Create a task that yields the return value of a function. The caller has to start it.
+
+        Args:
+            work: the function, which is called without arguments.
+        """
         return Task(lambda _token: iter((work(),)), self)
 
     def mailbox(self) -> Mailbox:
-        """Return a mailbox for a thread that is not a task, such as the watcher."""
+        """Return a mailbox for a thread that is not a task, such as the file watcher."""
         return Mailbox(self)
 
     def close(self, timeout_s: float = 3.0) -> bool:

@@ -5,7 +5,7 @@
                          └──calls──> views
 
     session       the open chat: opens it, runs turns, shows their events
-    turns         a running turn: the message that was sent and the results so far
+    turns         the state of a running turn: the message that was sent, the results so far
     chats         a package: acts on whole chats, and saves them as notes
     composer      the unsent message: its text, attachments, mode, model, and sending it
     agent         a package: proposals that wait for a decision, and edits to notes
@@ -14,8 +14,8 @@
     attachments   chooses attachments, reads them, and counts their tokens
     queue         the message that will be sent when the current answer is complete
     map_reduce    the offer to read large attachments in parts (map-reduce)
-    long_message  turns a message that is too long into a file or into several parts
-    context       the context panel, which shows the next, the last or an older request, and pins
+    long_message  makes a file or several parts out of a message that is too long
+    context       the context panel (the next, the last or an older request) and its pins
     messages      actions of single messages and of errors
     navigation    fills the lists of chats and projects, and owns the palette and the search in a
                   chat
@@ -26,8 +26,8 @@
     related       related notes, and why a note was sent to the model or not
 
 `ui.wiring` creates the controllers and passes each one the controllers it depends on. A controller
-connects itself to their signals. There is a signal only if several controllers listen to it,
-otherwise a controller calls another controller or a view directly.
+connects itself to their signals. A controller has a signal only if several other controllers listen
+to it. Otherwise, it calls another controller or a view directly.
 
 This package may import `ui.frame`, `ui.tasks`, `ui.notify`, the views, `app`, and the events and
 values of `chains`, `context` and `vault`. It must not import `ui.window`. Slow calls of the

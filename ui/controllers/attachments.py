@@ -41,8 +41,8 @@ class AttachmentController(QObject):
     token counts come from the report of the next request.
 
     Signals:
-        changed: attachments were added, removed or read.
-        measured: the attachments' token counts have been updated.
+        changed: emitted when attachments have been added, removed or read.
+        measured: emitted when the attachments' token counts have been updated.
     """
 
     changed = Signal()
@@ -193,7 +193,12 @@ def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
 
 
 def _length(item: Attachment, segments: Sequence[Segment]) -> str:
-    """Describe an attachment's length as a number of notes, pages or lines, such as `12 pages`."""
+    """Describe an attachment's length as a number of notes, pages or lines, such as `12 pages`.
+
+    Args:
+        item: the attachment.
+        segments: the segments that were read from the attachment.
+    """
     if len(segments) != 1:
         return plural(len(segments), "note")
     (segment,) = segments

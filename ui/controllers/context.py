@@ -134,9 +134,12 @@ class ContextController(QObject):
         self._frame.columns.show_right()
 
     def look_back(self, session: str, entry: str | None = None) -> None:
-        """Load a chat's last request.
+        """Load the last request of a chat from its log.
 
-        If an entry is given, load and show the request of the turn that the entry belongs to.
+        Args:
+            session: the session ID of the chat.
+            entry: the ID of a log entry, to load and show the request of the turn that contains it.
+                None loads the last request without showing it.
         """
         self._entry = entry
         self._lasts.ask(partial(self._look_up, session, entry), now=True)

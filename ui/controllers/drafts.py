@@ -85,7 +85,11 @@ class DraftStore(QObject):
         self._timer.timeout.connect(self.save)
 
     def open(self, session: str | None) -> UnsentMessage:
-        """Return a chat's draft. Subsequent calls of `keep` update this draft."""
+        """Return a chat's draft. Later calls of `keep` update this draft.
+
+        Args:
+            session: the session ID of the chat, or None for a new chat.
+        """
         self._session = session or ""
         return self._drafts.get(self._session, UnsentMessage())
 
@@ -106,7 +110,12 @@ class DraftStore(QObject):
         self._save_soon()
 
     def give_back(self, session: str | None, message: UnsentMessage) -> None:
-        """Prepend an unsent message to the draft of a chat that is not open."""
+        """Put an unsent message in front of the draft of a chat that is not open.
+
+        Args:
+            session: the session ID of the chat, or None for a new chat.
+            message: the unsent message.
+        """
         later = self._drafts.get(session or "", UnsentMessage())
         self._drafts[session or ""] = message.before(later)
         self._save_soon()

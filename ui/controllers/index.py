@@ -302,13 +302,13 @@ class StateView(Protocol):
 
 
 class WatchController(QObject):
-    """Watches the open vault for file changes on disk.
+    """Watches the open vault for file changes on disk, and updates the index after changes.
 
     Signals:
-        looked: a check for changes has finished.
-        changed: the `IndexReport` of an update that changed the index.
-        failed: the error of a failed update.
-        progressed: the `IndexProgress` of an update that takes longer than 0.4 s.
+        looked: emitted when a check for changes has finished, even if it failed.
+        changed: emitted with the `IndexReport` of an update that changed the index.
+        failed: emitted with the error of an update that failed.
+        progressed: emitted with the `IndexProgress` of an update that takes longer than 0.4 s.
     """
 
     looked = Signal()

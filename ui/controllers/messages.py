@@ -130,7 +130,11 @@ class MessageController(QObject):
         return task.start()
 
     def _continue_before(self, entry: str) -> None:
-        """Fork the open chat into one that ends before an entry, such as a compaction."""
+        """Start a new chat with the messages of the open chat that precede a log entry.
+
+        Args:
+            entry: the ID of the entry, such as that of a compaction.
+        """
         session, assistant = self._session.session, self._assistant
         if session is not None:
             self._start(
@@ -167,7 +171,13 @@ class MessageController(QObject):
         self._notifier.toast("Forked into a new chat.")
 
     def _on_selected(self, left: AbandonedBranch) -> None:
-        """Show the selected version. If the abandoned branch is long, offer to summarise it."""
+        """Show the version that the user has selected.
+
+        If the branch that was shown before is long, offer to summarise it.
+
+        Args:
+            left: the branch that was shown before.
+        """
         self._session.load()
         if left.turns >= LONG_TURNS:
             self._notifier.toast(

@@ -55,7 +55,7 @@ class QueueController(QObject):
         self._keep()
 
     def before(self, unsent: UnsentMessage) -> UnsentMessage:
-        """Return the queued message, if any, followed by the message in the composer."""
+        """Return the queued message, if any, followed by the message `unsent` from the composer."""
         return unsent if self._message is None else self._message.before(unsent)
 
     def take_back(self) -> None:

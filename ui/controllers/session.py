@@ -147,7 +147,7 @@ class SessionController(QObject):
         )
 
     def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
-        """Send an edited version of a user message. The previous version is kept."""
+        """Replace the user message `entry` with an edited one. The previous version is kept."""
         session, model, mode = self.session, self.model, self.mode_in_force
         if session is not None:
             self._start(
@@ -158,7 +158,7 @@ class SessionController(QObject):
             )
 
     def regenerate(self, entry: str, model: str | None = None) -> None:
-        """Regenerate an answer, optionally with another model. The old answer is kept."""
+        """Regenerate the answer `entry`, optionally with another model. The old answer is kept."""
         session, model = self.session, model or self.model
         if session is not None:
             self._start(

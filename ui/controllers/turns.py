@@ -153,7 +153,13 @@ class ChatTurn(QObject):
 def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
     """Show an event of a running turn in its chat.
 
-    Return a description of the step that begins with the event, or an empty string if none does.
+    Args:
+        event: the event.
+        turn: the running turn.
+        live: shows the turn in the transcript.
+
+    Returns:
+        A description of the step that the event begins, or an empty string if it begins no step.
     """
     match event:
         case TextDelta():

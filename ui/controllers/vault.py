@@ -152,7 +152,11 @@ class VaultController(QObject):
             self._checks.ask(lambda: (folder, os.path.isdir(folder)), now=True)
 
     def _on_checked(self, answer: tuple[Path, bool]) -> None:
-        """Show that the vault has disappeared, or update its index once it exists again."""
+        """Show that the vault has disappeared, or update its index once it exists again.
+
+        Args:
+            answer: the folder that was checked, and whether it exists.
+        """
         folder, is_there = answer
         if folder != self._assistant.vault or self._index.is_running:
             return  # an indexing run reports a missing folder itself

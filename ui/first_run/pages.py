@@ -214,7 +214,11 @@ class AskPage(StepPage):
         return self._has_notes and bool(self.field.text().strip())
 
     def show_state(self, state: IndexState) -> None:
-        """Show below the title whether indexing is still in progress."""
+        """Show below the title whether indexing is still in progress.
+
+        Args:
+            state: the state of the index.
+        """
         self.sentence.setText(_INDEXING if state.is_going_on else _CITED)
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:

@@ -143,7 +143,11 @@ class RequestView(QDialog):
 
 
 def as_lines(exact: str) -> str:
-    """Make JSON readable: turn escaped line breaks into real ones, and split very long lines."""
+    """Make JSON readable: turn escaped line breaks into real ones, and split very long lines.
+
+    Args:
+        exact: the JSON text exactly as it is sent.
+    """
     lines = _LINE_BREAK.sub("\\1\n", exact).split("\n")
     pieces = (
         line[start : start + _LONGEST_LINE]
@@ -156,7 +160,12 @@ def as_lines(exact: str) -> str:
 def find_places(text: str, words: str) -> list[tuple[int, int]]:
     """Find all occurrences of a search text, ignoring case.
 
-    Offsets count UTF-16 units, as in Qt.
+    Args:
+        text: the text to search.
+        words: the search text.
+
+    Returns:
+        The start and end of each occurrence as offsets in UTF-16 units, which Qt uses.
     """
     if not words.strip():
         return []

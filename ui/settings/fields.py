@@ -218,7 +218,14 @@ _MAKERS: dict[str, MakeControl] = {
 
 
 def parse_number(text: str, spec: SettingSpec) -> float | int | None:
-    """Parse a typed number. Return None if it is not a number or not in the setting's range."""
+    """Parse the number that the user typed for a setting.
+
+    Return None if the text is not a number or the number is not in the setting's range.
+
+    Args:
+        text: the typed text.
+        spec: the schema entry of the setting.
+    """
     plain = _SEPARATORS.sub("", text)
     try:
         value = int(plain) if spec.kind == "whole" else float(plain.removesuffix("%"))

@@ -93,7 +93,15 @@ class FolderSection(QWidget):
 
 
 def make_folder_sections(paths: Paths, runner: TaskRunner) -> dict[str, tuple[FolderSection, ...]]:
-    """Create the sections of the pages "Prompts" and "Hooks"."""
+    """Create the sections for folders with the user's own files.
+
+    Args:
+        paths: the paths of the folders.
+        runner: runs the reading of the files in tasks.
+
+    Returns:
+        The sections of the pages "Prompts" and "Hooks", by page name.
+    """
     commands = FolderWords(
         "Your commands",
         "Markdown files, each a message that is sent by /NAME. Their text may hold {activeNote}, "

@@ -133,7 +133,7 @@ class UserTextSection(QWidget):
         self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
 
     def _show(self, found: UserText) -> None:
-        """Show the file's text. If the file has a problem, the field is read-only."""
+        """Show the text of the file. If the file has a problem, make the field read-only."""
         self._known = found
         self.field.setPlainText(found.text)
         self.field.setReadOnly(bool(found.problem))

@@ -297,5 +297,10 @@ def _read(value: object) -> dict[str, list[str]]:
 
 
 def _without(chosen: Chosen, keys: Sequence[str]) -> dict[str, list[str]]:
-    """Return a copy of the user's shortcuts by command, without the given shortcuts."""
+    """Return a copy of the user's shortcuts from which some shortcuts are removed.
+
+    Args:
+        chosen: the user's shortcuts by command name.
+        keys: the shortcuts to remove.
+    """
     return {name: [key for key in own if key not in keys] for name, own in chosen.items()}

@@ -267,6 +267,11 @@ class ServerRow(QWidget):
 
 
 def _without(value: object, name: str) -> dict[str, object]:
-    """Return the servers of the setting `mcp.servers` without the server of the given name."""
+    """Return a copy of the setting `mcp.servers` without one server.
+
+    Args:
+        value: the value of the setting.
+        name: the name of the server to leave out.
+    """
     assert isinstance(value, dict)
     return {known: entry for known, entry in value.items() if known != name}

@@ -125,7 +125,7 @@ class SettingRow(QWidget):
 
 
 def _use_percent(problem: str) -> str:
-    """Show a fraction in an error message as a percentage."""
+    """Return an error message in which a fraction is written as a percentage."""
     return re.sub(r"(?<=stays at )[\d.]*\d", lambda found: format_share(float(found[0])), problem)
 
 

@@ -117,7 +117,7 @@ class PagesModel(QAbstractListModel):
         self._sections: Sequence[str] = SECTIONS
 
     def set_sections(self, names: Sequence[str]) -> None:
-        """Replace the list of settings pages."""
+        """Replace the names of the listed settings pages."""
         if list(names) != list(self._sections):
             self.beginResetModel()
             self._sections = names

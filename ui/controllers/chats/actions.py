@@ -77,7 +77,11 @@ class ChatActionController(QObject):
         self._frame.sidebar.chat_search.begin()
 
     def end_search(self) -> bool:
-        """End the search of all chats if its field has the focus, otherwise return False."""
+        """End the search of all chats, if its field or its results have the focus.
+
+        Returns:
+            Whether the search was ended.
+        """
         sidebar, focus = self._frame.sidebar, QApplication.focusWidget()
         is_in_hits = focus is sidebar.chats and bool(sidebar.chat_search.text())
         if focus is not sidebar.chat_search and not is_in_hits:
@@ -87,9 +91,10 @@ class ChatActionController(QObject):
         return True
 
     def open_hit(self, hit: ChatHit) -> None:
-        """Open the chat of a search hit, scroll to the message, and highlight the words.
+        """Open the chat that a search has found, scroll to the message, and highlight the words.
 
-        If the message belongs to another version of the chat, that version is shown.
+        If the message belongs to another branch of the chat, such as an earlier version of an
+        answer, that branch is activated.
         """
         if hit.role == "title":
             self._frame.navigation.open_session(hit.session)
@@ -258,7 +263,7 @@ class ChatActionController(QObject):
         return one_line(chat.title, _TITLE_CHARS) if chat and chat.title else "New chat"
 
     def _refuse_running(self, session: str) -> bool:
-        """Return whether a turn is running in a chat. If so, tell the user to stop it first."""
+        """Return whether a turn is running in a chat. If so, show a message to stop it first."""
         is_running = session in self._session.list_running()
         if is_running:
             self._frame.notifier.toast("This chat is being answered. Stop the answer first.")

@@ -27,7 +27,10 @@ _BUSY: Final = "An answer is on its way. Stop it first."
 
 
 class CompactionController(QObject):
-    """Compacts the open chat on request. If the user cancels, the chat is not changed."""
+    """Compacts the open chat on request, which replaces its older messages with a summary.
+
+    If the user cancels, the chat is not changed.
+    """
 
     def __init__(
         self,
@@ -52,7 +55,9 @@ class CompactionController(QObject):
         context.add_action("compact", lambda _entry: self.compact())
 
     def compact(self, instructions: str = "") -> None:
-        """Preview the compaction of the open chat.
+        """Show which messages of the open chat a compaction would summarise.
+
+        The user can then start the compaction in the dialog.
 
         Args:
             instructions: the user's instructions for the summary, such as which topic to keep.

@@ -125,7 +125,7 @@ class VersionsController(QObject):
         self._dialog.set_choices(versions, models)
 
     def _on_other(self, item: AnswerItem) -> None:
-        """Show another version of the answer in the right column."""
+        """Show another version of the answer on the right of the dialog."""
         self._other = item.entry
         self._writers[item.entry] = item.model
         if self._item is not None:

@@ -47,7 +47,7 @@ class CompactionDialog(QDialog):
     user cancels at any step.
 
     Attributes:
-        text: the questions that would be summarised, and later the summary.
+        text: the field that shows the user messages to be summarised, and later the summary.
         instructions: the field in which the user says what the summary should keep.
     """
 

@@ -198,6 +198,11 @@ def _plain_rows(
     """Return rows for those items of a layer (kind of content) that are not segments.
 
     These are, for example, tools, parts of the system prompt, and turns.
+
+    Args:
+        context: the request report.
+        code: the code of the layer.
+        questions: the user messages by entry ID, used as names of the turns.
     """
     written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
     found = context.get("parts", {}).get(code, ())

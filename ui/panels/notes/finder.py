@@ -117,7 +117,10 @@ class NoteFinder(QObject):
         ]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match below the viewport's top, or else of the last one."""
+        """Return the index of the first match below the upper edge of the visible area.
+
+        If there is none, return the index of the last match.
+        """
         top, above = (0, 0) if self._is_source else self._page.find_top_part()
         for at, place in enumerate(self._places):
             if place.part > top or (place.part == top and self._is_below(place, above)):

@@ -85,7 +85,12 @@ class NoteReader(QScrollArea):
         self._fill()
 
     def show_image(self, source: str, image: Picture) -> None:
-        """Show an image, or the reason why it cannot be shown, in place of its placeholder."""
+        """Show an image in place of its placeholder.
+
+        Args:
+            source: the path or name of the image as written in the note.
+            image: the image, or the reason why it cannot be shown.
+        """
         self._images[source] = image
         for view in self._views.values():
             if source in view.sources:

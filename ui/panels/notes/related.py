@@ -83,7 +83,13 @@ class RelatedPanel(Pane):
         self._show("", (), _NO_NOTE)
 
     def begin(self, path: str) -> None:
-        """Wait for the notes related to a note, and show a placeholder after 0.2 s."""
+        """Prepare to show the notes related to a note, which are being searched for.
+
+        If they do not arrive within 0.2 s, a placeholder is shown.
+
+        Args:
+            path: the path of the note.
+        """
         self._awaited = path
         self._wait.start()
 
@@ -128,7 +134,12 @@ class RelatedPanel(Pane):
         self.list.setCurrentIndex(self._model.index(next(fits, 0), 0))
 
     def show_error(self, path: str, message: str) -> None:
-        """Show why the related notes cannot be shown."""
+        """Show why the related notes cannot be shown.
+
+        Args:
+            path: the path of the note whose related notes were searched for.
+            message: the error message.
+        """
         self._show(path, (), message)
 
     def rows(self) -> "Sequence[RelatedNote]":

@@ -131,7 +131,12 @@ class ReviewPanel(Pane):
             self._show("Stopped", read)
 
     def show_error(self, message: str, hint: str = "") -> None:
-        """Show why the notes could not be reviewed."""
+        """Show why the notes could not be reviewed.
+
+        Args:
+            message: the error message.
+            hint: a sentence that says what the user can do, or an empty string.
+        """
         self._show("Look after your notes", "")
         actions = (("Look again", self.start_requested.emit),)
         self._notice.show_notice("danger", message, hint, actions)
@@ -199,9 +204,9 @@ class ReviewPanel(Pane):
             self._fill_cards()
 
     def _pass_focus(self, hidden: QWidget, shown: QWidget) -> None:
-        """Move the focus from a button that will be hidden to the one that replaces it.
+        """Move the focus from a button that will be hidden to the button that replaces it.
 
-        Otherwise Qt would move it out of the panel.
+        Otherwise Qt would move the focus out of the panel.
         """
         if self.window().focusWidget() is hidden:
             shown.setFocus(Qt.FocusReason.OtherFocusReason)
