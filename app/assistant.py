@@ -72,6 +72,7 @@ class Assistant:
         user_edits: makes the user's own edits to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
         model_setup: finds, tests and stores the model that answers.
+        runner: runs turns, and continues an answer that broke off.
         titles: lets the model write titles for chats.
         branches: selects and summarises branches, forks chats, and sets titles, labels and pins.
         compaction: compacts chats, with a preview of the summary that the user can edit.
@@ -117,6 +118,7 @@ class Assistant:
             self.projects,
         )
         self._asking = TurnRunner(sessions, self._vault, self.customization, self.projects, turns)
+        self.runner = self._asking
         self._model_files = files = RecentModelFiles(paths.model_files)
         self.model_setup = ModelSetup(
             settings, self.ledger, self._limits, turns.check_model, turns.local, files
@@ -298,8 +300,7 @@ class Assistant:
             session: the chat. It stays unchanged if the compaction is cancelled.
             cancel: cancels the compaction.
             instructions: the user's additional instructions for the summary.
-            model: see `AskRequest`. If no model is configured, an outline is built instead of a
-                summary, and nothing is sent.
+            model: see `AskRequest`. Without a model, an outline is built, and nothing is sent.
         """
         return self.compaction.compact(session, instructions, model, cancel)
 

@@ -50,6 +50,9 @@ COMMANDS = (
     WindowCommand("delete_chat", "Delete this chat", (), "Chats"),
     WindowCommand("compact", "Compact this chat", (), "Chats", "summary shorten"),
     WindowCommand("answer_again", "Answer again", ("Ctrl+R",), "Chats", "regenerate retry"),
+    WindowCommand(
+        "continue_answer", "Continue the last answer", ("Ctrl+Shift+R",), "Chats", "resume rest"
+    ),
     WindowCommand("compare", "Compare the last answer with another model's", (), "Chats"),
     WindowCommand("edit_last", "Edit the last message", (), "Chats"),
     WindowCommand("saw", "What the model saw", ("Ctrl+Shift+I",), "Chats"),

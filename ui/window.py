@@ -258,6 +258,7 @@ class MainWindow(WindowFrame):
             "delete_chat": controllers.chats.delete_open,
             "compact": controllers.compaction.compact,
             "answer_again": controllers.messages.answer_again,
+            "continue_answer": controllers.messages.continue_answer,
             "quick_ask": controllers.quick_ask.open,
             "compare": controllers.versions.open_last,
             "edit_last": self.transcript.edit_last,

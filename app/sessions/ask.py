@@ -1,7 +1,7 @@
 """Run turns and yield their events.
 
 `ask` adds a question. `edit` adds another version of a question, and `regenerate` another version
-of an answer.
+of an answer. `continue_answer` adds the rest of an answer that broke off.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.sessions.session import Session
+from app.sessions.session_info import describe_damage
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import (
@@ -39,13 +40,8 @@ from chains.request.request import TurnContext, TurnRequest
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
-from chains.turn.run import (
-    measure_reading,
-    preview,
-    rebuild,
-    run_turn,
-    store_user_message,
-)
+from chains.turn.continuation import find_broken_answer
+from chains.turn.run import measure_reading, preview, rebuild, run_turn, store_user_message
 from context.fit.guard import PreparedRequest
 from context.history.pins import Pins
 from context.history.replay import replay_path
@@ -153,6 +149,17 @@ class TurnRunner:
         """
         opened = partial(self._sessions.open, session)
         return self._run(session, opened, partial(self._start_regeneration, entry, model), cancel)
+
+    def continue_answer(
+        self, session: str, entry: str, model: str | None, cancel: CancelToken
+    ) -> Iterator[Event]:
+        """Continue the last answer of a chat, which broke off, ending with `TurnEnded`.
+
+        Raises:
+            TurnFailed: the rest did not arrive. The error has the reason.
+        """
+        opened = partial(self._sessions.open, session)
+        return self._run(session, opened, partial(self._start_continuation, entry, model), cancel)
 
     def summarise(
         self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
@@ -286,7 +293,7 @@ class TurnRunner:
         found = [self._sessions.take_warning(), "" if library is None else library.take_warning()]
         if chat.problems and chat.id not in self._damaged:
             self._damaged.add(chat.id)
-            found.append(_describe_damage(chat))
+            found.append(describe_damage(chat))
         for warning in filter(None, found):
             warnings.append(warning)
             yield Warned(warning)
@@ -351,10 +358,7 @@ class TurnRunner:
             raise InvalidRequest(
                 f"Nothing was asked before {entry}, so there is nothing to answer."
             )
-        asked = list_turns(path)[-1].user or question
-        mode, project = find_last_mode(path), chat.header.project
-        request = AskRequest(asked.message.text, mode, model, project=project)
-        turn = self._builder.build_bare_turn(request)
+        turn = self._build_again(chat, question, model)
         if is_answer or tree.children(entry) or was_prepared(question, path):
             return _TurnStart(
                 replace(turn, is_regenerated=True),
@@ -364,17 +368,29 @@ class TurnRunner:
         attach = partial(restore_attachments, self._builder.attachments, question, ())
         return _TurnStart(replace(turn, user_message=question), attach, turn.mode != "chat")
 
+    def _start_continuation(self, entry: str, model: str | None, chat: Session) -> _TurnStart:
+        broken, question = find_broken_answer(chat.path()), last_question(chat.path())
+        if broken is None or question is None or broken.entry != entry:
+            raise InvalidRequest(
+                "A chat's last answer can be continued, if it broke off, and no other."
+            )
+        turn = self._build_again(chat, question, model)
+        if turn.model == EXTRACTIVE:
+            raise InvalidRequest("No model is set, and only a model can continue an answer.")
+        turn = replace(turn, is_regenerated=True, is_continued=True)
+        return _TurnStart(turn, partial(RestoredAttachments, ()), turn.mode == "agent")
+
+    def _build_again(self, chat: Session, question: MessageEntry, model: str | None) -> TurnRequest:
+        """Build the last turn of a chat's branch again, without its attachments."""
+        path, project = chat.path(), chat.header.project
+        asked = list_turns(path)[-1].user or question
+        request = AskRequest(asked.message.text, find_last_mode(path), model, project=project)
+        return self._builder.build_bare_turn(request)
+
 
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
     """Set the project of a request to the project of its chat. Without a chat, change nothing."""
     return request if chat is None else replace(request, project=chat.header.project)
-
-
-def _describe_damage(chat: Session) -> str:
-    """Return a warning with the first problem of a damaged chat."""
-    first, *others = chat.problems
-    more = f" `strata sessions show {chat.id}` lists {len(others):,} more." if others else ""
-    return f"The file of the chat {chat.id} is damaged: {first}{more}"
 
 
 def _find_failed_session(named: str | None, chat: Session | None) -> str | None:

@@ -17,6 +17,7 @@ from app.errors import InvalidRequest
 from app.sessions.file import LoadedLog
 from app.sessions.session_info import find_title, one_line
 from app.sessions.store import SessionStore
+from context.history.turns import is_continuation
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
 
 __all__ = ["MOST_HITS", "ChatHit", "read_terms", "search_chats"]
@@ -96,7 +97,7 @@ def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
     if named is not None:
         yield named, "title", title
     for entry in log.entries:
-        if not isinstance(entry, MessageEntry | CustomMessageEntry):
+        if not isinstance(entry, MessageEntry | CustomMessageEntry) or is_continuation(entry):
             continue
         if entry.message.role in _SEARCHED_ROLES:
             yield entry, entry.message.role, entry.message.text

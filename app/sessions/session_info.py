@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
 from app.sessions.file import LoadedLog
-from app.sessions.session import timestamp, turn_ids
+from app.sessions.session import Session, timestamp, turn_ids
 from context.log.entries import Entry, MessageEntry, OtherEntry
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "TITLE",
     "ChatMark",
     "SessionInfo",
+    "describe_damage",
     "describe_unreadable",
     "find_title",
     "has_title_entry",
@@ -164,3 +165,10 @@ def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
 
 def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
     return isinstance(entry, MessageEntry) and entry.message.role == "user"
+
+
+def describe_damage(chat: Session) -> str:
+    """Return a warning with the first problem of a damaged chat."""
+    first, *others = chat.problems
+    more = f" `strata sessions show {chat.id}` lists {len(others):,} more." if others else ""
+    return f"The file of the chat {chat.id} is damaged: {first}{more}"

@@ -93,11 +93,13 @@ class AnswerItem(MessageItem):
         steps: the tool calls, in order.
         changed: the cited notes that have changed since the answer.
         reason: why the answer is missing or incomplete, or an empty string if it is complete or the
-            user stopped it.
+            user stopped it. If the status is `complete`, this is a sentence about the length limit.
         cost: the price of the turn in dollars, 0 for a model on this computer, or None if unknown.
         error_code: the code of the error that ended the turn, or an empty string.
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
+        can_continue: whether this is the chat's last answer, it broke off, and a model can
+            continue it.
     """
 
     model: str
@@ -112,6 +114,7 @@ class AnswerItem(MessageItem):
     cost: float | None = None
     error_code: str = ""
     sentences: int = 0
+    can_continue: bool = False
 
     @property
     def shown_text(self) -> str:
@@ -130,7 +133,8 @@ class AnswerItem(MessageItem):
         if self.status == "interrupted":
             return describe_ending(self.reason, bool(self.text.strip() or self.steps))
         reason = " ".join(self.reason.split()).rstrip(".")
-        return f"No answer arrived: {reason}." if self.status == "error" and reason else ""
+        said = f"No answer arrived: {reason}" if self.status == "error" else reason
+        return f"{said}." if reason else ""
 
 
 def describe_ending(reason: str, has_arrived: bool) -> str:

@@ -28,6 +28,13 @@ from chains.models import EXTRACTIVE
 from chains.request.project import join_texts, list_recorded_notes
 from chains.request.usage import ANSWER, READING, REWRITE
 from chains.tools.registry import ToolRun
+from chains.turn.continuation import (
+    BrokenAnswer,
+    find_broken_answer,
+    group_answers,
+    join_answers,
+    sum_seconds,
+)
 from context.compaction import HEAD
 from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
 from context.history.tool_pairing import is_final, list_tool_results
@@ -87,18 +94,11 @@ class _Reader:
     def items(self, turn: Turn) -> Iterator[TranscriptItem]:
         if turn.user is not None:
             yield self._question(turn.user, turn.segments)
-        work: list[MessageEntry] = []
-        for entry in turn.said:
-            if isinstance(entry, CustomMessageEntry):
-                if entry.display is not False:
-                    yield CustomItem(entry.id, entry.message.text, entry.timestamp)
-                continue
-            work.append(entry)
-            if is_final(entry.message):
-                yield self._answer(turn, work)
-                work = []
-        if work:
-            yield self._answer(turn, work)
+        for said in group_answers(turn.said):
+            if not isinstance(said, CustomMessageEntry):
+                yield self._answer(turn, said)
+            elif said.display is not False:
+                yield CustomItem(said.id, said.message.text, said.timestamp)
 
     def _question(self, asked: MessageEntry, sent: Sequence[Segment]) -> UserItem:
         return UserItem(
@@ -116,8 +116,7 @@ class _Reader:
 
     def _answer(self, turn: Turn, work: Sequence[MessageEntry]) -> AnswerItem:
         last = work[-1]
-        is_whole = is_final(last.message)
-        text = last.message.text if is_whole else ""
+        text, broken = join_answers(work), self._broken
         question = "" if turn.user is None else turn.user.message.text
         sources = (*turn.segments, *self._sources(turn))
         checked = check_answer(text, sources, join_texts(question, self._recorded))
@@ -126,12 +125,12 @@ class _Reader:
             text=text,
             time=last.timestamp,
             model=next((entry.model for entry in reversed(work) if entry.model), ""),
-            status=(last.status or "complete") if is_whole else "interrupted",
+            status=_find_status(last, text),
             citations=checked.citations,
             unverified=checked.unverified,
             sentences=checked.sentences,
             sources=tuple(part for part in sources if part.number is not None),
-            seconds=last.seconds,
+            seconds=sum_seconds(work),
             reason=last.reason or "",
             error_code=last.error_code or "",
             siblings=self._list_versions(work[0].id, last.id),
@@ -139,7 +138,14 @@ class _Reader:
             steps=tuple(self._steps(work)),
             is_pinned=self._pins.get(last.id, False),
             cost=self._find_cost(turn),
+            can_continue=broken is not None and broken.entry == last.id,
         )
+
+    @cached_property
+    def _broken(self) -> BrokenAnswer | None:
+        """The chat's last answer, if a model can continue it."""
+        broken = find_broken_answer(self.path)
+        return None if broken is None or broken.model == EXTRACTIVE else broken
 
     def _find_cost(self, turn: Turn) -> float | None:
         """Return the price of a turn, or None if the price of any call is unknown."""
@@ -213,6 +219,13 @@ class _Reader:
     def _runs(self) -> dict[str | None, ToolRun]:
         found = ((entry.parent_id, ToolRun.from_entry(entry)) for entry in self._log)
         return {place: run for place, run in found if run is not None}
+
+
+def _find_status(last: MessageEntry, text: str) -> str:
+    """Return the status of an answer, given its last message and its whole text."""
+    if not is_final(last.message) or (last.status == "error" and text.strip()):
+        return "interrupted"
+    return last.status or "complete"
 
 
 def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:

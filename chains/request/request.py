@@ -64,7 +64,9 @@ class TurnRequest:
         user_message: the log entry of the user message if it is already in the log.
         problems: one sentence for each message hook that failed.
         reads_whole: whether large attachments are read by map-reduce instead of searched.
-        is_regenerated: whether the answer to the last user message is regenerated.
+        is_regenerated: whether the last user message is in the log and is answered again.
+        is_continued: whether the answer is not replaced but continued, because it broke off. Then
+            `is_regenerated` is true too.
         trim_at: the setting `context.trimAt`.
         compact_at: the setting `context.compactAt`.
         block_at: the setting `context.blockAt`.
@@ -97,6 +99,7 @@ class TurnRequest:
     problems: tuple[str, ...] = ()
     reads_whole: bool = False
     is_regenerated: bool = False
+    is_continued: bool = False
     trim_at: float = 0.80
     compact_at: float = 0.95
     block_at: float = 0.98

@@ -17,7 +17,7 @@ from context.log.entries import Entry, OtherEntry
 from context.messages import ToolDefinition
 from vault.errors import VaultError
 
-__all__ = ["ToolOutcome", "ToolRegistry", "ToolRun"]
+__all__ = ["KIND", "ToolOutcome", "ToolRegistry", "ToolRun"]
 
 _log = logging.getLogger(__name__)
 _Found = TypeVar("_Found")

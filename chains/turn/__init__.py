@@ -15,9 +15,18 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 - `compact`: compacts the history as a step of a turn, with summaries written by a model.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
 - `regenerate`: drafts the last turn again, to regenerate its answer.
+- `continuation`: continues an answer that broke off, and joins its texts.
 
 This package may import all other sub-packages and modules of chains. Each message is on disk before
 its event is yielded. A partial answer is kept after a cancel or an error.
 """
 
-__all__ = ["agent", "approved_calls", "calls", "compact", "regenerate", "run"]
+__all__ = [
+    "agent",
+    "approved_calls",
+    "calls",
+    "compact",
+    "continuation",
+    "regenerate",
+    "run",
+]

@@ -44,6 +44,7 @@ from chains.tools.schema import parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request
+from chains.turn.continuation import list_read_sources
 from chains.turn.hooks import run_result_hooks
 from context.log.entries import MessageEntry
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
@@ -75,7 +76,9 @@ class AgentLoop:
         self._context = context
         self._session = context.session
         self._limits, self._clock = agent.limits, agent.clock
-        self._sources = NumberedSources(first.request.segments)
+        is_continued = context.request.is_continued
+        read_before = list_read_sources(context.session) if is_continued else ()
+        self._sources = NumberedSources((*first.request.segments, *read_before))
         number = self._sources.number
         known = context.customization.instructions
         tools = build_note_tools(agent.notes, self._sources, known)

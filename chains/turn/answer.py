@@ -269,10 +269,10 @@ class AnswerStream:
                 yield from self._add_text(self._escapes.end())
                 partial.status = self._full_status if status == "complete" else status
                 partial.usage = usage
-                partial.reason = event.reason if status == "interrupted" else ""
+                partial.reason = self._find_reason(event)
                 for warning in self._list_warnings(event):
                     partial.warnings.append(warning)
-                    yield Warned(warning, is_reason=status == "interrupted")
+                    yield Warned(warning, is_reason=_has_reason(warning, partial.reason))
 
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:
@@ -298,14 +298,23 @@ class AnswerStream:
             self._kept_pieces = pieces
             self._context.session.save_partial(entry)
 
+    def _find_reason(self, ended: ModelEnded) -> str:
+        """Return why an answer is incomplete, or an empty string if it is complete."""
+        if ended.status == "interrupted":
+            return ended.reason
+        return self._describe_limit() if ended.finish == "length" else ""
+
+    def _describe_limit(self) -> str:
+        limit = self._turn.request.envelope.options["maxTokens"]
+        return f"The answer stops at its limit of {limit:,} tokens (maxOutputTokens)."
+
     def _list_warnings(self, ended: ModelEnded) -> Iterator[str]:
         if ended.status == "interrupted":
             yield f"The answer broke off: {ended.reason}. What had arrived is kept."
         elif not self._partial.text.strip() and not self._partial.calls:
             yield "The model gave an empty answer."
         if ended.finish == "length":
-            limit = self._turn.request.envelope.options["maxTokens"]
-            yield f"The answer stops at its limit of {limit:,} tokens (maxOutputTokens)."
+            yield self._describe_limit()
         elif ended.finish == "content_filter":
             yield "The service held a part of the answer back."
 
@@ -388,6 +397,10 @@ class AnswerStream:
         is_saved = saved is not None and saved[0] is turn and saved[1] is wire
         if not (is_saved and session.save_report(*kept)):
             session.save_request(*kept, prepared.encode_body(), wire)
+
+
+def _has_reason(warning: str, reason: str) -> bool:
+    return bool(reason) and reason in warning
 
 
 def _find_code(error: Exception) -> str:

@@ -41,6 +41,12 @@ from chains.turn.compact import (
     compact,
     prepare_request,
 )
+from chains.turn.continuation import (
+    BrokenAnswer,
+    find_broken_answer,
+    join_answer,
+    store_continuation,
+)
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
 from chains.turn.regenerate import find_last_question, find_sent_segments, redraft_turn
 from chains.turn.result import build_dry_result, build_result, end_turn
@@ -90,8 +96,10 @@ def run_turn(
         yield TurnEnded(build_dry_result(context, turn.request.report, fitted.read))
         return
     yield from _store(context, turn, found, fitted)
+    broken = find_broken_answer(session.path()) if request.is_continued else None
     answer = yield from _stream(context, turn)
     yield from end_turn(context, answer)
+    answer = _join_broken(broken, answer)
     known = join_texts(context.request.question, context.customization.instructions)
     checked = check_answer(answer.text, answer.sources, known)
     yield TurnEnded(build_result(context, answer, checked, fitted.read))
@@ -102,7 +110,8 @@ def store_user_message(
 ) -> Generator[MessageEnded, None, TurnRequest]:
     """Store the user message of a turn, and return the request with its log entry.
 
-    If an answer is regenerated, the message is already stored, and nothing is written.
+    If an answer is regenerated, the message is already stored, and nothing is written. If an answer
+    is continued, the request for its rest is stored.
 
     Args:
         hooks: the hooks to run on the message before it is stored, so that text that they remove is
@@ -111,6 +120,8 @@ def store_user_message(
     entry = request.user_message
     if entry is None and request.is_regenerated:
         entry = find_last_question(session.path())[1].question
+        if request.is_continued:
+            store_continuation(session)
     elif entry is None:
         request = run_message_hooks(request, hooks)
         entry = build_user_message(session, request)
@@ -205,6 +216,14 @@ def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, 
     if agent is None:
         return (yield from AnswerStream(context, turn).stream())
     return (yield from AgentLoop(context, agent, turn).run())
+
+
+def _join_broken(broken: BrokenAnswer | None, answer: TurnAnswer) -> TurnAnswer:
+    """Return a continued answer as a whole. Other answers are returned unchanged."""
+    if broken is None:
+        return answer
+    seconds = round((broken.seconds or 0.0) + (answer.seconds or 0.0), 3)
+    return replace(answer, text=join_answer(broken.text, answer.text), seconds=seconds)
 
 
 def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Final
 
 from context.history.tool_pairing import (
     complete_tool_calls,
@@ -17,11 +18,19 @@ from context.history.tool_pairing import (
     mark_interrupted,
 )
 from context.layers import Segment
-from context.log.entries import CustomMessageEntry, Entry, MessageEntry, SegmentsEntry
+from context.log.entries import (
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+    SegmentsEntry,
+)
 from context.log.tree import EntryTree
 from context.messages import NO_FIELDS, Message
 from context.offload import Offloaded, read_stub
 from context.tokens import TokenCounter, count_merged, count_message, is_merged
+
+# The custom type of a hidden message that asks the model to continue an answer that broke off.
+CONTINUATION: Final = "continuation"
 
 TurnEntry = MessageEntry | CustomMessageEntry
 
@@ -61,8 +70,10 @@ class Turn:
 
     @property
     def is_ended(self) -> bool:
-        """Whether the turn ends with a final assistant message."""
-        return bool(self.answers) and is_final(self.answers[-1].message)
+        """Whether the turn ends with a final assistant message that is not to be continued."""
+        said = (one for one in reversed(self.said) if _is_answer(one) or is_continuation(one))
+        last = next(said, None)
+        return isinstance(last, MessageEntry) and is_final(last.message)
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -153,6 +164,15 @@ def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
                 found[-1] = found[-1].with_said(entry)
             waiting = waiting if isinstance(entry, CustomMessageEntry) else None
     return tuple(found)
+
+
+def is_continuation(entry: TurnEntry) -> bool:
+    """Return whether a log entry asks the model to continue an answer that broke off."""
+    return isinstance(entry, CustomMessageEntry) and entry.custom_type == CONTINUATION
+
+
+def _is_answer(entry: TurnEntry) -> bool:
+    return isinstance(entry, MessageEntry)
 
 
 def _is_question(entry: TurnEntry) -> bool:

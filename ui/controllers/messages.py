@@ -1,7 +1,7 @@
 """The actions that the user can perform on messages and on errors.
 
-Messages: edit, regenerate, fork, select a version, pin, label, summarise. Errors: open the settings
-or the log, choose a folder, copy the details, disable the hooks.
+Messages: edit, regenerate, continue, fork, select a version, pin, label, summarise. Errors: open
+the settings or the log, choose a folder, copy the details, disable the hooks.
 """
 
 from collections.abc import Callable
@@ -31,6 +31,7 @@ __all__ = ["ErrorActionController", "MessageController"]
 
 LONG_TURNS = 3  # the fewest turns of an abandoned branch for which a summary is offered
 _BUSY = "An answer is on its way. Stop it first."
+_NOTHING_TO_CONTINUE = "The last answer did not break off, so there is nothing to continue."
 _OTHER_VERSION = "What the other version came to, as a summary"
 _PAGES = {
     "choose_model": "Models",
@@ -77,6 +78,13 @@ class MessageController(QObject):
             last = list(self._session.user_messages)[-1]
             self.perform(MessageAction("again", last))
 
+    def continue_answer(self) -> None:
+        """Continue the last answer if it broke off."""
+        if entry := self._transcript.find_broken_answer():
+            self.perform(MessageAction("continue", entry))
+        else:
+            self._notifier.toast(_NOTHING_TO_CONTINUE)
+
     def perform(self, action: MessageAction) -> None:
         """Perform an action on a message."""
         session = self._session.session
@@ -107,12 +115,14 @@ class MessageController(QObject):
         sources.hovered.connect(self._transcript.mark_source)
 
     def _change(self, session: str, action: MessageAction) -> None:
-        branches, entry = self._assistant.branches, action.entry
+        branches, entry, turns = self._assistant.branches, action.entry, self._session
         match action.kind:
             case "edit":
-                self._session.edit(entry, action.text, self._transcript.list_attachments(entry))
-            case "again":
-                self._session.regenerate(entry)
+                turns.edit(entry, action.text, self._transcript.list_attachments(entry))
+            case "again" | "continue":
+                is_again = action.kind == "again"
+                answer = turns.regenerate if is_again else turns.continue_answer
+                answer(entry)
                 self._frame.composer.setFocus()  # the answer whose button had the focus is gone
             case "select":
                 self._transcript.hold_versions(entry)

@@ -15,17 +15,11 @@ from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.ask import AskRequest
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
-from chains.events import (
-    CITES_NOTHING,
-    AskResult,
-    MessageEnded,
-    Mode,
-    Warned,
-)
+from chains.events import CITES_NOTHING, AskResult, MessageEnded, Mode, Warned
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.turns import (
-    THINKING,
+    FIRST_STEPS,
     ChatTurn,
     OutgoingMessage,
     StartTurn,
@@ -40,12 +34,6 @@ from ui.tasks import TaskRunner
 
 __all__ = ["SessionController"]
 
-_FIRST_STEPS = {
-    "chat": "Waiting…",
-    "vault": "Searching…",
-    "project": "Searching…",
-    "agent": THINKING,
-}
 _NO_SOURCES_YET = "Sources appear here with the answer."
 
 
@@ -166,6 +154,16 @@ class SessionController(QObject):
                 lambda token: self._assistant.regenerate(session, entry, token, model=model),
             )
 
+    def continue_answer(self, entry: str) -> None:
+        """Continue the last answer, which broke off. The rest is appended to it."""
+        session, model = self.session, self.model
+        if session is not None:
+            text = next(reversed(self.user_messages.values()), "")
+            self._start(
+                OutgoingMessage(text, is_again=True, continues=entry),
+                lambda token: self._assistant.runner.continue_answer(session, entry, model, token),
+            )
+
     def stop(self) -> None:
         """Stop the running turn. The text that has arrived is kept."""
         if self.turn is not None:
@@ -225,7 +223,7 @@ class SessionController(QObject):
         task.finished.connect(self._on_finished)
         self._show_start(turn)
         self.turn_begun.emit(turn)
-        self._step = _FIRST_STEPS[self.mode_in_force]
+        self._step = FIRST_STEPS[self.mode_in_force]
         self._show_step()
         self._ticker.start()
         task.start()
@@ -236,10 +234,19 @@ class SessionController(QObject):
             self._frame.middle.set_title(request.text)
         self._composer.clear_error()
         self._composer.set_running(True)
-        self._transcript.begin_turn(
-            request.text, request.attached, instead=request.instead, is_again=request.is_again
-        )
+        self._show_request(turn)
         self._frame.column.sources.show_rows((), _NO_SOURCES_YET)
+
+    def _show_request(self, turn: ChatTurn) -> None:
+        """Show the message of a turn, unless the chat shows it already, with an empty answer."""
+        request, entry = turn.request, turn.entry
+        self._transcript.begin_turn(
+            request.text,
+            request.attached,
+            instead="" if request.continues else entry or request.instead,
+            is_again=request.is_again or bool(entry),
+            continues=request.continues,
+        )
 
     def _is_followed(self, turn: ChatTurn) -> bool:
         return turn.view == self._view
@@ -265,12 +272,8 @@ class SessionController(QObject):
 
     def _resume(self, turn: ChatTurn) -> None:
         """Show a running turn in its reopened chat, with everything that has arrived so far."""
-        request, entry = turn.request, turn.entry
-        if entry:
-            self._transcript.begin_turn("", instead=entry, is_again=True)
-        else:
-            self._transcript.begin_turn(request.text, request.attached, instead=request.instead)
-        turn.view, self._step = self._view, _FIRST_STEPS[self.mode_in_force]
+        self._show_request(turn)
+        turn.view, self._step = self._view, FIRST_STEPS[self.mode_in_force]
         for event in turn.events:
             self._show_live(turn, event)
         self._show_step()

@@ -33,6 +33,7 @@ from ui.chat.transcript.live import LiveTurn
 from ui.tasks import Task
 
 __all__ = [
+    "FIRST_STEPS",
     "THINKING",
     "WRITING",
     "ChatTurn",
@@ -47,6 +48,12 @@ __all__ = [
 THINKING = "Thinking…"
 WRITING = "Writing…"
 _WAITING = "Waiting for you"
+FIRST_STEPS = {
+    "chat": "Waiting…",
+    "vault": "Searching…",
+    "project": "Searching…",
+    "agent": THINKING,
+}
 StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 
@@ -58,7 +65,9 @@ class OutgoingMessage:
         attached: the attachments of the message.
         instead: the entry ID of the message that this one replaces as a new version, or an empty
             string for a new message.
-        is_again: whether the message stays the same and only its answer is regenerated.
+        is_again: whether the message stays the same and only its answer is regenerated or
+            continued.
+        continues: the entry ID of the answer that broke off and is continued, or an empty string.
         reads_whole: whether attachments that are too large to be sent whole are read in parts.
     """
 
@@ -66,6 +75,7 @@ class OutgoingMessage:
     attached: tuple[Attachment, ...] = ()
     instead: str = ""
     is_again: bool = False
+    continues: str = ""
     reads_whole: bool = False
 
 
@@ -146,7 +156,8 @@ class ChatTurn(QObject):
     def record_failure(self, error: Exception) -> None:
         """Store the error that ended the turn."""
         self.error = describe(error)
-        self.is_stored = self.is_stored and not self.error.is_taken_back
+        is_taken_back = self.error.is_taken_back and not self.request.is_again
+        self.is_stored = self.is_stored and not is_taken_back
         self.session = self.session or self.error.session
 
 

@@ -12,9 +12,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
-from app.sessions.transcript import describe_ending
+from app.config.schema import use_labels
+from app.sessions.transcript import AnswerItem, describe_ending
 from chains.citations.changes import ChangedSource
-from ui.chat.message.answer_status import StepLine, UnverifiedNotice
+from ui.chat.message.answer_status import EndingLine, StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
@@ -23,7 +24,7 @@ from ui.markdown.page.card import Source
 from ui.markdown.page.view import MarkdownView
 from ui.markdown.parser import CITATION
 from ui.theme import Theme
-from ui.widgets.controls import button, make_wrapped_label, one_line
+from ui.widgets.controls import make_wrapped_label
 from ui.widgets.diff import DiffView
 from ui.widgets.formatting import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
@@ -202,22 +203,14 @@ class Answer(AccessibleFrame):
         self._found.setText(sentence)
         self._found.setVisible(bool(sentence))
 
-    def show_end(self, reason: str, *, can_retry: bool) -> None:
-        """Show the reason why the answer is incomplete, below the text.
-
-        Args:
-            reason: why the answer ended early, or an empty string if the user stopped it.
-            can_retry: whether to offer "Try again".
-        """
-        has_arrived = bool(self._text.strip() or self.steps.steps)
-        self.ending = describe_ending(one_line(reason), has_arrived)
-        line = QHBoxLayout()
-        line.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
-        line.setSpacing(12)
-        line.addWidget(make_wrapped_label(self.ending, "ui", "secondary"), 1)
-        if can_retry:
-            line.addWidget(button("Try again", "link", self._retry))
-        self._extras.addLayout(line)
+    def show_end(self, item: AnswerItem) -> None:
+        """Show below the text why the answer is incomplete. Hide this if it is complete."""
+        is_broken = item.status == "interrupted"
+        sentence = "" if item.status == "error" else use_labels(item.ending)
+        if is_broken and not item.reason:
+            sentence = describe_ending("", bool(self._text.strip() or self.steps.steps))
+        self.ending = sentence
+        self._end.show_ending(sentence, can_continue=item.can_continue, can_retry=is_broken)
 
     def copy(self) -> None:
         """Copy the answer to the clipboard as Markdown."""
@@ -228,6 +221,9 @@ class Answer(AccessibleFrame):
         self._slot = QStackedLayout(slot)
         self._slot.addWidget(self.step)
         self._slot.addWidget(self.tools)
+        self._end = EndingLine()
+        self._end.continue_requested.connect(self._continue)
+        self._end.retry_requested.connect(self._retry)
         self._extras = QVBoxLayout()
         self._extras.setSpacing(0)
         column = QVBoxLayout(self)
@@ -237,6 +233,7 @@ class Answer(AccessibleFrame):
         column.addWidget(self.view)
         column.addWidget(self._found)
         column.addLayout(self._extras)
+        column.addWidget(self._end)
         column.addSpacing(4)
         column.addWidget(slot)
         slot.setFixedHeight(Theme.current().px(28))
@@ -256,6 +253,9 @@ class Answer(AccessibleFrame):
         name = ", ".join(part for part in said if part)
         self.setAccessibleName(name)
         self.view.setAccessibleName(name)
+
+    def _continue(self) -> None:
+        self.action_requested.emit(MessageAction("continue", self._entry))
 
     def _retry(self) -> None:
         if self._entry:

@@ -1,22 +1,29 @@
-"""The line with the current step, and the list of unverified citations."""
+"""The line with the current step, the reason of an early end, and unverified citations."""
 
 from collections.abc import Sequence
 from time import monotonic
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QHideEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.icons import paint_icon
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label, one_line
+from ui.widgets.controls import (
+    ElidedLabel,
+    IconLabel,
+    button,
+    label,
+    make_wrapped_label,
+    one_line,
+)
 from ui.widgets.formatting import count
 from ui.widgets.geometry import OUTDENT, Scaled
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
-__all__ = ["StepLine", "UnverifiedNotice", "paint_callout"]
+__all__ = ["EndingLine", "StepLine", "UnverifiedNotice", "paint_callout"]
 
 _TURN_MS = 90
 _TICK_MS = 100
@@ -74,6 +81,39 @@ class StepLine(Scaled, AccessibleFrame):
 
     def _fit(self) -> None:
         self.setFixedHeight(Theme.current().px(_ROW))
+
+
+class EndingLine(QWidget):
+    """A line below an incomplete answer: why it ended early, and what the user can do.
+
+    Signals:
+        continue_requested: the user asked for the rest of the answer.
+        retry_requested: the user asked for another answer.
+    """
+
+    continue_requested = Signal()
+    retry_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._words = make_wrapped_label("", "ui", "secondary")
+        self.resume = button("Continue", "link", self.continue_requested.emit)
+        self.resume.setAccessibleName("Continue this answer")
+        self.retry = button("Try again", "link", self.retry_requested.emit)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
+        row.setSpacing(12)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.resume)
+        row.addWidget(self.retry)
+        self.hide()
+
+    def show_ending(self, sentence: str, *, can_continue: bool, can_retry: bool) -> None:
+        """Show why the answer ended early. An empty sentence hides the line."""
+        self._words.setText(from_left(sentence))
+        self.resume.setVisible(can_continue)
+        self.retry.setVisible(can_retry)
+        self.setVisible(bool(sentence))
 
 
 class UnverifiedNotice(Scaled, AccessibleFrame):

@@ -325,7 +325,8 @@ class MessageAction:
     """An action that the user requested for a message.
 
     Attributes:
-        kind: `edit`, `again` (regenerate the answer), `branch` (fork into a new chat), `select`
+        kind: `edit`, `again` (regenerate the answer), `continue` (continue an answer that broke
+            off), `branch` (fork into a new chat), `select`
             (show another version), `label`, `saw` (show the request), `pin`, `unpin`, `note` (save
             the answer as a note) or `compare` (compare versions).
         entry: the ID of the message's log entry, or for `select`, that of the other version.
@@ -333,7 +334,17 @@ class MessageAction:
     """
 
     kind: Literal[
-        "edit", "again", "branch", "select", "label", "saw", "pin", "unpin", "note", "compare"
+        "edit",
+        "again",
+        "continue",
+        "branch",
+        "select",
+        "label",
+        "saw",
+        "pin",
+        "unpin",
+        "note",
+        "compare",
     ]
     entry: str
     text: str = ""

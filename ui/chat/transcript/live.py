@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo
 from app.sessions.transcript import AnswerItem
 from chains.events import AskResult, ToolEnded, ToolStarted
+from chains.turn.continuation import join_answer
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
@@ -31,10 +33,12 @@ class LiveTurn(QObject):
         self._feed, self._maker = feed, maker
         self._asked: Slot | None = None
         self._slot: Slot | None = None
+        self._broken = ""
 
     def forget(self) -> None:
         """Stop showing the turn, because another chat is opened. The turn continues."""
         self._asked = self._slot = None
+        self._broken = ""
 
     def begin(
         self,
@@ -43,6 +47,7 @@ class LiveTurn(QObject):
         *,
         instead: str = "",
         is_again: bool = False,
+        continues: str = "",
     ) -> None:
         """Show a new turn: a user message with an empty answer below it.
 
@@ -53,8 +58,10 @@ class LiveTurn(QObject):
                 messages after it. The replaced messages stay in the log as another version. If it
                 is empty, the turn is added at the end.
             is_again: whether only the answer is regenerated, below the existing user message.
+            continues: the entry ID of the answer that broke off and is continued, if any.
         """
-        self._cut(instead, keeps_question=is_again)
+        broken = self._find_answer(continues)
+        self._cut(instead or continues, keeps_question=is_again)
         if not is_again:
             now = datetime.now(UTC).isoformat()
             self._asked = self._maker.loose(
@@ -62,7 +69,8 @@ class LiveTurn(QObject):
             )
             self._asked.is_kept = True
             self._feed.append(self._asked)
-        self._slot = self._maker.loose("answer", self._maker.answer)
+        self._broken = "" if broken is None else broken.text
+        self._slot = self._maker.loose("answer", partial(self._maker.answer, broken))
         self._slot.is_kept = True
         self._feed.append(self._slot)
 
@@ -97,7 +105,8 @@ class LiveTurn(QObject):
     def append(self, text: str) -> None:
         """Append newly arrived text to the answer."""
         if answer := self._get_running_answer():
-            answer.append(text)
+            before, self._broken = self._broken, ""
+            answer.append(join_answer(before, text)[len(before) :])
 
     def finish(self, result: AskResult, sources: Sequence[Segment]) -> None:
         """End the turn, and show the finished answer with its sources.
@@ -111,8 +120,7 @@ class LiveTurn(QObject):
             return
         item = _build_item(result, sources)
         self._maker.fill(answer, item)
-        if result.status == "interrupted":
-            answer.show_end(result.reason, can_retry=True)
+        answer.show_end(item)
         if result.entry:
             slot.key, slot.item = build_key(item), item
         slot.make = self._maker.slot(item).make
@@ -136,6 +144,11 @@ class LiveTurn(QObject):
             self._feed.remove(self._asked)
         self._let_go()
         self._feed.append(self._maker.loose("failure", lambda: self._maker.failure(info)))
+
+    def _find_answer(self, entry: str) -> AnswerItem | None:
+        """Return the answer in the chat with this entry ID, or None."""
+        found = (slot.item for slot in self._feed.slots() if slot.key == ("answer", entry))
+        return next((item for item in found if isinstance(item, AnswerItem)), None)
 
     def _get_running_answer(self) -> Answer | None:
         row = self._slot.row if self._slot else None

@@ -8,8 +8,8 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 
 from app.config.models import ModelChoice
+from app.sessions.transcript import AnswerItem, TranscriptItem
 from app.sessions.transcript import ChatTranscript as Chat
-from app.sessions.transcript import TranscriptItem
 from chains.events import ApprovalRequested
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
@@ -149,10 +149,11 @@ class Transcript(QWidget):
         *,
         instead: str = "",
         is_again: bool = False,
+        continues: str = "",
     ) -> None:
         """Show a new turn and scroll to it. The arguments are those of `LiveTurn.begin`."""
         self._stack.setCurrentWidget(self.scroller)
-        self.live.begin(question, attached, instead=instead, is_again=is_again)
+        self.live.begin(question, attached, instead=instead, is_again=is_again, continues=continues)
         self.scroller.to_end()
 
     def show_aside(self, title: str, text: str) -> None:
@@ -236,6 +237,12 @@ class Transcript(QWidget):
         """Return whether the entry ID is that of the chat's last answer."""
         answer = self._last_answer()
         return answer is not None and answer.entry == entry
+
+    def find_broken_answer(self) -> str:
+        """Return the entry ID of the last answer if it can be continued, or an empty string."""
+        items = (slot.item for slot in reversed(self.feed.slots()))
+        last = next((item for item in items if isinstance(item, AnswerItem)), None)
+        return last.entry if last is not None and last.can_continue else ""
 
     @property
     def last_answer_entry(self) -> str:

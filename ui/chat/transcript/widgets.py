@@ -110,6 +110,7 @@ class MessageMaker(QObject):
             case AnswerItem(), Answer() if widget.text == item.shown_text:
                 self._rest(widget, item)
                 self._place(widget, item)
+                widget.show_end(item)
                 if widget.cost != item.cost:  # which is known once the answer is in the log
                     widget.cost = item.cost
                     self._tell_about(widget)
@@ -138,14 +139,21 @@ class MessageMaker(QObject):
             _show_sent(made, item)
         return made
 
-    def answer(self) -> Answer:
-        """Build an empty answer widget, to which text can be appended."""
+    def answer(self, broken: AnswerItem | None = None) -> Answer:
+        """Build an answer widget, to which text can be appended.
+
+        It is empty, or begins with an answer that broke off and is continued.
+        """
         made = Answer()
         made.citation_activated.connect(self.citation_activated)
         made.citation_pointed.connect(self.citation_pointed)
         made.link_activated.connect(self.link_activated)
         made.action_requested.connect(self.action_requested)
         made.retry_requested.connect(self.retry_requested)
+        if broken is not None:
+            made.append(broken.text)
+            made.set_sources(list_sources(broken.sources))
+            made.show_steps([_build_step(step) for step in broken.steps])
         return made
 
     def failure(self, info: ErrorInfo) -> Failure:
@@ -196,8 +204,7 @@ class MessageMaker(QObject):
         made.set_text(item.shown_text)
         self.fill(made, item)
         self._place(made, item)
-        if item.status == "interrupted":
-            made.show_end(item.reason, can_retry=True)
+        made.show_end(item)
         return made
 
     def retry(self, message: str, entry: str, code: str = "") -> Failure:

@@ -6,8 +6,10 @@ from app.sessions.transcript import AnswerItem, DroppedItem, HookChangeItem, Sum
 from app.sessions.transcript_reader import build_transcript
 from chains.tools.registry import ToolRun
 from context.compaction import HEAD
+from context.history.turns import CONTINUATION
 from context.layers import Layer, Segment
 from context.log.entries import (
+    CustomMessageEntry,
     DropEntry,
     Entry,
     LabelEntry,
@@ -306,3 +308,40 @@ def test_a_question_tells_its_mode_and_what_was_named() -> None:
     odd = replace(asked, extra={"mode": "later", "attach": "x", "selections": 3})
     item = item_of([odd], "q")
     assert (item.mode, item.attach, item.selections) == (None, (), ())
+
+
+def test_an_answer_that_was_continued_is_one_answer() -> None:
+    *before, broken = turn(1, "Water [1] them")
+    assert isinstance(broken, MessageEntry)
+    broken = replace(broken, status="interrupted", seconds=3.0)
+    asked = CustomMessageEntry(
+        "1c", "1a", TIME.format(8), CONTINUATION, Message("user", "Go on."), display=False
+    )
+    rest = replace(broken, id="1r", parent_id="1c", message=Message("assistant", "early [1]."))
+    rest = replace(rest, status="complete", seconds=2.0)
+    (answer,) = answers([*before, broken])
+    assert (answer.status, answer.can_continue) == ("interrupted", True)
+    (answer,) = answers([*before, broken, asked, rest])
+    assert (answer.entry, answer.text) == ("1r", "Water [1] them early [1].")
+    assert (answer.status, answer.can_continue, answer.seconds) == ("complete", False, 5.0)
+    failed = replace(rest, message=Message("assistant", ""), status="error", reason="No key")
+    (answer,) = answers([*before, broken, asked, failed])
+    assert (answer.text, answer.status) == ("Water [1] them", "interrupted")
+    assert answer.ending == "The answer broke off: No key. What had arrived is kept."
+    assert answer.can_continue
+
+
+def test_only_the_last_answer_that_a_model_wrote_can_be_continued() -> None:
+    *before, broken = turn(1, "Half")
+    assert isinstance(broken, MessageEntry)
+    broken = replace(broken, status="interrupted")
+    assert not any(one.can_continue for one in answers([*before, broken, *turn(2)]))
+    quoted = replace(broken, model="extractive")
+    assert not any(one.can_continue for one in answers([*before, quoted]))
+    empty = replace(broken, message=Message("assistant", " "))
+    assert not any(one.can_continue for one in answers([*before, empty]))
+
+
+def answers(path: list[Entry]) -> list[AnswerItem]:
+    items = build_transcript("t", path, None).items
+    return [item for item in items if isinstance(item, AnswerItem)]

@@ -483,3 +483,18 @@ def test_a_search_tells_the_model_how_much_was_searched(run, server, notes, monk
     result = server.bodies[1]["messages"][-1]
     assert said in str(result)
     assert ("Nothing was found" in str(result)) is not hits
+
+
+def test_a_continued_answer_keeps_the_numbers_of_what_was_read(run, server, session):
+    server.script(
+        calling(("read_note", {"path": "Garden.md"})),
+        Answer("Beans need warm soil [1], says", chunk_chars=40, break_after=2),
+        calling(("read_note", {"path": "Plans/Terrace.md"})),
+        Answer("the note, and larch [2]."),
+    )
+    assert result_of(run()).status == "interrupted"
+    result = result_of(run(is_regenerated=True, is_continued=True))
+    assert [(one.n, one.path) for one in result.citations] == [
+        (1, "Garden.md"),
+        (2, "Plans/Terrace.md"),
+    ]
