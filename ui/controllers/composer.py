@@ -65,7 +65,7 @@ class ComposerController(QObject):
             assistant, runner, self._unsent_message, self._model, self
         )
         self.commands = CommandController(assistant, runner, frame, self)
-        self.queue = QueueController(frame, session, self._keep_draft, self)
+        self.queue = QueueController(frame, session, drafts, lambda: assistant.vault, self)
         self._connect_composer()
         self._connect_parts()
         session.turn_ended.connect(self._on_turn_ended)
@@ -85,7 +85,7 @@ class ComposerController(QObject):
 
     def open(self, session: str | None) -> None:
         """Show a chat's draft in the composer, or the new chat's draft if `session` is None."""
-        self.queue.drop()
+        self.queue.update()
         unsent = self._drafts.open(session)
         self._is_opening = True  # the restored text must not be saved as a new draft
         self._composer.clear_error()
@@ -273,11 +273,12 @@ class ComposerController(QObject):
 
     def _keep_draft(self) -> None:
         if not self._is_opening:
-            self._drafts.keep(self.queue.before(self._unsent_message()))
+            self._drafts.keep(self._unsent_message())
 
     def _on_session_changed(self, session: str | None) -> None:
         if session is not None and self._session.is_followed:
             self._drafts.begin(session)
+            self.queue.update()
             self._keep_draft()
         else:
             self.open(session)

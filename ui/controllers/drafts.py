@@ -1,5 +1,6 @@
 """Unsent messages: one draft for each chat, restored when the chat is opened."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer
@@ -79,6 +80,7 @@ class DraftStore(QObject):
     def __init__(self, kept: Kept, writer: LatestWriter[Kept], parent: QObject) -> None:
         super().__init__(parent)
         self._drafts = {session: _read(draft) for session, draft in kept.items()}
+        self._queued: Mapping[str, UnsentMessage] = {}
         self._writer = writer
         self._session = ""
         self._timer = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
@@ -109,6 +111,16 @@ class DraftStore(QObject):
             self._drafts[self._session] = message
         self._save_soon()
 
+    def set_queued(self, queued: Mapping[str, UnsentMessage]) -> None:
+        """Set the messages that wait for an answer, by session ID.
+
+        A queued message is saved in front of its chat's draft, because no answer will be awaited
+        after a restart.
+        """
+        if queued != self._queued:
+            self._queued = dict(queued)
+            self._save_soon()
+
     def give_back(self, session: str | None, message: UnsentMessage) -> None:
         """Put an unsent message in front of the draft of a chat that is not open.
 
@@ -128,7 +140,10 @@ class DraftStore(QObject):
     def save(self) -> None:
         """Save all drafts in the background."""
         self._timer.stop()
-        self._writer.put({session: message.to_dict() for session, message in self._drafts.items()})
+        found = dict(self._drafts)
+        for session, queued in self._queued.items():
+            found[session] = queued.before(found.get(session, UnsentMessage()))
+        self._writer.put({session: message.to_dict() for session, message in found.items()})
 
     def _save_soon(self) -> None:
         if not self._timer.isActive():  # otherwise nothing would be saved while the user types

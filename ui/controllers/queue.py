@@ -1,13 +1,15 @@
-"""The message that is queued while an answer is being generated, and sent when it is complete."""
+"""The messages that are queued while answers are generated, and sent when these are complete."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from ui.chat.composer.composer_controls import ComposerLine
-from ui.controllers.drafts import UnsentMessage
+from ui.controllers.drafts import DraftStore, UnsentMessage
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn
+from ui.controllers.turns import ChatTurn, TurnTarget
 from ui.frame import WindowFrame
 from ui.widgets.controls import one_line
 
@@ -17,19 +19,34 @@ _SHOWN_CHARS = 60
 _SENT_AFTER = frozenset({"complete", "limit"})
 
 
-class QueueController(QObject):
-    """Queues one message while the chat is being answered, and shows it above the composer.
+@dataclass(frozen=True)
+class _Queued:
+    """A queued message.
 
-    The message is sent when the answer is complete. If the answer fails or is stopped, or if the
-    user takes the message back, it returns to the composer. When another chat is opened, the
-    message stays in the draft of the chat it was written in.
+    Attributes:
+        target: the chat, mode and model for the message.
+        vault: the vault that was open when the message was queued.
+    """
+
+    message: UnsentMessage
+    target: TurnTarget
+    vault: Path | None
+
+
+class QueueController(QObject):
+    """Queues one message for each chat that is being answered, and shows it above the composer.
+
+    The message is sent when the answer is complete, even if another chat is open by then. If the
+    answer fails or is stopped, if another vault has been opened, or if the user takes the message
+    back, it returns to the draft of its chat.
 
     Emits `returned` with an `UnsentMessage` for the composer.
 
     Args:
         frame: the main window.
         session: runs the turns.
-        keep: a function that saves the draft: the queued message followed by the composer's text.
+        drafts: saves the queued messages, in case the program is killed.
+        find_vault: returns the open vault.
     """
 
     returned = Signal(object)
@@ -38,60 +55,94 @@ class QueueController(QObject):
         self,
         frame: WindowFrame,
         session: SessionController,
-        keep: Callable[[], object],
+        drafts: DraftStore,
+        find_vault: Callable[[], Path | None],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._frame, self._session, self._keep = frame, session, keep
+        self._frame, self._session, self._drafts = frame, session, drafts
+        self._find_vault = find_vault
         self._line: ComposerLine = frame.composer.waiting
-        self._message: UnsentMessage | None = None
-        self._is_due = False
+        self._queued: dict[ChatTurn, _Queued] = {}
+        self._due: _Queued | None = None  # sent as soon as the chat is loaded with its answer
         session.turn_ended.connect(self._on_turn_ended)
         session.loaded.connect(self._on_loaded)
 
     def add(self, message: UnsentMessage) -> None:
-        """Queue a message. If a message is queued already, append the new one to it."""
-        self._set(message if self._message is None else self._message.before(message))
-        self._keep()
+        """Queue a message behind the running turn of the open chat.
 
-    def before(self, unsent: UnsentMessage) -> UnsentMessage:
-        """Return the queued message, if any, followed by the message `unsent` from the composer."""
-        return unsent if self._message is None else self._message.before(unsent)
+        If a message is queued already, append the new one to it.
+        """
+        turn = self._session.turn
+        if turn is None:
+            return
+        before = self._queued.get(turn)
+        message = message if before is None else before.message.before(message)
+        self._queued[turn] = _Queued(message, self._session.target, self._find_vault())
+        self.update()
+
+    def update(self) -> None:
+        """Show the queued message of the open chat, and save all queued messages.
+
+        A message is sent at once if its answer was complete when its chat was left.
+        """
+        due = self._due
+        if due is not None and due.target.session != self._session.session:
+            self._due = None
+            self._send(due)
+        self._show()
+        kept = {turn.session or "": queued.message for turn, queued in self._queued.items()}
+        if self._due is not None:
+            kept[self._due.target.session or ""] = self._due.message
+        self._drafts.set_queued(kept)
 
     def take_back(self) -> None:
         """Put the queued message back into the composer, in front of the composer's text."""
-        message = self._message
-        self.drop()
-        if message is not None:
-            self.returned.emit(message)
+        shown, self._due = self._find_shown(), None
+        if self._session.turn is not None:
+            self._queued.pop(self._session.turn, None)
+        self.update()
+        if shown is not None:
+            self.returned.emit(shown.message)
 
-    def drop(self) -> None:
-        """Discard the queued message. The chat's draft still contains it."""
-        self._is_due = False
-        self._set(None)
+    def _find_shown(self) -> _Queued | None:
+        """Return the queued message of the open chat, or None."""
+        turn = self._session.turn
+        return self._due if turn is None else self._queued.get(turn)
 
-    def _set(self, message: UnsentMessage | None) -> None:
-        self._message = message
-        if message is None:
+    def _show(self) -> None:
+        shown = self._find_shown()
+        if shown is None:
             self._line.hide()
             return
-        text = one_line(message.text)
-        shown = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS].rstrip()}…"
-        self._line.say(f"Sent after this answer: {shown}", [("Take it back", self.take_back)])
+        text = one_line(shown.message.text)
+        text = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS].rstrip()}…"
+        self._line.say(f"Sent after this answer: {text}", [("Take it back", self.take_back)])
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
-        if self._message is None or not self._session.is_open(turn):
+        queued = self._queued.pop(turn, None)
+        if queued is None:
             return
-        if turn.result is not None and turn.result.status in _SENT_AFTER:
-            self._is_due = True  # sent when the chat has been loaded with the answer
+        queued = replace(queued, target=replace(queued.target, session=turn.session))
+        is_answered = turn.result is not None and turn.result.status in _SENT_AFTER
+        if is_answered and queued.vault == self._find_vault():
+            self._due = queued
+            self.update()
+            return
+        self.update()
+        if self._session.is_open(turn):
+            self.returned.emit(queued.message)
         else:
-            self.take_back()
+            self._drafts.give_back(turn.session, queued.message)
 
     def _on_loaded(self, _transcript: object, _is_new: bool) -> None:
-        message, is_due = self._message, self._is_due
-        if message is None or not is_due or self._session.is_running:
-            return
-        self.drop()
-        self._keep()
+        due = self._due
+        if due is not None and not self._session.is_running:
+            self._due = None
+            self.update()
+            self._send(due)
+
+    def _send(self, queued: _Queued) -> None:
         self._frame.count_sent_message()
-        self._session.ask(message.text, message.attached, message.reads_whole)
+        message = queued.message
+        self._session.ask(message.text, message.attached, message.reads_whole, queued.target)

@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
-from app.sessions.ask import AskRequest
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import CITES_NOTHING, AskResult, MessageEnded, Mode, Warned
 from context.layers import Segment
@@ -23,8 +22,8 @@ from ui.controllers.turns import (
     ChatTurn,
     OutgoingMessage,
     StartTurn,
-    list_paths,
-    list_selections,
+    TurnTarget,
+    build_request,
     show_live_event,
 )
 from ui.frame import WindowFrame
@@ -66,7 +65,7 @@ class SessionController(QObject):
         self._frame = frame
         self._composer, self._transcript = frame.composer, frame.transcript
         self._turns: list[ChatTurn] = []
-        self._view = 0
+        self._view = 1
         self.session: str | None = None
         self.mode: Mode = "vault"
         self.model: str | None = None
@@ -105,6 +104,11 @@ class SessionController(QObject):
             return "chat"
         return "vault" if self.mode == "project" and self.project is None else self.mode
 
+    @property
+    def target(self) -> TurnTarget:
+        """The open chat, and the mode and model of its next turn."""
+        return TurnTarget(self.session, self.mode_in_force, self.model)
+
     def list_running(self) -> Mapping[str, str]:
         """Return the session ID of each chat with a running turn, and the state of the turn."""
         return {turn.session: turn.state for turn in self._turns if turn.session is not None}
@@ -114,25 +118,21 @@ class SessionController(QObject):
         return self._is_followed(turn) or turn.session == self.session is not None
 
     def ask(
-        self, text: str, attached: tuple[Attachment, ...] = (), reads_whole: bool = False
+        self,
+        text: str,
+        attached: tuple[Attachment, ...] = (),
+        reads_whole: bool = False,
+        target: TurnTarget | None = None,
     ) -> None:
-        """Send a user message, unless a turn is running in the open chat.
+        """Send a user message to the open chat, or to the target, unless a turn is running there.
 
-        `reads_whole` is True if large attachments are read in parts instead of being searched.
+        A turn in a chat that is not open runs without being shown. `reads_whole` is True if large
+        attachments are read in parts instead of being searched.
         """
-        request = AskRequest(
-            text,
-            self.mode_in_force,
-            self.model,
-            self.session,
-            attach=list_paths(attached),
-            selections=list_selections(attached),
-            reads_whole=reads_whole,
-        )
-        self._start(
-            OutgoingMessage(text, attached, reads_whole=reads_whole),
-            partial(self._assistant.ask, request),
-        )
+        target = target or self.target
+        outgoing = OutgoingMessage(text, attached, reads_whole=reads_whole)
+        request = build_request(outgoing, target)
+        self._start(outgoing, partial(self._assistant.ask, request), target)
 
     def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
         """Replace the user message `entry` with an edited one. The previous version is kept."""
@@ -212,20 +212,25 @@ class SessionController(QObject):
         else:
             self._transcript.show_empty_project(PurePath(self.project).name or "this folder")
 
-    def _start(self, request: OutgoingMessage, start: StartTurn) -> None:
-        if self.is_running:
+    def _start(
+        self, request: OutgoingMessage, start: StartTurn, target: TurnTarget | None = None
+    ) -> None:
+        session = self.session if target is None else target.session
+        is_open = session == self.session
+        if is_open and self.is_running:
             return
         task = self._runner.stream(start)
-        turn = ChatTurn(request, self.session, self._view, task, self)
+        turn = ChatTurn(request, session, self._view if is_open else 0, task, self)
         self._turns.append(turn)
         task.yielded.connect(self._on_event)
         task.failed.connect(self._on_failed)
         task.finished.connect(self._on_finished)
-        self._show_start(turn)
-        self.turn_begun.emit(turn)
-        self._step = FIRST_STEPS[self.mode_in_force]
-        self._show_step()
-        self._ticker.start()
+        if is_open:
+            self._show_start(turn)
+            self.turn_begun.emit(turn)
+            self._step = FIRST_STEPS[self.mode_in_force]
+            self._show_step()
+            self._ticker.start()
         task.start()
 
     def _show_start(self, turn: ChatTurn) -> None:
@@ -367,7 +372,7 @@ class SessionController(QObject):
             self._transcript.load(transcript)
             self._frame.middle.set_title(transcript.title)
             if self.turn is None:
-                self._show_unanswered(transcript)
+                self._transcript.show_unanswered(transcript)
             else:
                 self._resume(self.turn)
         else:
@@ -380,12 +385,6 @@ class SessionController(QObject):
             self._transcript.edit(*self._unsent_edit)
             self._unsent_edit = None
         self.loaded.emit(transcript, is_new)
-
-    def _show_unanswered(self, transcript: ChatTranscript) -> None:
-        """Offer to answer the chat's last message if it is a user message without an answer."""
-        last = transcript.items[-1] if transcript.items else None
-        if isinstance(last, UserItem):
-            self._transcript.show_unanswered(last.entry)
 
     def _show_sources(self, transcript: ChatTranscript) -> None:
         """Show the sources of the chat's last answer."""

@@ -9,12 +9,14 @@ from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo, describe
 from app.library.attachments import Selection
+from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import (
     ApprovalRequested,
     AskResult,
     Event,
     MessageEnded,
+    Mode,
     ModelLoadProgressed,
     ReadingPart,
     Retrieved,
@@ -39,6 +41,8 @@ __all__ = [
     "ChatTurn",
     "OutgoingMessage",
     "StartTurn",
+    "TurnTarget",
+    "build_request",
     "list_paths",
     "list_selections",
     "show_event",
@@ -79,14 +83,24 @@ class OutgoingMessage:
     reads_whole: bool = False
 
 
+@dataclass(frozen=True)
+class TurnTarget:
+    """The chat of a turn, or None for a new chat, and the mode and model of the turn."""
+
+    session: str | None
+    mode: Mode
+    model: str | None
+
+
 class ChatTurn(QObject):
     """A turn that runs in a background task, and continues when the user opens another chat.
 
     Attributes:
         request: the message that was sent, with its options.
         session: the session ID of the chat, or None until a new chat is stored.
-        view: the session controller's count of opened chats when it began to show the turn. If the
-            controller has opened another chat since, the count differs and the turn is not shown.
+        view: the session controller's count of opened chats when it began to show the turn, or 0 if
+            it does not show the turn. If the controller has opened another chat since, the count
+            differs and the turn is not shown.
         task: the task that runs the turn.
         started_s: the start time in seconds of the monotonic clock.
         result: the result of the turn, or None until the turn has ended.
@@ -159,6 +173,19 @@ class ChatTurn(QObject):
         is_taken_back = self.error.is_taken_back and not self.request.is_again
         self.is_stored = self.is_stored and not is_taken_back
         self.session = self.session or self.error.session
+
+
+def build_request(message: OutgoingMessage, target: TurnTarget) -> AskRequest:
+    """Build the request of the assistant for a new user message."""
+    return AskRequest(
+        message.text,
+        target.mode,
+        target.model,
+        target.session,
+        attach=list_paths(message.attached),
+        selections=list_selections(message.attached),
+        reads_whole=message.reads_whole,
+    )
 
 
 def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:

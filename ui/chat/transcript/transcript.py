@@ -1,6 +1,7 @@
 """The transcript: a chat's messages in one column."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
@@ -8,7 +9,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 
 from app.config.models import ModelChoice
-from app.sessions.transcript import AnswerItem, TranscriptItem
+from app.sessions.transcript import AnswerItem, TranscriptItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ApprovalRequested
 from ui.chat.composer.attachment import Attachment
@@ -103,14 +104,13 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.scroller)
         self.scroller.to_end()
 
-    def show_unanswered(self, entry: str) -> None:
-        """Show that the last message has no answer, and a button that asks for one.
-
-        Args:
-            entry: the entry ID of the last user message.
-        """
-        self.feed.append(self.maker.loose("failure", lambda: self.maker.retry(_UNANSWERED, entry)))
-        self.scroller.to_end()
+    def show_unanswered(self, chat: Chat) -> None:
+        """If the last message has no answer and no error, show a button that asks for one."""
+        last = chat.items[-1] if chat.items else None
+        if isinstance(last, UserItem):
+            retry = partial(self.maker.retry, _UNANSWERED, last.entry)
+            self.feed.append(self.maker.loose("failure", retry))
+            self.scroller.to_end()
 
     def refresh(self, chat: Chat) -> None:
         """Update the chat that is shown. The widgets of unchanged messages are kept."""

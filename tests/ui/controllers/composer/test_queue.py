@@ -9,8 +9,9 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.models.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.state import load_drafts
 
 
 @pytest.fixture
@@ -70,7 +71,9 @@ def test_a_stopped_answer_gives_the_queued_message_back(window: WindowPage, qtbo
     assert (window.composer.text, window.composer.waiting) == ("Second?", "")
 
 
-def test_a_queued_message_is_in_the_draft_of_its_chat(window: WindowPage, qtbot: QtBot) -> None:
+def test_a_queued_message_stays_queued_when_its_chat_is_left(
+    window: WindowPage, qtbot: QtBot
+) -> None:
     qtbot.waitUntil(lambda: window.chat.session is not None)
     session = window.chat.session
     type_message(window, "Second?")
@@ -78,7 +81,79 @@ def test_a_queued_message_is_in_the_draft_of_its_chat(window: WindowPage, qtbot:
     window.chat.new()
     assert (window.composer.text, window.composer.waiting) == ("", "")
     window.chat.reopen(session)
-    assert window.composer.text == "Second?\n\nThird?"
+    assert window.composer.text == "Third?"
+    assert window.composer.waiting == "Sent after this answer: Second?"
+    window.press("Take it back")
+    assert (window.composer.text, window.composer.waiting) == ("Second?\n\nThird?", "")
+
+
+def test_a_queued_message_is_sent_while_another_chat_is_open(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    page = open_window(assistant, None, qtbot, mode="chat")
+    gate = threading.Event()
+
+    def answer_late(_body: object) -> Answer:
+        gate.wait(30)
+        return Answer("One.")
+
+    server.script(answer_late, Answer("Two."))
+    type_message(page, "First?")
+    qtbot.waitUntil(lambda: page.chat.session is not None)
+    session = page.chat.session
+    type_message(page, "Second?")
+    page.chat.new()
+    QTest.keyClicks(page.composer.view.input, "And thi")
+    gate.set()
+    history = assistant.history
+    qtbot.waitUntil(lambda: len(history.transcript(session).items) == 4)
+    assert page.chat.session is None
+    assert (page.composer.text, page.chat.answers()) == ("And thi", [])
+    page.chat.reopen(session)
+    qtbot.waitUntil(lambda: len(page.chat.answers()) == 2 and not page.chat.is_running)
+    assert [message.text for message in page.chat.user_messages()] == ["First?", "Second?"]
+    assert [answer.text for answer in page.chat.answers()] == ["One.", "Two."]
+    assert (page.composer.text, page.composer.waiting) == ("", "")
+    page.view.close()
+
+
+def test_a_queued_message_of_a_failed_answer_is_in_the_draft_of_its_chat(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    page = open_window(assistant, None, qtbot, mode="chat")
+    gate = threading.Event()
+
+    def fail_late(_body: object) -> Failure:
+        gate.wait(30)
+        return Failure(401)
+
+    server.script(fail_late)
+    type_message(page, "First?")
+    qtbot.waitUntil(lambda: page.chat.session is not None)
+    session = page.chat.session
+    type_message(page, "Second?")
+    page.chat.new()
+    with qtbot.waitSignal(page.view.controllers.session.turn_ended):
+        gate.set()
+    assert page.composer.text == ""
+    page.chat.reopen(session)
+    assert (page.composer.text, page.composer.waiting) == ("Second?", "")
+    page.view.close()
+
+
+def test_a_queued_message_is_saved_with_the_draft_of_its_chat(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: window.chat.session is not None)
+    type_message(window, "Second?")
+    QTest.keyClicks(window.composer.view.input, "Third?")
+    window.view.controllers.drafts.finish()
+    kept = load_drafts(window.assistant.paths.state / "drafts.json")
+    assert kept[window.chat.session]["text"] == "Second?\n\nThird?"
 
 
 def test_a_command_is_not_queued(window: WindowPage) -> None:
