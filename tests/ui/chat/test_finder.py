@@ -7,6 +7,8 @@ from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
+from chains.events import ApprovalRequested
+from tests.support.window.clicks import click_button
 from ui.chat.message.answer import Answer
 from ui.chat.transcript.feed import MOST_LIVE
 from ui.chat.transcript.finder import Finder
@@ -164,3 +166,26 @@ def test_nothing_to_look_for_says_nothing(transcript: Transcript, bar: FindBar) 
     assert bar.found == ""
     bar.field.setText("elephant")
     assert bar.found == "Not found"
+
+
+def test_a_running_turn_and_its_card_are_kept_while_a_far_place_is_shown(
+    transcript: Transcript, bar: FindBar, qtbot: QtBot
+) -> None:
+    turns = [item for n in range(60) for item in turn(n, f"Bean {n}.")]
+    transcript.load(Chat("c", tuple(turns)))
+    transcript.begin_turn("And now?")
+    transcript.live.append("It ")
+    card = transcript.show_approval(ApprovalRequested("a1", "c1", "remember", {}, "", "Remember."))
+    QApplication.processEvents()
+    bar.finder.open()
+    bar.field.setText("Bean 3.")
+    qtbot.waitUntil(lambda: marks(transcript) == ["Bean 3."])
+    assert not card.isVisible()
+    transcript.live.append("is May.")
+    click_button(transcript, "Jump to latest")
+    QApplication.processEvents()
+    assert card.isVisible()
+    answers = [row.widget for row in transcript.feed.rows if isinstance(row.widget, Answer)]
+    assert answers[-1].text == "It is May."
+    transcript.remove_approval(card)
+    assert not transcript.list_guarded_buttons()[:-1]

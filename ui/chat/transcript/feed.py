@@ -27,8 +27,9 @@ class Slot:
         gap: the space above the message in pixels.
         kind: `user`, `answer`, `divider`, `aside`, `approval`, `edits` or `failure`.
         row: the row that shows the message, or None while it has no widget.
-        is_kept: whether the widget must not be removed, for example because the turn is still
+        is_kept: whether the widget must not be deleted, for example because the turn is still
             running.
+        hidden: the widget that is kept while the message has no row, or None.
         key: the key that identifies the message in the chat, or an empty tuple if the message is
             not in the log.
         item: the transcript item that the slot was made from, or None if it is not in the log.
@@ -38,9 +39,20 @@ class Slot:
     gap: int
     kind: str = ""
     row: "MessageRow | None" = None
+    hidden: QWidget | None = None
     is_kept: bool = False
     key: tuple[object, ...] = ()
     item: object = None
+
+    @property
+    def widget(self) -> QWidget | None:
+        """The widget of the message, or None while there is none."""
+        return self.hidden if self.row is None else self.row.widget
+
+    def build_widget(self) -> QWidget:
+        """Return the widget that was kept without a row, or build a new one."""
+        found, self.hidden = self.hidden, None
+        return found or self.make()
 
 
 class MessageRow(QWidget):
@@ -176,16 +188,9 @@ class Feed(QWidget):
         self._slots = list(slots)
         self._show_end()
 
-    def append(self, slot: Slot) -> MessageRow:
-        """Append a message to the chat, build its widget, and return the row that shows it.
-
-        If the feed shows older messages, it moves to the end of the chat first.
-        """
-        if self.has_newer:
-            self.show_latest()
-        self._slots.append(slot)
-        self._last += 1
-        return self._restore(slot, self._last - self._first - 1)
+    def append(self, slot: Slot) -> None:
+        """Append a message. Its widget is built if the messages before it have widgets."""
+        self.insert(len(self._slots), slot)
 
     def insert(self, index: int, slot: Slot) -> None:
         """Insert a message into the chat at an index among all its messages."""
@@ -336,7 +341,7 @@ class Feed(QWidget):
         self._put_away(slot)
 
     def _restore(self, slot: Slot, place: int) -> MessageRow:
-        slot.row = MessageRow(slot.make(), slot.gap)
+        slot.row = MessageRow(slot.build_widget(), slot.gap)
         if width := self._column.contentsRect().width():
             slot.row.resize(width, slot.row.height())  # else its text is first wrapped at 640 px
         self._column.insertWidget(place, slot.row)
@@ -363,6 +368,9 @@ class Feed(QWidget):
         if slot.row is not None:
             self._column.removeWidget(slot.row)
             slot.row.hide()
+            if slot.is_kept:
+                slot.hidden = slot.row.widget
+                slot.hidden.setParent(None)
             slot.row.deleteLater()
             slot.row = None
 

@@ -77,10 +77,11 @@ class LiveTurn(QObject):
     def place_question(self, entry: str) -> None:
         """Set the entry ID of the user message once the message is stored."""
         slot = self._asked
-        if slot is not None and slot.row and isinstance(slot.row.widget, UserMessage):
+        if slot is not None and isinstance(slot.widget, UserMessage):
             slot.key = ("user", entry)
-            slot.row.widget.set_entry(entry)
-            slot.row.quiet()
+            slot.widget.set_entry(entry)
+            if slot.row:
+                slot.row.quiet()
 
     def show_step(self, text: str, seconds: float) -> None:
         """Show the current step of the turn and the seconds since the turn started."""
@@ -151,8 +152,8 @@ class LiveTurn(QObject):
         return next((item for item in found if isinstance(item, AnswerItem)), None)
 
     def _get_running_answer(self) -> Answer | None:
-        row = self._slot.row if self._slot else None
-        return row.widget if row and isinstance(row.widget, Answer) else None
+        widget = self._slot.widget if self._slot else None
+        return widget if isinstance(widget, Answer) else None
 
     def _let_go(self) -> None:
         """Allow the feed to remove the widgets of the turn, because the turn has ended."""

@@ -58,6 +58,11 @@ class Scroller(PlaceKeeper, QWidget):
         """
         return self.area.verticalScrollBar()
 
+    @property
+    def is_following(self) -> bool:
+        """Whether the viewport stays at the end of the chat while the chat grows."""
+        return self._is_following
+
     def to_end(self) -> None:
         """Scroll to the end of the chat, and stay there while the chat grows."""
         if self.feed.has_newer:

@@ -163,29 +163,47 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def show_approval(self, request: ApprovalRequested) -> ApprovalCard:
-        """Append an approval card to the chat and return it."""
+        """Append an approval card to the chat and return it. What the user reads does not move."""
         card = ApprovalCard(request)
         slot = self.maker.loose("approval", lambda: card)
         slot.is_kept = True
         self._stack.setCurrentWidget(self.scroller)
         self.feed.append(slot)
-        self.scroller.to_end()
         return card
 
     def remove_approval(self, card: ApprovalCard) -> None:
         """Remove an approval card after a decision or at the end of the turn."""
+        if slot := self._find_slot(card):
+            slot.is_kept = False
+            self.feed.remove(slot)
+
+    def reveal(self, widget: QWidget) -> None:
+        """Scroll to the message that a widget belongs to, if it is not in view."""
+        slot = self._find_slot(widget)
+        if slot is not None and slot.row is None:
+            self.scroller.reveal(slot)
+        if slot is not None and slot.row is not None:
+            self.scroller.show_row(slot.row)
+
+    def _find_slot(self, widget: QWidget) -> Slot | None:
+        """Return the slot of a message by its widget, or by a widget in it."""
         for slot in self.feed.slots():
-            if slot.row is not None and slot.row.widget is card:
-                self.feed.remove(slot)
+            shown = slot.widget
+            if shown is not None and (shown is widget or shown.isAncestorOf(widget)):
+                return slot
+        return None
 
     def list_guarded_buttons(self) -> list[QPushButton]:
         """Return the buttons that toasts must not cover.
 
         These are the buttons of all approval cards, and "Jump to latest".
         """
-        cards = [row.widget for row in self.feed.rows if isinstance(row.widget, ApprovalCard)]
+        cards = self._list_cards()
         buttons = [button for card in cards for button in card.findChildren(QPushButton)]
         return [*buttons, self.scroller.jump]
+
+    def _list_cards(self) -> list[ApprovalCard]:
+        return [row.widget for row in self.feed.rows if isinstance(row.widget, ApprovalCard)]
 
     def show_edits(self, edits: Mapping[str, Any]) -> EditsCard:
         """Append a card with the notes that an agent changed in a turn, and return the card.
@@ -308,7 +326,9 @@ class Transcript(QWidget):
             self._walker.forget()
 
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
-        """Remove the focus ring when the focus moves from inside a message to outside the chat."""
+        """Remove the focus ring when the focus leaves the chat, and show a card that gets it."""
+        if now is not None and any(card.isAncestorOf(now) for card in self._list_cards()):
+            self.reveal(now)
         was_inside = before is not None and self.isAncestorOf(before)
         if was_inside and now is not None and now is not self and not self.isAncestorOf(now):
             self._walker.forget()
@@ -361,13 +381,13 @@ class Transcript(QWidget):
             slots: the slots of all messages in the log, in order.
         """
         present, found = {id(slot) for slot in slots}, list(slots)
-        before: Slot | None = None
-        for slot in self.feed.slots():
+        after: Slot | None = None
+        for slot in reversed(self.feed.slots()):
             if id(slot) in present:
-                before = slot
+                after = slot
             elif not slot.key and slot.kind in _LOOSE:
-                found.insert(found.index(before) + 1 if before else 0, slot)
-                before = slot
+                found.insert(found.index(after) if after else len(found), slot)
+                after = slot
         return found
 
     def _aside(self, title: str, text: str) -> NoteBlock:
@@ -377,9 +397,8 @@ class Transcript(QWidget):
 
     def _on_dismissed(self) -> None:
         aside = self.sender()
-        for slot in self.feed.slots():
-            if slot.row is not None and slot.row.widget is aside:
-                self.feed.remove(slot)
+        if isinstance(aside, QWidget) and (slot := self._find_slot(aside)):
+            self.feed.remove(slot)
         if not self.feed.slots():
             self._stack.setCurrentWidget(self.empty)
 

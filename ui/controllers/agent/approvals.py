@@ -88,7 +88,9 @@ class ApprovalController(QObject):
         if self._session.is_open(turn):
             self._show(id)
             if self._frame.middle.is_chat_covered:
-                self._offer_chat(id)
+                self._offer_card(id, "The chat behind this note", "Show the chat")
+            elif not self._frame.transcript.scroller.is_following:
+                self._offer_card(id, "The end of this chat", "Show it")
             return
         title = turn.request.text[:_TITLE_CHARS]
         session = turn.session
@@ -98,21 +100,24 @@ class ApprovalController(QObject):
             partial(self._frame.navigation.open_session, session),
         )
 
-    def _offer_chat(self, id: str) -> None:
-        """Show a toast that says that the chat covered by the open note waits for a decision.
+    def _offer_card(self, id: str, place: str, word: str) -> None:
+        """Show a toast that says where the chat waits for a decision.
 
         The toast's action shows the chat and focuses the approval card.
 
         Args:
             id: the ID of the approval request.
+            place: where the card is, as the subject of a sentence.
+            word: the label of the action.
         """
-        text = "The chat behind this note waits for your decision"
-        self._frame.notifier.toast(text, "Show the chat", partial(self._uncover, id))
+        text = f"{place} waits for your decision"
+        self._frame.notifier.toast(text, word, partial(self._uncover, id))
 
     def _uncover(self, id: str) -> None:
         self._frame.navigation.show_chat()
         waiting = self._waiting.get(id)
         if waiting is not None and waiting.card is not None:
+            self._frame.transcript.reveal(waiting.card)
             waiting.card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self, id: str) -> None:
@@ -123,7 +128,7 @@ class ApprovalController(QObject):
         if card.hunks is not None:
             card.hunks.leave_out(waiting.left_out)
         announce(card, card.accessibleName(), is_urgent=True)
-        if not self._is_user_writing():
+        if self._frame.transcript.scroller.is_following and not self._is_user_writing():
             card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _is_user_writing(self) -> bool:
