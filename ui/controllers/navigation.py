@@ -18,7 +18,7 @@ from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
 from ui.chat.transcript.finder import Finder
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn
+from ui.controllers.turns import CallDecided, ChatTurn
 from ui.frame import WindowFrame
 from ui.palette import Palette
 from ui.settings.project import ProjectDialog
@@ -109,8 +109,8 @@ class SessionListController(QObject):
         is_stored = isinstance(event, MessageEnded) and event.role == "user"
         if is_stored and not self._session.is_open(turn):
             self.refresh()
-        may_change = isinstance(event, MessageEnded | Step | ApprovalRequested | ToolEnded)
-        if may_change and self._session.list_running() != self._running:
+        changing = MessageEnded | Step | ApprovalRequested | CallDecided | ToolEnded
+        if isinstance(event, changing) and self._session.list_running() != self._running:
             self.show_known()
 
     def _on_session_changed(self, session: str | None) -> None:

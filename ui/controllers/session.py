@@ -1,6 +1,6 @@
 """Open a chat, run turns in it, and show the events of the running turn.
 
-`SessionController._on_event` receives every event of a turn and shows it in the transcript. The
+`SessionController.take_event` receives every event of a turn and shows it in the transcript. The
 controllers of other views receive the events through the signal `event_arrived`.
 """
 
@@ -261,8 +261,10 @@ class SessionController(QObject):
         return next(turn for turn in self._turns if turn.task is sender)
 
     def _on_event(self, event: object) -> None:
+        self.take_event(self._turn_of_sender(), event)
+
+    def take_event(self, turn: ChatTurn, event: object) -> None:
         """Show an event of a turn if its chat is open, then emit `event_arrived`."""
-        turn = self._turn_of_sender()
         if self._is_followed(turn):
             self._show_live(turn, event)
         if isinstance(event, Warned) and not event.is_reason and self.is_open(turn):
@@ -374,6 +376,7 @@ class SessionController(QObject):
             if self.turn is None:
                 self._transcript.show_unanswered(transcript)
             else:
+                self.turn.find_entry(transcript)
                 self._resume(self.turn)
         else:
             self._transcript.refresh(transcript)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from app.errors import ErrorInfo, describe
 from app.library.attachments import Selection
 from app.sessions.ask import AskRequest
+from app.sessions.transcript import ChatTranscript, UserItem
 from chains.cancel import CancelToken
 from chains.events import (
     ApprovalRequested,
@@ -38,6 +39,7 @@ __all__ = [
     "FIRST_STEPS",
     "THINKING",
     "WRITING",
+    "CallDecided",
     "ChatTurn",
     "OutgoingMessage",
     "StartTurn",
@@ -90,6 +92,14 @@ class TurnTarget:
     session: str | None
     mode: Mode
     model: str | None
+
+
+@dataclass(frozen=True)
+class CallDecided:
+    """The user has approved or refused a proposed tool call."""
+
+    request: ApprovalRequested
+    is_approved: bool
 
 
 class ChatTurn(QObject):
@@ -161,11 +171,17 @@ class ChatTurn(QObject):
             self.session = self.session or event.result.session
         elif isinstance(event, Retrieved):
             self.sources = event.segments
-        elif isinstance(event, ApprovalRequested | ToolEnded):
+        elif isinstance(event, ApprovalRequested | CallDecided | ToolEnded):
             self.is_waiting = isinstance(event, ApprovalRequested)
         elif isinstance(event, MessageEnded) and event.role == "user":
             self.is_stored, self.entry = True, event.entry_id
             self.session = self.session or event.session
+
+    def find_entry(self, chat: ChatTranscript) -> None:
+        """Find the user message in its chat, if it is stored but its event has not arrived yet."""
+        last = chat.items[-1] if chat.items else None
+        if not self.entry and isinstance(last, UserItem) and last.text == self.request.text:
+            self.entry = last.entry
 
     def record_failure(self, error: Exception) -> None:
         """Store the error that ended the turn."""
@@ -211,6 +227,9 @@ def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
             return THINKING if turn.is_waiting else ""
         case ApprovalRequested():
             return _WAITING
+        case CallDecided(request, is_approved):
+            call = StepView(request.call_id, request.tool, request.arguments)
+            return describe_running_step(call) if is_approved else THINKING
         case Retrieved():
             live.show_sources(event.segments)
         case Step() | ReadingPart() | ModelLoadProgressed():

@@ -18,7 +18,7 @@ from chains.tool import Verdict
 from chains.tools.approval_desk import ApprovalDesk
 from ui.chat.message.approval_card import ApprovalCard
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn
+from ui.controllers.turns import CallDecided, ChatTurn
 from ui.frame import WindowFrame
 from ui.notify import announce
 
@@ -139,7 +139,10 @@ class ApprovalController(QObject):
         return is_elsewhere or bool(self._frame.composer.text())
 
     def _on_decided(self, id: str, verdict: Verdict) -> None:
+        waiting = self._waiting[id]
         self._forget(id)
+        decided = CallDecided(waiting.request, verdict != "reject")
+        self._session.take_event(waiting.turn, decided)
         self._desk.answer(id, verdict)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:

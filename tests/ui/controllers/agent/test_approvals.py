@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from chains.tools.approval_desk import ApprovalDesk
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import click_button, visible_rows
@@ -339,3 +340,24 @@ def test_refusing_writes_no_hunk(window, listed, qtbot) -> None:
     window.press("Don't change")
     wait_for_end(window, qtbot)
     assert listed.read_text("utf-8") == OLD
+
+
+def test_an_approved_call_no_longer_waits_for_the_user(
+    window, assistant, qtbot, monkeypatch
+) -> None:
+    answer, held = ApprovalDesk.answer, []
+    monkeypatch.setattr(ApprovalDesk, "answer", lambda *given: held.append(given))
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    assert window.chat.answers()[0].step.text == "Waiting for you"
+    window.press("Remember it")
+    assert window.chat.answers()[0].step.text != "Waiting for you"
+    assert not any("waits for you" in row for row in list_rows(window))
+    session = window.chat.session
+    window.chat.new()
+    window.chat.reopen(session)
+    qtbot.waitUntil(lambda: len(window.chat.answers()) == 1)
+    assert window.chat.answers()[0].step.text != "Waiting for you"
+    answer(*held[0])
+    wait_for_end(window, qtbot)
+    assert memories(assistant) == ("Answer in German.",)

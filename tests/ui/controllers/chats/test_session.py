@@ -1,5 +1,7 @@
 """Asking, failing, stopping and coming back, with a scripted model behind the real client."""
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,10 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.sessions.ask import AskRequest
 from app.startup import StartupInfo
+from chains.cancel import CancelToken
+from chains.events import Event, MessageEnded
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.contexts import make_context
 from tests.support.window.clicks import choose_from_button, visible_rows
@@ -162,6 +167,37 @@ def test_a_new_chat_does_not_take_what_another_is_answered(
     with qtbot.waitSignal(live.view.controllers.session.turn_ended):
         live.run("stop")
     assert not live.chat.is_running
+
+
+def test_a_chat_opened_before_its_question_is_told_shows_the_question_once(
+    live: WindowPage, server: ModelServer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.script(Answer("One."), Answer("A long answer that stalls.", stall_after=3))
+    live.composer.send("First?")
+    qtbot.waitUntil(lambda: bool(live.chat.answers()) and not live.chat.is_running)
+    session, ask = live.chat.session, live.assistant.ask
+    stored, told = threading.Event(), threading.Event()
+
+    def ask_late(request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
+        """Tell the window only later that the question is stored."""
+        for event in ask(request, cancel):
+            if isinstance(event, MessageEnded) and event.role == "user":
+                stored.set()
+                assert told.wait(60)
+            yield event
+
+    monkeypatch.setattr(live.assistant, "ask", ask_late)
+    live.composer.send("Second?")
+    qtbot.waitUntil(stored.is_set)
+    live.chat.new()
+    live.chat.reopen(session)
+    qtbot.waitUntil(lambda: len(live.chat.answers()) == 2)
+    assert [said.text for said in live.chat.user_messages()] == ["First?", "Second?"]
+    told.set()
+    qtbot.waitUntil(lambda: live.chat.answers()[-1].text != "")
+    assert [said.text for said in live.chat.user_messages()] == ["First?", "Second?"]
+    with qtbot.waitSignal(live.view.controllers.session.turn_ended):
+        live.run("stop")
 
 
 def test_stopping_keeps_what_has_arrived(
