@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from PySide6.QtCore import QObject
@@ -46,6 +46,7 @@ class VersionsController(QObject):
         self._assistant, self._runner, self._frame = assistant, runner, frame
         self._session = session
         self._item: AnswerItem | None = None
+        self._chat: str | None = None  # the chat of the answer
         self._other = ""
         self._turn: ChatTurn | None = None
         self._kept = ""
@@ -82,6 +83,7 @@ class VersionsController(QObject):
         if self._session.is_running:
             self._frame.notifier.toast(_BUSY)
         else:
+            self._chat = self._session.session
             self._read(entry, self._on_read)
 
     def _on_action(self, action: MessageAction) -> None:
@@ -89,12 +91,19 @@ class VersionsController(QObject):
             self.open(action.entry)
 
     def _read(self, entry: str, use: Callable[[AnswerItem], object]) -> None:
-        session, history = self._session.session, self._assistant.history
-        if session is not None:
-            task = self._runner.call(lambda: history.answer(session, entry))
-            task.yielded.connect(use)
+        chat, history = self._chat, self._assistant.history
+        if chat is not None:
+            task = self._runner.call(lambda: (chat, history.answer(chat, entry)))
+            task.yielded.connect(partial(self._use_answer, use))
             task.failed.connect(self._on_failed)
             task.start()
+
+    def _use_answer(
+        self, use: Callable[[AnswerItem], object], found: tuple[str, AnswerItem]
+    ) -> None:
+        """Use an answer that was read, unless another chat has been opened meanwhile."""
+        if found[0] == self._session.session == self._chat:
+            use(found[1])
 
     def _on_read(self, item: AnswerItem) -> None:
         """Open the dialog with an answer and, if it has other versions, with the newest of them."""
@@ -185,13 +194,13 @@ class VersionsController(QObject):
         if self._turn is None:
             self._show_kept()
         else:
-            self._session.stop()  # the version is shown when the turn has ended
+            self._turn.task.cancel()  # the version is shown when the turn has ended
 
     def _show_kept(self) -> None:
         entry, self._kept = self._kept, ""
-        session, branches = self._session.session, self._assistant.branches
-        if session is not None and entry:
-            task = self._runner.call(lambda: branches.show_entry(session, entry))
+        chat, branches = self._chat, self._assistant.branches
+        if chat is not None and entry:
+            task = self._runner.call(lambda: branches.show_entry(chat, entry))
             task.yielded.connect(lambda _none: self._session.load())
             task.failed.connect(self._on_failed)
             task.start()

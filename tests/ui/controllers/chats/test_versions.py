@@ -166,6 +166,31 @@ def test_nothing_is_said_when_the_other_answer_ends_in_a_chat_that_is_not_open(
     assert window.toasts() == []
 
 
+def test_an_answer_is_kept_in_its_chat_when_another_chat_is_opened_meanwhile(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "openai/small")
+    window = open_window(assistant, None, qtbot, mode="chat")
+    server.script(Answer("Two barrels."))
+    window.composer.send("How many barrels?")
+    qtbot.waitUntil(lambda: bool(window.view.transcript.last_answer_entry))
+    session = window.chat.session
+    dialog = open_dialog(window, qtbot)
+    qtbot.waitUntil(lambda: any("large" in item for item in items(dialog)))
+    server.script(Answer("Three barrels, at least.", stall_after=2))
+    answer_with(dialog, "large")
+    qtbot.waitUntil(lambda: shown(dialog)[1].startswith("Three"))
+    controller = window.view.controllers.session
+    with qtbot.waitSignal(controller.turn_ended):
+        click_button(dialog.left, "Keep this answer")
+        window.chat.new()
+    window.chat.reopen(session)
+    qtbot.waitUntil(lambda: not window.chat.is_running)
+    qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")])
+    assert window.toasts() == []
+
+
 def read_answers(window: WindowPage) -> list[tuple[str, str]]:
     """Return the text of each answer in the chat, with the number of its version."""
     return [(answer.text, answer.tools.siblings.text) for answer in window.chat.answers()]
