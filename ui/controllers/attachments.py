@@ -54,7 +54,7 @@ class AttachmentController(QObject):
         self._runner = runner
         self._states: dict[Attachment, ChipState] = {}
         self._found: dict[Attachment, tuple[Segment, ...]] = {}
-        self._reads: dict[Task, Attachment] = {}
+        self._reads: dict[Attachment, Task] = {}  # the last read of each attachment
 
     @property
     def states(self) -> Mapping[Attachment, ChipState]:
@@ -142,7 +142,7 @@ class AttachmentController(QObject):
         task = self._runner.call(
             lambda: self._assistant.read_attachments(list_paths((item,)), list_selections((item,)))
         )
-        self._reads[task] = item
+        self._reads[item] = task
         task.yielded.connect(self._on_found)
         task.failed.connect(self._on_failed)
         task.finished.connect(self._on_finished)
@@ -167,16 +167,16 @@ class AttachmentController(QObject):
 
     def _on_finished(self) -> None:
         sender = self.sender()
-        if isinstance(sender, Task):
-            self._reads.pop(sender, None)
+        self._reads = {item: task for item, task in self._reads.items() if task is not sender}
 
     def _sender_item(self) -> Attachment | None:
         """Return the attachment that was read by the task whose signal is being handled.
 
-        Return None if the attachment has been removed meanwhile.
+        Return None if the attachment has been removed or is being read again.
         """
         sender = self.sender()
-        item = self._reads.get(sender) if isinstance(sender, Task) else None
+        found = (item for item, task in self._reads.items() if task is sender)
+        item = next(found, None)
         return item if item in self._states else None
 
 

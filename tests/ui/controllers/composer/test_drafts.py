@@ -1,12 +1,15 @@
 """What is written, attached, commanded and changed, through the window and the real assistant."""
 
+import threading
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, Qt, QTimer
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from app.assistant import Assistant
+from app.errors import NotFound
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
@@ -15,7 +18,7 @@ from ui.controllers import drafts
 from ui.controllers.drafts import DraftStore, UnsentMessage
 from ui.controllers.notes import NoteListing, build_offers, suggest_questions
 from ui.panels.notes.folders import Folders
-from ui.tasks import LatestWriter, TaskRunner
+from ui.tasks import LatestWriter, Task, TaskRunner
 from vault.index import NoteState
 
 WATERING = Attachment("Watering.md")
@@ -100,6 +103,30 @@ def test_a_note_that_is_deleted_meanwhile_says_so_on_its_chip(
     (small_vault / "Watering.md").write_text(text, "utf-8")
     changed.emit()
     assert window.composer.chips == before
+
+
+def test_an_older_read_of_an_attachment_does_not_replace_a_newer_one(
+    talking: Assistant, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, gate, reads = talking.read_attachments, threading.Event(), []
+
+    def read_late(*given: object) -> object:
+        reads.append(given)
+        if len(reads) > 1:
+            return read(*given)
+        assert gate.wait(60)
+        raise NotFound("There is no such note.")
+
+    monkeypatch.setattr(talking, "read_attachments", read_late)
+    page = open_window(talking, None, qtbot, mode="chat", is_begun=False)
+    page.composer.attach(WATERING)
+    qtbot.waitUntil(lambda: len(reads) == 1)
+    page.view.controllers.vault.notes_changed.emit()
+    qtbot.waitUntil(lambda: bool(page.composer.chips["Watering.md"].tokens))
+    gate.set()
+    tasks = page.view.runner.findChildren(Task)
+    qtbot.waitUntil(lambda: not any(isValid(task) and task.is_running for task in tasks))
+    assert page.composer.chips["Watering.md"].problem == ""
 
 
 def test_the_title_of_a_question_that_was_not_stored_goes(
