@@ -21,6 +21,7 @@ from ui.markdown.note_parts import cut_parts
 from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly, TaskRunner
+from vault.notes.links import LinkResolver
 from vault.notes.note import Note
 
 __all__ = ["NoteVisit", "ReadingController", "VisitHistory"]
@@ -176,10 +177,10 @@ class ReadingController(QObject):
         path = self._notes.listing.links.resolve(name, source)
         if path is not None:
             self._open(NoteVisit(path, heading=heading))
-        elif is_image_link(name):
-            self._reads.ask(lambda: self._read_linked_image(name, source), now=True)
         else:
-            self._frame.notifier.toast(f"There is no note named {link}.")
+            find = self._read_linked_image if is_image_link(name) else self._read_new_note
+            self._begin(name)
+            self._reads.ask(lambda: find(link, source), now=True)
 
     def step(self, step: int) -> None:
         """Show an earlier or later note of the history. Does nothing if there is no such note.
@@ -268,15 +269,30 @@ class ReadingController(QObject):
             step: the position of the visit in the history relative to the current one, or None if
                 the visit is not in the history yet.
         """
-        self._opening = visit.path.rpartition("/")[2]
-        self.slow_timer.start()
+        self._begin(visit.path)
         self._reads.ask(lambda: self._read(visit, step), now=True)
+
+    def _begin(self, path: str) -> None:
+        """Name the note or image that is being opened, if this takes long."""
+        self._opening = path.rpartition("/")[2]
+        self.slow_timer.start()
 
     def _show_opening(self) -> None:
         """Show a toast with the name of the note that is being opened, if reading it takes long."""
         self._frame.notifier.toast(f"Opening {self._opening}…")
 
-    def _read_linked_image(self, target: str, source: str) -> tuple[Any, ...]:
+    def _read_new_note(self, link: str, source: str) -> tuple[Any, ...]:
+        """Read a linked note that was not listed yet, for example because it is new."""
+        name, _, heading = link.partition("#")
+        library = self._assistant.library
+        names = () if library is None else library.list_names()
+        path = LinkResolver((note.path, ()) for note in names).resolve(name, source)
+        if path is None:
+            return f"There is no note named {link}.", NoteVisit(link), None
+        return self._read(NoteVisit(path, heading=heading), None)
+
+    def _read_linked_image(self, link: str, source: str) -> tuple[Any, ...]:
+        target = link.partition("#")[0]
         try:
             path = self._assistant.images.find(target, source)
         except NotFound as error:

@@ -233,6 +233,17 @@ def test_a_target_that_is_missing_is_named(window: WindowPage, note: NotePage) -
     assert window.toasts()[-1] == "Pump has no heading In spring."
 
 
+def test_a_link_to_a_note_that_is_not_listed_yet_is_followed(
+    window: WindowPage, note: NotePage, assistant: Assistant
+) -> None:
+    open_note(window, "Rain.md")
+    (assistant.vault / "beds" / "Frost.md").write_text("# Frost\n\nOn the beds.\n", "utf-8")
+    note.click_link("Frost")
+    settle()
+    assert note.path == "beds/Frost.md"
+    assert window.toasts() == []
+
+
 def test_a_closed_note_is_opened_again_by_going_back(window: WindowPage, note: NotePage) -> None:
     open_note(window, "Rain.md")
     note.press("Close the note")
