@@ -600,3 +600,67 @@ def test_every_mode_says_what_it_does(composer: Composer, mode: str) -> None:
     action = next(a for a in composer.modes.menu().actions() if a.data() == mode)
     _word, _, explained = action.text().partition("\t")
     assert len(explained.split()) > 2
+
+
+def test_enter_waits_until_the_size_of_a_changed_message_is_known(
+    qtbot: QtBot, composer: Composer
+) -> None:
+    qtbot.keyClicks(composer.input, "Far too long")
+    composer.set_meter(1.4)
+    composer.set_text("Short")
+    with qtbot.assertNotEmitted(composer.submitted):
+        qtbot.keyClick(composer.input, Qt.Key.Key_Return)
+    with qtbot.waitSignal(composer.submitted) as caught:
+        composer.set_meter(0.2)
+    assert caught.args == ["Short"]
+    with qtbot.assertNotEmitted(composer.submitted):
+        composer.set_meter(0.1)
+
+
+def test_enter_is_forgotten_when_the_message_is_still_too_long_or_written_on(
+    qtbot: QtBot, composer: Composer
+) -> None:
+    composer.set_meter(1.4)
+    qtbot.keyClicks(composer.input, "Long")
+    with qtbot.assertNotEmitted(composer.submitted):
+        qtbot.keyClick(composer.input, Qt.Key.Key_Return)
+        composer.set_meter(1.2)
+        composer.set_meter(0.9)
+        composer.set_meter(1.2)
+        qtbot.keyClicks(composer.input, "er")
+        qtbot.keyClick(composer.input, Qt.Key.Key_Return)
+        qtbot.keyClicks(composer.input, " still")
+        composer.set_meter(0.9)
+
+
+@pytest.mark.parametrize("changed", ["size", "theme", "both"])
+def test_what_was_written_can_be_undone_after_the_look_has_changed(
+    qtbot: QtBot, composer: Composer, changed: str
+) -> None:
+    field = composer.input
+    qtbot.keyClicks(field, "one")
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(field, "two")
+    Theme.current().apply(
+        "light" if changed == "size" else "dark", scale=1.0 if changed == "theme" else 1.5
+    )
+    assert read_line_heights(composer) == {Theme.current().line("body")}
+    while composer.text():
+        before = composer.text()
+        qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        assert composer.text() != before
+    while composer.text() != "one\ntwo":
+        before = composer.text()
+        redo = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        qtbot.keyClick(field, Qt.Key.Key_Z, redo)
+        assert composer.text() != before
+    qtbot.keyClicks(field, "!")
+    qtbot.waitUntil(lambda: read_line_heights(composer) == {Theme.current().line("body")})
+
+
+def read_line_heights(composer: Composer) -> set[float]:
+    """Return the heights that are set for the lines of the text."""
+    document, found = composer.input.document(), set()
+    for number in range(document.blockCount()):
+        found.add(document.findBlockByNumber(number).blockFormat().lineHeight())
+    return found

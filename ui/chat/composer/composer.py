@@ -93,6 +93,7 @@ class Composer(Scaled, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_running = self._has_words = False
+        self._is_unmeasured = self._sends_later = False
         self._obstacle = ""
         self.chips = ChipRow()
         self.input = ComposerText()
@@ -186,12 +187,18 @@ class Composer(Scaled, QWidget):
     def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
         """Show how much of the token budget the next request uses.
 
+        A message that the user has sent before its share was known is submitted now.
+
         Args:
             fraction: the used fraction, where 1.0 is the whole budget, or None if it is unknown.
             amber_from: the fraction above which the meter has the warning colour.
         """
         self.meter.set_fraction(fraction, amber_from)
+        self._is_unmeasured = False
         self._update_send()
+        if self._sends_later:
+            self._sends_later = False
+            self._submit()
 
     def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
         """Show why no message can be sent, or remove this notice if `text` is empty.
@@ -315,9 +322,11 @@ class Composer(Scaled, QWidget):
         self._hint.setText(f"{enter}  @ note  # tag  / command")
         self._update_send()
 
+    def _is_too_much(self) -> bool:
+        return self.meter.fraction is not None and self.meter.fraction > 1
+
     def _can_submit(self) -> bool:
-        is_too_much = self.meter.fraction is not None and self.meter.fraction > 1
-        return self._has_words and not is_too_much and not self._obstacle
+        return self._has_words and not self._is_too_much() and not self._obstacle
 
     def _can_send(self) -> bool:
         return self._can_submit() and not self._is_running
@@ -337,6 +346,7 @@ class Composer(Scaled, QWidget):
         return _TOO_MUCH if self._has_words else "Write a message first."
 
     def _submit(self) -> None:
+        self._sends_later = self._is_too_much() and self._is_unmeasured and self._has_words
         if not self._can_submit():
             return
         for chip in self.chips.chips():
@@ -359,6 +369,7 @@ class Composer(Scaled, QWidget):
     def _on_text_changed(self) -> None:
         text = self.text()
         self._has_words = bool(text.strip())
+        self._is_unmeasured, self._sends_later = True, False
         self._update_send()
         self.text_changed.emit(text)
 

@@ -1,13 +1,15 @@
 """The composer's text field, which grows with its text up to twelve lines."""
 
+from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QPointF, Qt, Signal
+from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QDragEnterEvent,
     QFocusEvent,
     QKeyEvent,
+    QKeySequence,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -60,6 +62,9 @@ class ComposerText(QTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(0)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._corrector = QTimer(self, singleShot=True, interval=0)  # not while Qt undoes an edit
+        self._corrector.timeout.connect(self._correct_lines)
+        self.document().contentsChanged.connect(self._on_contents_changed)
         Theme.current().changed.connect(self._restyle)
         self._restyle()
 
@@ -74,6 +79,7 @@ class ComposerText(QTextEdit):
         self.setWordWrapMode(wrap_for(text))
         self.setPlainText(text)
         self._space_lines()
+        self.document().clearUndoRedoStacks()
         self.moveCursor(QTextCursor.MoveOperation.End)
 
     def set_most_height(self, height: int) -> None:
@@ -84,9 +90,15 @@ class ComposerText(QTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Send the message with Enter, or with Ctrl+Enter if that is the send key.
 
-        Shift+Enter starts a new line, as does Enter if the send key is Ctrl+Enter.
+        Shift+Enter starts a new line, as does Enter if the send key is Ctrl+Enter. Undo and redo
+        skip steps that do not change the text.
         """
-        if event.key() not in _ENTER:
+        document = self.document()
+        if event.matches(QKeySequence.StandardKey.Undo):
+            self._step_history(self.undo, document.isUndoAvailable)
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            self._step_history(self.redo, document.isRedoAvailable)
+        elif event.key() not in _ENTER:
             self._leave_or_move(event)
         elif _sends(event.modifiers()):
             self.sent.emit()
@@ -162,8 +174,37 @@ class ComposerText(QTextEdit):
     def _restyle(self) -> None:
         self.setFont(Theme.current().font("body"))
         self.document().setDefaultFont(Theme.current().font("body"))
-        self._space_lines()
+        self._correct_lines()
         self._fit()
+
+    def _on_contents_changed(self) -> None:
+        if not self._has_right_lines():
+            self._corrector.start()
+
+    def _has_right_lines(self) -> bool:
+        first = self.document().begin().blockFormat()
+        return first.lineHeight() == Theme.current().line("body")
+
+    def _correct_lines(self) -> None:
+        """Give all lines the height for the current text size, if they have another height.
+
+        For Qt this is an edit, which `_step_history` skips. After an undo, lines may have the
+        height of an earlier text size. It stays until the next edit, because a correction would
+        delete what can be redone.
+        """
+        if self._has_right_lines() or self.document().isRedoAvailable():
+            return
+        is_edited = self.document().isUndoAvailable()
+        self._space_lines()
+        if not is_edited:
+            self.document().clearUndoRedoStacks()
+
+    def _step_history(self, step: Callable[[], None], can_step: Callable[[], bool]) -> None:
+        """Undo or redo until the text changes, because changed line heights are steps too."""
+        text, is_stepping = self.toPlainText(), can_step()
+        while is_stepping:
+            step()
+            is_stepping = self.toPlainText() == text and can_step()
 
     def _space_lines(self) -> None:
         cursor = QTextCursor(self.document())
@@ -171,7 +212,6 @@ class ComposerText(QTextEdit):
         spaced = QTextBlockFormat()
         spaced.setLineHeight(Theme.current().line("body"), _FIXED)
         cursor.mergeBlockFormat(spaced)
-        self.document().clearUndoRedoStacks()
 
     def _fit(self) -> None:
         theme = Theme.current()
