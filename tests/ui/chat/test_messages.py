@@ -541,3 +541,92 @@ def bottoms(view: QPlainTextEdit) -> list[float]:
         top += place.height()
         block = block.next()
     return found
+
+
+def test_all_actions_of_a_message_are_seen_while_one_has_the_focus(
+    transcript: Transcript, qtbot: QtBot
+) -> None:
+    show(transcript, user(), answer())
+    message = first(transcript, UserMessage)
+    tools = message.tools
+    actions = (tools.edit, tools.copy, tools.branch, tools.pin, tools.name)
+    assert not any(map(has_ink, actions))
+    transcript.step_message(-2)
+    qtbot.keyClick(transcript, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is tools.edit
+    assert all(map(has_ink, actions))
+    qtbot.keyClick(tools.edit, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is tools.copy
+    assert all(map(has_ink, actions))
+    transcript.setFocus(Qt.FocusReason.OtherFocusReason)
+    assert not any(map(has_ink, actions))
+
+
+def has_ink(widget: QWidget) -> bool:
+    """Return whether anything is painted on a widget."""
+    image = widget.grab().toImage()
+    colors = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
+    return len(colors) > 1
+
+
+def test_the_editor_of_a_message_has_an_edge_that_shows_the_focus(transcript: Transcript) -> None:
+    show(transcript, user(), answer())
+    message = first(transcript, UserMessage)
+    message.edit()
+    settle()
+    field = message.editor.field
+    assert QApplication.focusWidget() is field
+    focused = find_edge_color(message, field)
+    assert focused == Theme.current().color("line.focus").name()
+    message.editor.cancel.setFocus()
+    settle()
+    assert find_edge_color(message, field) == Theme.current().color("line.control").name()
+    message.close_editor()
+    settle()
+    image = message.grab().toImage()
+    names = {image.pixelColor(image.width() // 2, y).name() for y in range(image.height())}
+    assert Theme.current().color("line.control").name() not in names
+
+
+def find_edge_color(message: UserMessage, field: QWidget) -> str:
+    """Return the colour of the line above a field, in the middle of its width."""
+    image, top = message.grab().toImage(), field.mapTo(message, QPoint()).y()
+    middle = field.mapTo(message, field.rect().center()).x()
+    ground = image.pixelColor(middle, top - 1).name()
+    column = (image.pixelColor(middle, y).name() for y in range(top - 1, 0, -1))
+    return next(name for name in column if name != ground)
+
+
+def test_unfolding_steps_does_not_stop_following_the_end_while_it_is_in_view(
+    transcript: Transcript,
+) -> None:
+    transcript.begin_turn("Where is it?")
+    transcript.live.begin_tool(ToolStarted("c1", "search_notes", {"query": "rain"}))
+    transcript.live.end_tool(ToolEnded("c1", "search_notes", "ok", 0.2, None))
+    transcript.live.append("A word. ")
+    settle()
+    first(transcript, Answer).steps.head.click()
+    settle()
+    transcript.live.append("\n\n".join(f"Paragraph {n}." for n in range(80)))
+    first(transcript, Answer).view.flush()
+    settle()
+    bar = transcript.scroller.bar
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum()
+    assert not transcript.scroller.jump.isVisible()
+
+
+def test_what_is_unfolded_beyond_the_end_stays_in_place(transcript: Transcript) -> None:
+    show(transcript, user("Line\n" * 60), answer("Short."))
+    message = first(transcript, UserMessage)
+    before = message.mapTo(transcript, QPoint()).y()
+    message.more.click()
+    settle()
+    assert message.mapTo(transcript, QPoint()).y() == before
+    assert transcript.scroller.jump.isVisible()
+    message.more.click()
+    settle()
+    transcript.live.begin("More?")
+    settle()
+    bar = transcript.scroller.bar
+    assert bar.value() == bar.maximum()

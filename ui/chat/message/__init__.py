@@ -2,7 +2,7 @@
 
     answer ──> ui.markdown.page.view (draws the text)
            ──> answer_status, steps ──> step_row ──> step_words, code
-           ──> answer_tools ──> tools <── user
+           ──> answer_tools ──> tools <── user_tools <── user
     failures ──> answer_status
     approval_card ──> code
     blocks and sources import no other module of this package
@@ -10,7 +10,8 @@
     answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
                   text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the
                   widget that draws it.
-    answer_status The line with the current step, and the list of unverified citations.
+    answer_status The line with the current step, the reason of an early end, and the list of
+                  unverified citations.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
     approval_card The card in the chat that asks the user to approve a tool call.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,
@@ -26,6 +27,7 @@
     steps         The steps of an agent: a summary line that expands to one row for each step.
     tools         The tools of a message: action buttons, pin, versions and name, in one strip.
     user          A user message: plain text, folded when it is long, and an editor to change it.
+    user_tools    The actions below a user message, visible on hover or focus.
 
 This package may import PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
 `ui.icons`, and data types of `app`, `chains.events`, `chains.tool`, `chains.citations`,

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, label
 from ui.widgets.formatting import count
-from ui.widgets.geometry import OUTDENT, Scaled
+from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = [
@@ -29,12 +29,9 @@ __all__ = [
     "QuietButton",
     "Siblings",
     "ToolStrip",
-    "UserTools",
 ]
 
 _LONGEST_LABEL = 80
-_ROW = 24
-_Kind = Literal["edit", "branch", "label", "pin", "unpin"]
 
 
 class ToolStrip(Scaled, AccessibleFrame):
@@ -348,62 +345,3 @@ class MessageAction:
     ]
     entry: str
     text: str = ""
-
-
-class UserTools(ToolStrip):
-    """The strip below a user message: its label, its versions and its actions.
-
-    Signals:
-        action_requested: a `MessageAction`.
-        copied: the user clicked Copy.
-    """
-
-    action_requested = Signal(object)
-    copied = Signal()
-
-    def __init__(self) -> None:
-        super().__init__(QAccessible.Role.ToolBar, _ROW, (OUTDENT, OUTDENT - 4), 2)
-        self.setAccessibleName("Message actions")
-        self._entry = ""
-        self.edit = QuietButton("pencil-simple", "Edit message", size=24)
-        self.copy = QuietButton("copy", "Copy message", size=24)
-        self.branch = QuietButton("git-branch", "Continue from here in a new chat", size=24)
-        self.name = QuietButton("tag", "Name this message", size=24)
-        self.pin = PinButton("message")
-        self.siblings = Siblings("version")
-        self.label = LabelTag()
-        acts = (self.edit, self.copy, self.branch, self.pin, self.name)
-        self.fill((self.label,), (*acts, self.siblings), None)
-        self.edit.clicked.connect(lambda _checked=False: self._wish("edit"))
-        self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
-        self.copy.clicked.connect(lambda _checked=False: self.copied.emit())
-        self.name.clicked.connect(lambda _checked=False: self.label.edit())
-        self.pin.chosen.connect(self._wish)
-        self.siblings.chosen.connect(
-            lambda entry: self.action_requested.emit(MessageAction("select", entry))
-        )
-        self.label.named.connect(lambda text: self._wish("label", text))
-        self.set_entry("", (), "")
-
-    def set_entry(self, entry: str, siblings: Sequence[str], label: str) -> None:
-        """Set the message's log entry ID, the entry IDs of its versions, and the user's label.
-
-        Without an entry ID, the only available action is Copy.
-        """
-        self._entry = entry
-        self.siblings.show_versions(siblings, entry)
-        self.label.show_label(label)
-        for tool in (self.edit, self.branch, self.pin, self.name):
-            tool.setVisible(bool(entry))
-
-    def show_pin(self, is_pinned: bool) -> None:
-        """Show whether the message is pinned."""
-        self.pin.show_pin(is_pinned)
-
-    def set_seen(self, is_seen: bool) -> None:
-        """Show or hide the buttons. Their space stays reserved."""
-        for tool in (self.edit, self.copy, self.branch, self.pin, self.name):
-            tool.set_seen(is_seen)
-
-    def _wish(self, kind: _Kind, text: str = "") -> None:
-        self.action_requested.emit(MessageAction(kind, self._entry, text))

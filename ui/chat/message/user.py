@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QEnterEvent,
@@ -31,7 +31,8 @@ from ui.actions import Keymap
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.chips import ChipRow
 from ui.chat.composer.text import ComposerText
-from ui.chat.message.tools import MessageAction, UserTools
+from ui.chat.message.tools import MessageAction
+from ui.chat.message.user_tools import UserTools
 from ui.markdown.page.formats import AT_LEAST, FIXED, wrap_for
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, button
@@ -45,6 +46,7 @@ __all__ = ["MessageEditor", "UserMessage"]
 _FOLD_LINES = 12
 # A folded message lays out at most this many characters. Unfolding it lays out the others.
 _FOLD_CHARS = 2_000
+_EDGE_ACROSS, _EDGE_DOWN = 7.5, 5.5  # from the text of the editor to its edge, in pixels
 _HINT = "{} asks again, Esc cancels. The present answer is kept."
 
 
@@ -143,6 +145,7 @@ class UserMessage(AccessibleFrame):
         self.editor = MessageEditor(text or self._text)
         self.editor.sent.connect(self._on_edited)
         self.editor.cancelled.connect(self.close_editor)
+        self._block.set_editor(self.editor)
         self._texts.insertWidget(1, self.editor)
         self.body.hide()
         self.more.hide()
@@ -158,6 +161,7 @@ class UserMessage(AccessibleFrame):
         self.editor.hide()
         self.editor.deleteLater()
         self.editor = None
+        self._block.set_editor(None)
         self.body.show()
         self._show_more()
 
@@ -170,8 +174,8 @@ class UserMessage(AccessibleFrame):
         self.tools.set_seen(False)
 
     def _lay_out(self) -> None:
-        block = _Block()
-        self._texts = QVBoxLayout(block)
+        self._block = _Block()
+        self._texts = QVBoxLayout(self._block)
         self._texts.setContentsMargins(OUTDENT, 10, OUTDENT, 10)
         self._texts.setSpacing(6)
         self._texts.addWidget(self.chips)
@@ -180,7 +184,7 @@ class UserMessage(AccessibleFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(block)
+        column.addWidget(self._block)
         column.addWidget(self.tools)
 
     def _show_text(self) -> None:
@@ -211,7 +215,21 @@ class UserMessage(AccessibleFrame):
 
 
 class _Block(QWidget):
-    """The raised background of a user message."""
+    """The raised background of a user message, and the edge of its editor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._editor: MessageEditor | None = None
+
+    def set_editor(self, editor: "MessageEditor | None") -> None:
+        """Set the editor around whose field an edge is drawn, or None for no edge."""
+        self._editor = editor
+        if editor is not None:
+            editor.field.focus_changed.connect(self._on_focus_changed)
+        self.update()
+
+    def _on_focus_changed(self, _has_focus: bool) -> None:
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter = Theme.current(), QPainter(self)
@@ -219,6 +237,13 @@ class _Block(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color("bg.raised"))
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
+        if self._editor is not None:
+            field = self._editor.field
+            spot = QRectF(QRect(field.mapTo(self, QPoint()), field.size()))
+            painter.setPen(theme.color("line.focus" if field.hasFocus() else "line.control"))
+            painter.setBrush(theme.color("bg.input"))
+            edge = spot.adjusted(-_EDGE_ACROSS, -_EDGE_DOWN, _EDGE_ACROSS, _EDGE_DOWN)
+            painter.drawRoundedRect(edge, theme.radius("md"), theme.radius("md"))
 
 
 class _Body(QTextEdit):
@@ -307,7 +332,7 @@ class MessageEditor(QWidget):
         tools.addWidget(self.send)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
+        column.setSpacing(12)
         column.addWidget(self.field)
         column.addLayout(tools)
         self.setFocusProxy(self.field)

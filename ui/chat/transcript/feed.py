@@ -234,6 +234,10 @@ class Feed(QWidget):
             self._put_away(slot)
             self._restore(slot, place)
 
+    def fit_row(self, row: MessageRow) -> None:
+        """Lay out a message whose height has changed, and enlarge the feed for it at once."""
+        self._fit([row])
+
     def slots(self) -> list[Slot]:
         """Return the slots of all messages of the chat, from oldest to newest."""
         return list(self._slots)
@@ -253,7 +257,7 @@ class Feed(QWidget):
         if slot.row is not None or slot not in self._slots:
             return
         for shown in self._slots[self._first : self._last]:
-            self._put_away(shown)
+            self._put_away(shown, keeps_widget=shown.is_kept)
         place = self._slots.index(slot)
         self._first = max(0, place - _AT_ONCE // 2)
         self._last = min(len(self._slots), place + _AT_ONCE // 2)
@@ -364,11 +368,11 @@ class Feed(QWidget):
         self._column.activate()
         self.resize(self.width(), max(self.height(), self._column.find_height(self.width())))
 
-    def _put_away(self, slot: Slot) -> None:
+    def _put_away(self, slot: Slot, *, keeps_widget: bool = False) -> None:
         if slot.row is not None:
             self._column.removeWidget(slot.row)
             slot.row.hide()
-            if slot.is_kept:
+            if keeps_widget:
                 slot.hidden = slot.row.widget
                 slot.hidden.setParent(None)
             slot.row.deleteLater()

@@ -32,6 +32,7 @@ class Scroller(PlaceKeeper, QWidget):
         self.feed = feed
         self._is_following = True
         self._is_moving = False
+        self._resumes = False  # whether to follow the end again if it stays in view
         self._anchor: tuple[MessageRow, int] | None = None
         self.area = QScrollArea(self)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -98,7 +99,7 @@ class Scroller(PlaceKeeper, QWidget):
         """Keep a message at a fixed distance, in pixels, from the top of the viewport."""
         self._is_following = False
         self._anchor = (row, above)
-        QTimer.singleShot(0, self, self._settle)
+        QTimer.singleShot(0, self, self._settle_held)
 
     def keep_place(self, widget: QWidget) -> None:
         """Keep a message in place on the screen while a widget in it changes its height.
@@ -108,6 +109,7 @@ class Scroller(PlaceKeeper, QWidget):
         """
         row = next((row for row in self.feed.rows if row.isAncestorOf(widget)), None)
         if row is not None:
+            self._resumes = self._is_following
             self.hold(row, row.y() - self.bar.value())
 
     def shift(self, distance: int) -> None:
@@ -157,6 +159,7 @@ class Scroller(PlaceKeeper, QWidget):
         self._seen_bar.setValue(value)
         if not self._is_moving:
             self._is_following = self._is_near_end() and not self.feed.has_newer
+            self._resumes = False
             self._note_anchor()
             self._page()
         self._show_jump()
@@ -170,6 +173,7 @@ class Scroller(PlaceKeeper, QWidget):
         self.bar.setSingleStep(Theme.current().line("body"))
         self._seen_bar.setVisible(highest > lowest)
         self._settle()
+        self._resume()
 
     def _settle(self) -> None:
         """Restore the scroll position of the chat after the heights of messages have changed."""
@@ -184,6 +188,19 @@ class Scroller(PlaceKeeper, QWidget):
         if not self._is_following:
             self._page()
         self._show_jump()
+
+    def _settle_held(self) -> None:
+        """Restore the place of a message that was expanded, once its new height is known."""
+        if self._anchor is not None and self._anchor[0] in self.feed.rows:
+            self.feed.fit_row(self._anchor[0])
+        self._settle()
+        self._resume()
+
+    def _resume(self) -> None:
+        """Follow the end again after a message was expanded, if the end is still in view."""
+        if self._resumes and self._is_near_end() and not self.feed.has_newer:
+            self._is_following, self._resumes = True, False
+            self._show_jump()
 
     def _note_anchor(self) -> None:
         row = self.feed.row_at(self.bar.value())
