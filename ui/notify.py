@@ -38,7 +38,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QPushButton,
-    QSizePolicy,
     QSystemTrayIcon,
     QWidget,
 )
@@ -46,8 +45,9 @@ from PySide6.QtWidgets import (
 from app.faults import report_fault, set_fault_listener
 from ui.icons import app_icon
 from ui.theme import Theme
-from ui.widgets.controls import ElidedLabel, IconButton, one_line
+from ui.widgets.controls import IconButton, make_wrapped_label, one_line
 from ui.widgets.geometry import compute_column
+from ui.widgets.texts import from_left
 
 __all__ = [
     "DesktopNotifier",
@@ -60,6 +60,7 @@ __all__ = [
 ]
 
 _MOST = 2
+_MOST_CHARS = 400
 WENT_WRONG: Final = "Something went wrong. Details are in the log."
 _LEVELS = {QtMsgType.QtInfoMsg: logging.INFO, QtMsgType.QtWarningMsg: logging.WARNING}
 
@@ -153,8 +154,7 @@ class Notifier(QObject):
         bottom = self._place.height() - self._bottom - 16
         for toast in reversed(self._toasts):
             _, column = compute_column(self._place.width())
-            toast.setMaximumWidth(max(120, column))
-            toast.adjustSize()
+            toast.fit(max(120, column))
             left = (self._place.width() - toast.width()) // 2
             spot = QRect(QPoint(left, bottom - toast.height()), toast.size())
             while covered := next((area for area in guarded if area.intersects(spot)), None):
@@ -302,7 +302,7 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
 
 
 class _Toast(QWidget):
-    """A toast with one line of text. It stays visible while the pointer is over it."""
+    """A toast with a sentence. It stays visible while the pointer is over it."""
 
     def __init__(
         self, place: QWidget, text: str, word: str, act: Callable[[], object] | None
@@ -315,17 +315,25 @@ class _Toast(QWidget):
         self.dismiss = IconButton("x", "Dismiss", size=24)
         self.dismiss.set_icon("x", "text.on_tooltip")
         self.dismiss.setProperty("role", "toast")
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(14, 6, 8, 6)
         row.setSpacing(theme.space(3))
-        line = ElidedLabel(text, is_ours=True)
-        line.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        line.setProperty("tone", "on_tooltip")
-        row.addWidget(line, 1)
+        self._line = make_wrapped_label(from_left(_shorten(text)), "ui", "on_tooltip")
+        row.addWidget(self._line, 1)
         if act is not None:
             row.addWidget(self._action(word, act))
         row.addWidget(self.dismiss)
         self.expired.start()
+
+    def fit(self, most_width: int) -> None:
+        """Resize the toast to its text, which is wrapped if it is wider than the maximum width."""
+        row = self._row
+        text = self._line.fontMetrics().horizontalAdvance(self._line.text()) + 1
+        self._line.setMinimumWidth(0)
+        others = row.sizeHint().width() - self._line.sizeHint().width()
+        self._line.setMinimumWidth(min(text, most_width - others))
+        width = min(most_width, others + text)
+        self.resize(width, row.totalHeightForWidth(width))
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Stop the timer that hides the toast while the pointer is over it."""
@@ -348,3 +356,8 @@ class _Toast(QWidget):
         made.clicked.connect(lambda _checked=False: act())
         made.clicked.connect(self.dismiss.click)
         return made
+
+
+def _shorten(text: str) -> str:
+    """Cut off the end of a text that would cover too much of the chat."""
+    return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS].rstrip()}…"

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -126,3 +126,42 @@ def test_a_file_that_no_program_opens_is_named_in_a_toast(
     page.settings.view.close()
     page.press("Copy the path")
     assert QGuiApplication.clipboard().text() == opened
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_a_sentence_that_is_too_long_for_a_line_is_shown_in_full(
+    scale: float, qtbot: QtBot
+) -> None:
+    Theme.current().apply(scale=scale)
+    place = QWidget()
+    qtbot.addWidget(place)
+    place.resize(720, 400)
+    place.show()
+    text = (
+        "The service counted 1,020 tokens where about 8,200 were sent. It may have cut the "
+        "beginning off: give it a longer context."
+    )
+    Notifier(place).toast(text)
+    QApplication.processEvents()
+    toast = button_named(place, "Dismiss").parentWidget()
+    (line,) = toast.findChildren(QLabel)
+    assert "".join(c for c in line.text() if c.isprintable()) == text
+    room = line.contentsRect().size()
+    drawn = line.fontMetrics().boundingRect(
+        0, 0, room.width(), 10_000, Qt.TextFlag.TextWordWrap, line.text()
+    )
+    assert drawn.height() <= room.height()
+    assert place.rect().contains(toast.geometry())
+
+
+def test_a_short_toast_has_one_line(qtbot: QtBot) -> None:
+    place = QWidget()
+    qtbot.addWidget(place)
+    place.resize(720, 400)
+    place.show()
+    Notifier(place).toast("Home server.md changed", "Undo", lambda: None)
+    QApplication.processEvents()
+    toast = button_named(place, "Dismiss").parentWidget()
+    (line,) = toast.findChildren(QLabel)
+    assert line.height() < 2 * line.fontMetrics().height()
+    assert line.width() >= line.fontMetrics().horizontalAdvance(line.text())
