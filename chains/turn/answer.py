@@ -178,7 +178,9 @@ class AnswerStream:
             partial.status = "interrupted"
         except Exception as error:
             partial.status = "interrupted" if partial.pieces else "error"
-            partial.reason, partial.error_code = str(error), _find_code(error)
+            code = "context_overflow" if isinstance(error, ContextOverflow) else "internal"
+            partial.reason = str(error)
+            partial.error_code = error.code if isinstance(error, ModelError) else code
             self._store()
             raise
         except BaseException:  # the consumer has gone, or the program is being ended
@@ -269,10 +271,10 @@ class AnswerStream:
                 yield from self._add_text(self._escapes.end())
                 partial.status = self._full_status if status == "complete" else status
                 partial.usage = usage
-                partial.reason = self._find_reason(event)
+                partial.reason = reason = self._find_reason(event)
                 for warning in self._list_warnings(event):
                     partial.warnings.append(warning)
-                    yield Warned(warning, is_reason=_has_reason(warning, partial.reason))
+                    yield Warned(warning, is_reason=bool(reason and reason in warning))
 
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:
@@ -300,9 +302,7 @@ class AnswerStream:
 
     def _find_reason(self, ended: ModelEnded) -> str:
         """Return why an answer is incomplete, or an empty string if it is complete."""
-        if ended.status == "interrupted":
-            return ended.reason
-        return self._describe_limit() if ended.finish == "length" else ""
+        return ended.reason or (self._describe_limit() if ended.finish == "length" else "")
 
     def _describe_limit(self) -> str:
         limit = self._turn.request.envelope.options["maxTokens"]
@@ -397,14 +397,3 @@ class AnswerStream:
         is_saved = saved is not None and saved[0] is turn and saved[1] is wire
         if not (is_saved and session.save_report(*kept)):
             session.save_request(*kept, prepared.encode_body(), wire)
-
-
-def _has_reason(warning: str, reason: str) -> bool:
-    return bool(reason) and reason in warning
-
-
-def _find_code(error: Exception) -> str:
-    """Return the error code that is stored with a failed answer."""
-    if isinstance(error, ContextOverflow):
-        return "context_overflow"
-    return error.code if isinstance(error, ModelError) else "internal"

@@ -60,9 +60,7 @@ class SessionController(QObject):
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
         super().__init__(frame)
-        self._assistant = assistant
-        self._runner = runner
-        self._frame = frame
+        self._assistant, self._runner, self._frame = assistant, runner, frame
         self._composer, self._transcript = frame.composer, frame.transcript
         self._turns: list[ChatTurn] = []
         self._view = 1

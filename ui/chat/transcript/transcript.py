@@ -23,13 +23,12 @@ from ui.chat.transcript.feed import Feed, Slot
 from ui.chat.transcript.live import LiveTurn
 from ui.chat.transcript.navigation import KeyboardNavigation
 from ui.chat.transcript.scroller import Scroller
-from ui.chat.transcript.widgets import MessageMaker, build_key, is_failure
+from ui.chat.transcript.widgets import MessageMaker, add_loose, build_key, is_failure
 from ui.theme import Theme
 
 __all__ = ["Transcript"]
 
 _UNANSWERED = "This message has no answer yet."
-_LOOSE = frozenset({"failure", "aside", "approval", "edits"})
 
 
 class Transcript(QWidget):
@@ -123,7 +122,7 @@ class Transcript(QWidget):
             elif not self.maker.renew(slot, item):
                 self.feed.make_again(slot)
             slots.append(slot)
-        self.feed.arrange(self._with_loose(slots))
+        self.feed.arrange(add_loose(slots, self.feed.slots()))
         self._place_held()
 
     def hold_versions(self, entry: str) -> None:
@@ -179,11 +178,11 @@ class Transcript(QWidget):
 
     def reveal(self, widget: QWidget) -> None:
         """Scroll to the message that a widget belongs to, if it is not in view."""
-        slot = self._find_slot(widget)
-        if slot is not None and slot.row is None:
-            self.scroller.reveal(slot)
-        if slot is not None and slot.row is not None:
-            self.scroller.show_row(slot.row)
+        if slot := self._find_slot(widget):
+            if slot.row is None:
+                self.scroller.reveal(slot)
+            if slot.row is not None:
+                self.scroller.show_row(slot.row)
 
     def _find_slot(self, widget: QWidget) -> Slot | None:
         """Return the slot of a message by its widget, or by a widget in it."""
@@ -220,8 +219,7 @@ class Transcript(QWidget):
 
     def list_edits(self) -> list[EditsCard]:
         """Return the cards of agent runs that changed notes, oldest first."""
-        rows = self.feed.rows
-        return [row.widget for row in rows if isinstance(row.widget, EditsCard)]
+        return [row.widget for row in self.feed.rows if isinstance(row.widget, EditsCard)]
 
     def edit(self, entry: str, text: str) -> None:
         """Open the editor of a user message, filled with a text.
@@ -253,20 +251,17 @@ class Transcript(QWidget):
 
     def is_last_answer(self, entry: str) -> bool:
         """Return whether the entry ID is that of the chat's last answer."""
-        answer = self._last_answer()
-        return answer is not None and answer.entry == entry
+        return bool(entry) and entry == self.last_answer_entry
 
     def find_broken_answer(self) -> str:
         """Return the entry ID of the last answer if it can be continued, or an empty string."""
-        items = (slot.item for slot in reversed(self.feed.slots()))
-        last = next((item for item in items if isinstance(item, AnswerItem)), None)
-        return last.entry if last is not None and last.can_continue else ""
+        items = [slot.item for slot in self.feed.slots() if isinstance(slot.item, AnswerItem)]
+        return items[-1].entry if items and items[-1].can_continue else ""
 
     @property
     def last_answer_entry(self) -> str:
         """The entry ID of the last answer, or an empty string if the chat has no answer."""
-        answer = self._last_answer()
-        return "" if answer is None else answer.entry
+        return answer.entry if (answer := self._last_answer()) else ""
 
     def copy_last_answer(self) -> None:
         """Copy the last answer to the clipboard."""
@@ -371,24 +366,6 @@ class Transcript(QWidget):
             return None
         loose[-1].key, loose[-1].item = build_key(item), item
         return loose[-1]
-
-    def _with_loose(self, slots: Sequence[Slot]) -> list[Slot]:
-        """Return the slots of the log together with those that are shown but not in the log.
-
-        The latter keep their places. They show errors, approval requests, edits and local texts.
-
-        Args:
-            slots: the slots of all messages in the log, in order.
-        """
-        present, found = {id(slot) for slot in slots}, list(slots)
-        after: Slot | None = None
-        for slot in reversed(self.feed.slots()):
-            if id(slot) in present:
-                after = slot
-            elif not slot.key and slot.kind in _LOOSE:
-                found.insert(found.index(after) if after else len(found), slot)
-                after = slot
-        return found
 
     def _aside(self, title: str, text: str) -> NoteBlock:
         made = NoteBlock(title, text, is_local=True)

@@ -29,9 +29,10 @@ from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import MessageRow, Slot
 from ui.widgets.controls import one_line
 
-__all__ = ["MessageMaker", "build_key", "is_failure", "list_attachments"]
+__all__ = ["MessageMaker", "add_loose", "build_key", "is_failure", "list_attachments"]
 
 _ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8, "approval": 8, "edits": 8}
+_LOOSE = frozenset({"failure", "aside", "approval", "edits"})
 _HERE = "this computer"
 
 
@@ -262,6 +263,26 @@ def build_key(item: TranscriptItem) -> tuple[object, ...]:
     if isinstance(item, DroppedItem):
         return ("divider", item.turns, item.tokens, item.reason)
     return (_find_kind(item), item.entry)
+
+
+def add_loose(slots: Sequence[Slot], shown: Sequence[Slot]) -> list[Slot]:
+    """Return the slots of the log together with those that are shown but not in the log.
+
+    The latter keep their places. They show errors, approval requests, edits and local texts.
+
+    Args:
+        slots: the slots of all messages in the log, in order.
+        shown: the slots that the chat shows at present.
+    """
+    present, found = {id(slot) for slot in slots}, list(slots)
+    after: Slot | None = None
+    for slot in reversed(shown):
+        if id(slot) in present:
+            after = slot
+        elif not slot.key and slot.kind in _LOOSE:
+            found.insert(found.index(after) if after else len(found), slot)
+            after = slot
+    return found
 
 
 def is_failure(item: TranscriptItem) -> bool:
