@@ -292,8 +292,12 @@ class WindowFrame(QMainWindow):
 def choose_start(vault: Path | None) -> str:
     """Return the folder at which the dialog for choosing a vault opens.
 
-    This is the parent of the open vault, or the home folder if no vault or the sample vault is
-    open.
+    Args:
+        vault: the open vault, or None if no vault is open.
+
+    Returns:
+        The folder that contains the vault. If no vault or only the sample vault is open, this is
+        the home folder.
     """
     is_own = vault is not None and vault != sample_vault().resolve()
     return str(vault.parent if vault is not None and is_own else Path.home())

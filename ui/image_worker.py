@@ -1,10 +1,12 @@
 """The child process that decodes images and encodes them again, for models and for the window.
 
-Run as `python -P -m ui.image_worker`. A request consists of `{format}` and a file's bytes. The
-answer is `{media_type, width, height, own_width, own_height}` and the bytes of a PNG or JPEG file,
-or `{failure}` if the image cannot be converted. Only the pixels are kept: a photo's location, time
-and all other metadata are left out, and the photo is turned upright. The child process has limited
-memory and no window. It ends when no request has arrived for a while.
+Run as `python -P -m ui.image_worker`. A request consists of the header `{format}` and the bytes of
+a file. The answer consists of the header `{media_type, width, height, own_width, own_height}` and
+the bytes of a PNG or JPEG file, or only of the header `{failure}` if the image cannot be converted.
+
+Only the pixels are kept: a photo's location, time and all other metadata are left out, and the
+photo is turned upright. The child process has limited memory and no window. It ends when no request
+has arrived for a while.
 """
 
 import resource

@@ -258,7 +258,7 @@ def _application() -> QApplication:
 
 
 def _parse(value: str) -> QColor:
-    """Parse `#RRGGBB` or `#RRGGBBAA`, which Qt itself would read as `#AARRGGBB`."""
+    """Parse a colour in the form `#RRGGBB` or `#RRGGBBAA`. Qt itself expects `#AARRGGBB`."""
     color = QColor(value[:7])
     if len(value) == 9:
         color.setAlpha(int(value[7:], 16))

@@ -1,7 +1,7 @@
 """The controller of the context panel, which shows the next, the latest or an older request.
 
-The assistant describes each request in a *Context* report. This module adds the model's prices and
-the tokens counted by the provider.
+The assistant returns a report about each request. This module adds the model's prices and the
+tokens counted by the provider.
 """
 
 from collections.abc import Callable, Mapping

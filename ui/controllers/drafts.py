@@ -49,8 +49,8 @@ class UnsentMessage:
     def before(self, later: "UnsentMessage") -> "UnsentMessage":
         """Combine this message with a later one, and return the result.
 
-        The texts are joined by an empty line. If the later message is the rest of a split message,
-        it becomes the next part to send instead.
+        The texts are joined by an empty line. However, if the later message is a part of a split
+        message, it is not joined, but becomes the next part to send.
         """
         if later.parts:
             waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting

@@ -325,7 +325,11 @@ class WatchController(QObject):
         self._left_out: tuple[object, object] | None = None
 
     def start(self, library: Library) -> None:
-        """Watch a library instead of the previous one, restarting the watcher if necessary."""
+        """Watch the files of a vault. Changes in the vault watched before are no longer reported.
+
+        Args:
+            library: gives access to the vault. If its watcher is not running, it is started.
+        """
         if library is not self._library:
             self._listen_to(library)
         assert self._mail is not None

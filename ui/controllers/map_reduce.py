@@ -87,8 +87,8 @@ class ReadWholeController(QObject):
     def look(self, message: NextMessage, budget: int) -> None:
         """Estimate in the background what it costs to read the large attachments in parts.
 
-        The offer is updated with the result. Nothing is done if neither the message's attachments
-        and options nor the budget have changed.
+        The offer is updated with the result. Does nothing if the message's attachments and options
+        and the budget are unchanged.
 
         Args:
             message: the unsent message.

@@ -339,7 +339,7 @@ class PaletteController(QObject):
         self._finder.open()
 
     def find_at(self, entry: str, words: str, terms: Sequence[str]) -> None:
-        """Open the chat's search bar, and show the first match of `terms` at an entry."""
+        """Open the search bar with `words`, and show the first match of `terms` in a message."""
         self._frame.navigation.show_chat()
         self._note_focus()
         self._finder.open_at(entry, words, terms)

@@ -73,8 +73,9 @@ class NotesController(QObject):
 
     Signals:
         opened: emitted when another vault has been opened.
-        open_failed: the error, emitted when a vault cannot be opened or its notes cannot be listed.
-        listed: the new `NoteListing`, emitted when the notes have been listed.
+        open_failed: emitted with the error when a vault cannot be opened or its notes cannot be
+            listed.
+        listed: emitted with the new `NoteListing` when the notes have been listed.
     """
 
     opened = Signal()

@@ -108,7 +108,7 @@ class SessionController(QObject):
         return TurnTarget(self.session, self.mode_in_force, self.model)
 
     def list_running(self) -> Mapping[str, str]:
-        """Return the session ID of each chat with a running turn, and the state of the turn."""
+        """Return the state of each running turn, by the session ID of the chat."""
         return {turn.session: turn.state for turn in self._turns if turn.session is not None}
 
     def is_open(self, turn: ChatTurn) -> bool:

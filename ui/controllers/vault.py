@@ -1,4 +1,8 @@
-"""Show the open vault, keep its views and index up to date, and ask about its instructions."""
+"""Show the open vault, keep its views and index up to date, and ask about its instructions.
+
+A vault's instructions for models are in its file `AGENTS.md`. The user is asked whether to send
+them.
+"""
 
 import os
 from collections.abc import Callable, Sequence

@@ -90,7 +90,7 @@ class StepPage(QWidget):
     def go_on(self) -> None:
         """Perform the action of the page's main button.
 
-        The signal `done` is emitted when this has completed the step.
+        Once the step is completed, the signal `done` is emitted.
         """
         raise NotImplementedError
 

@@ -50,7 +50,7 @@ _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 class Sidebar(Pane):
     """The sidebar: vault, notes, projects, chats and index.
 
-    Its signals are emitted when the user requests the action in their name.
+    Each signal is emitted when the user requests the action that the signal is named after.
     """
 
     new_chat_requested = Signal()

@@ -301,7 +301,7 @@ class SettingsDialog(QDialog):
         return row.commands if section == "Keyboard" and isinstance(row, KeyboardRow) else ()
 
     def _make_setup(self) -> tuple[ActionSection, ActionSection]:
-        """Create the two rows that open the first run: at its beginning and at the model step."""
+        """Create the rows that open the first-run dialog at its start and at the model step."""
         start = ActionSection(
             "First run", "Folder of notes, model and first question, step by step.", "Set up again"
         )

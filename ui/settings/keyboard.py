@@ -72,7 +72,10 @@ class KeyField(QPushButton):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Record a shortcut, cancel with Esc, or start recording with Enter."""
+        """Record the pressed keys as the shortcut, or stop recording if Esc is pressed.
+
+        If no shortcut is being recorded, Enter starts recording.
+        """
         key = Qt.Key(event.key())
         if not self.is_recording:
             if key in _ENTER:

@@ -1,4 +1,4 @@
-"""Search in the settings: show only the pages and rows that contain all the words."""
+"""Search in the settings: show only the pages and rows that contain all words of a text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

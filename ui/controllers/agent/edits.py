@@ -25,7 +25,7 @@ _Edits = Mapping[str, Any]
 
 
 class EditsController(QObject):
-    """Shows the notes that an agent changed as a card in the open chat, and undoes the changes."""
+    """Shows a card in the open chat with the notes that an agent changed, and undoes changes."""
 
     def __init__(
         self,

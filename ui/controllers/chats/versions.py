@@ -1,4 +1,4 @@
-"""Compare two versions of an answer side by side, or have another model answer too."""
+"""Compare two versions of an answer side by side, or get another version from another model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

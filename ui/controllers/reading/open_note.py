@@ -70,9 +70,9 @@ class VisitHistory:
         self._at = len(self._visits) - 1
 
     def find(self, step: int) -> NoteVisit | None:
-        """Return the visit `step` entries after the current one, or None if there is none.
+        """Return the visit `step` entries after the current one, or before it if `step` is below 0.
 
-        If `step` is negative, earlier visits are counted.
+        Return None if there is no such visit.
         """
         at = self._at + step
         return self._visits[at] if 0 <= at < len(self._visits) else None

@@ -42,7 +42,7 @@ class LeftOutList(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def show_rows(self, rows: Sequence[LeftOutRow]) -> None:
-        """Show the omitted items. The list is not rebuilt if they are unchanged."""
+        """Show the omitted items. If `rows` is unchanged, the list is not rebuilt."""
         if [self._model.item(at).data(ROW) for at in range(self._model.rowCount())] == [*rows]:
             return
         opened = {self._model.item(at).text() for at in self._open_rows()}

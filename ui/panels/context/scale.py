@@ -48,8 +48,10 @@ class ScaleMark:
     Attributes:
         name: `trim` where old messages are shortened, `compact` where they are summarised, `block`
             where sending is blocked, or `budget` for the end of the budget.
+        share: the threshold as a share of the token budget.
         x: the position on the bar, in pixels.
         text: the label of the mark.
+        is_passed: whether the request exceeds the threshold.
     """
 
     name: str

@@ -19,8 +19,10 @@ class IndexFooter(Scaled, Pane):
 
     Signals:
         settings_requested: emitted when the settings button is clicked.
-        cancel_requested, pause_requested, continue_requested: emitted when the user wants to stop,
-            pause, or resume or start the indexing run.
+        cancel_requested, pause_requested: emitted when the user wants to stop or pause the indexing
+            run.
+        continue_requested: emitted when the user wants to resume a paused indexing run, or to start
+            one.
         problems_requested: emitted when the user wants to see the failed notes.
         details_requested: emitted when the user wants to see the index panel.
     """

@@ -59,7 +59,7 @@ class IndexPanel(Pane):
         self._facts.setVisible(bool(self._facts.text()) and is_open)
 
     def show_status(self, status: "IndexStatus | None") -> None:
-        """Show the index's content and size, or that they are unknown if `status` is None."""
+        """Show the content and size of the index, or hide them if `status` is None."""
         self._chunks = 0 if status is None else status.chunks
         self._facts.setText("" if status is None else _describe_index(status))
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")

@@ -39,7 +39,7 @@ class NotePanel(Pane):
 
     Signals:
         closed, related_requested: emitted when the corresponding button in the header is clicked.
-        attach_requested: emitted to attach lines of the note, or 0 and 0 for the whole note.
+        attach_requested: emitted with the path, first and last line to attach (0 for all lines).
         link_clicked: emitted with the address of the clicked link.
         step_requested: emitted with -1 to go back, or 1 to go forward.
         menu_wanted: emitted with the note's menu before it is shown. The receiver fills it.

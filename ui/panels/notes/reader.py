@@ -142,10 +142,10 @@ class NoteReader(QScrollArea):
         return self._views[part]
 
     def show_spot(self, part: int, top: int, height: int) -> None:
-        """Scroll to an area of a part of the note if it is hidden or close to an edge.
+        """Scroll to an area of the note, if the area is hidden or close to an edge of the view.
 
         Args:
-            part: the number of the part.
+            part: the index of the part of the note that contains the area.
             top: the upper edge of the area in pixels, measured from the top of the part.
             height: the height of the area in pixels.
         """
