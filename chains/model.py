@@ -132,13 +132,9 @@ class LiteLLMModel:
         on_call: Callable[[WireCall], object],
         emit: Emit[ModelEvent],
     ) -> None:
-        """Call litellm once, and emit the events of the answer. This runs in a thread of the pool.
+        """Call litellm once, in a thread of the pool, and emit the events of the answer.
 
-        Args:
-            built: the arguments of the call.
-            record: the ledger record of the call.
-            on_call: receives the HTTP call before it starts, so that it can be aborted.
-            emit: receives the events.
+        `on_call` receives the HTTP call before it starts, so that it can be aborted.
         """
         endpoint, arguments = self._endpoint, built.arguments
         key = None if arguments["api_key"] == NO_KEY else arguments["api_key"]
