@@ -129,7 +129,10 @@ class _Reader:
             yield Unit(start, end, leaves, is_sealed=bool(first.meta.get("is_closed")))
 
     def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
-        """Yield a unit for each item of a list, except for the repeated item in the prefix.
+        """Yield a unit for each item of a list.
+
+        If the list was begun in an earlier text, the prefix repeats its last item, which is
+        skipped.
 
         Args:
             group: the parser's tokens of the list.

@@ -41,7 +41,7 @@ class Growth:
 
 
 class MarkdownStream:
-    """Reads a growing text: `feed` adds text, `update` reads it, `finish` ends it."""
+    """Parses a growing Markdown text: `feed` adds text, `update` parses it, `finish` ends it."""
 
     def __init__(self) -> None:
         self._tail = ""

@@ -180,7 +180,7 @@ class IconButton(Scaled, QToolButton):
         self._set_tip()
 
     def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
-        """Set the name of the button's icon, and the name of the icon's theme colour."""
+        """Show another icon. `tone` is the name of the icon's colour in the theme."""
         self.setIcon(icon(icon_name, tone))
 
     def _set_tip(self) -> None:
@@ -319,7 +319,7 @@ def paint_focus(
 
 
 def paint_row(button: QAbstractButton, painter: QPainter) -> None:
-    """Draw the background and the focus ring of a button in the form of a row."""
+    """Draw the background and the focus ring of a button that looks like a row of a list."""
     theme = Theme.current()
     if button.underMouse() or button.isDown():
         painter.setPen(Qt.PenStyle.NoPen)

@@ -52,7 +52,7 @@ class DockWindow(QMainWindow):
         self._share_out()
 
     def event(self, event: QEvent) -> bool:
-        """Distribute the height after a size change, or store it after a separator was dragged."""
+        """Distribute the height after a size change. After dragging, store the shares."""
         is_done = super().event(event)
         kind = event.type()
         if kind == QEvent.Type.MouseButtonPress:

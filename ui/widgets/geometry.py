@@ -70,7 +70,7 @@ def keep_place(widget: QWidget) -> None:
 
 
 def scale_size(widget: QWidget, width: int = 0, height: int = 0) -> None:
-    """Set a fixed width, height or both for a widget, in pixels that scale with the font.
+    """Give a widget a fixed width, height or both, in pixels that scale with the font.
 
     A width or height of 0 is left unchanged.
     """

@@ -284,7 +284,7 @@ class FitTree(WithMenus, QTreeView):
 
 
 def paint_row_field(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-    """Draw the background of a row for its state: selected or hovered, and the focus ring."""
+    """Draw the highlight of a selected or hovered row, and the focus ring of a focused row."""
     theme = Theme.current()
     radius = theme.radius("md")
     painter.setPen(Qt.PenStyle.NoPen)

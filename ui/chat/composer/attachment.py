@@ -115,15 +115,13 @@ def describe_uses(
 ) -> Mapping[Attachment, str]:
     """Describe how the large attachments of a message were used.
 
+    The text is `read whole` for an attachment that the model read in parts, or, for example, `3
+    passages used` for one that was searched. Attachments that were sent whole are omitted.
+
     Args:
         attached: the attachments of the message.
         sent: the segments of the request: the pieces of context, such as attached texts and
             passages.
-
-    Returns:
-        `read whole` for an attachment that the model read in parts, or, for example, `3 passages
-        used`
-        for one that was searched. Attachments that were sent whole are omitted.
     """
     return {item: use for item in attached for use in _use(item, sent)}
 

@@ -54,7 +54,8 @@ class Chip(QAbstractButton):
         attachment: the attachment that the chip shows.
         state: the attachment's state in an unsent message, or None if the message was sent already.
             A sent attachment cannot be removed.
-        used: which part of the attachment was sent, or an empty string if all of it was.
+        used: how a sent attachment was used, such as `3 passages used`, or an empty string if it
+            was sent whole.
         image: the image that was sent, or None in an unsent message, where `state` holds the image.
     """
 

@@ -61,7 +61,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class Trigger:
-    """The start of a name before the cursor that can be completed, such as `@back`.
+    """A prefix and the beginning of a name that the user has typed, such as `@back`.
 
     Attributes:
         kind: `note`, `link`, `tag`, `command` or `url`.
@@ -75,7 +75,7 @@ class Trigger:
 
 
 def find_trigger(before: str, line_start: int) -> Trigger | None:
-    """Return the word before the cursor that can be completed, or None if there is none.
+    """Return the trigger before the cursor, such as `@back`, or None if there is none.
 
     Args:
         before: the current line up to the cursor.

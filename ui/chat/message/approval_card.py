@@ -140,8 +140,8 @@ class ApprovalCard(AccessibleFrame):
     approving the others.
 
     During the first half second, the buttons have no effect, so that a click meant for another
-    widget does not decide. Enter refuses. Only a click or the space bar approves. The signal
-    `decided` is emitted with the request's ID and the verdict.
+    widget is not taken as a decision. Enter refuses. Only a click or the space bar approves. The
+    signal `decided` is emitted with the request's ID and the verdict.
 
     Attributes:
         request: the approval request to be decided.

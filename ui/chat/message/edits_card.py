@@ -59,7 +59,7 @@ class EditsCard(AccessibleFrame):
 
     @property
     def state(self) -> str:
-        """The line that shows the result of the undo. It is empty until the user clicks Undo."""
+        """A text about the result of the undo, or an empty string before an undo."""
         return self._state.text()
 
     def show_undone(self) -> None:

@@ -95,8 +95,8 @@ def _start_at(segment: Segment, lines: tuple[int, int] | None) -> tuple[str, str
 def _start_at_quote(passage: str, cited: str, citation: Citation | None) -> tuple[str, str]:
     """Return the passage and the cited lines, without the text before the quoted sentence.
 
-    A quotation is shown sooner this way. If it is near the start of the cited lines, or there is no
-    quotation, return both texts unchanged.
+    The quotation is then visible even if only the first lines are displayed. If it is near the
+    start of the cited lines, or there is no quotation, return both texts unchanged.
 
     Args:
         passage: the passage from its first cited line on.

@@ -176,9 +176,9 @@ def summary(steps: Iterable[StepView]) -> str:
 
 
 def _find_group(tool: str) -> str:
-    """Return the name of the tool with whose steps a tool's steps are counted in the summary.
+    """Return the tool name under which the summary counts the steps of a tool.
 
-    For example, `append_to_note` is counted as `edit_note`.
+    This is usually the tool's own name. Steps of `append_to_note` are counted as `edit_note`.
     """
     groups = {"append_to_note": "edit_note", "update_progress": "update_memory"}
     return groups.get(tool, tool)

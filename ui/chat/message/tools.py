@@ -124,7 +124,7 @@ def _least_width(group: QHBoxLayout) -> int:
 
 
 class QuietButton(IconButton):
-    """A button that is painted only on hover or focus."""
+    """A button that is visible only while its message is hovered or the button has the focus."""
 
     _is_seen = False
 

@@ -127,7 +127,12 @@ class UserMessage(AccessibleFrame):
     def show_uses(
         self, uses: Mapping[Attachment, str], images: Mapping[Attachment, ImageData]
     ) -> None:
-        """Show the attached images, and which part of each large attachment was sent."""
+        """Show the attached images, and how each large attachment was used.
+
+        Args:
+            uses: a text such as `3 passages used` for each large attachment.
+            images: the images that were sent, by attachment.
+        """
         if uses or images:
             self.chips.show_sent(self.attached, uses, images)
 

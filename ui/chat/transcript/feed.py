@@ -118,7 +118,7 @@ class _Column(QVBoxLayout):
     """
 
     def find_height(self, width: int) -> int:
-        """Return the height in pixels that the messages need at a width."""
+        """Return the height in pixels that the messages need at a given width."""
         if self.hasHeightForWidth():
             return self.heightForWidth(width)
         return self.totalMinimumSize().height()

@@ -90,7 +90,7 @@ class Scroller(PlaceKeeper, QWidget):
         return begun[-1] if begun else self.feed.row_at(top)
 
     def reveal(self, slot: Slot) -> None:
-        """Build a message's widget if it has none, and stop following the end of the chat."""
+        """Build a message's widget if it has none, and stop scrolling along with new messages."""
         self._is_following = False
         self.feed.reveal(slot)
         self._note_anchor()

@@ -358,8 +358,8 @@ class Transcript(QWidget):
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
         """Return the slot that already shows the error of a failed answer, or None.
 
-        The error was shown before the answer was stored in the log, so its slot has no key. It gets
-        the key of the answer's item now.
+        The error was shown before the answer was stored, so its slot has no key yet. This method
+        sets the key and the item of the slot.
         """
         loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
         if not loose or not is_failure(item):

@@ -12,7 +12,7 @@
     code         Code blocks: highlighting of long code in small steps, and the copy buttons.
     decorations  Decorations of a document: backgrounds, markers, pills and lines, by text
                  position.
-    formats      Qt's character and block formats for each kind of text, from the design tokens.
+    formats      Qt's character and block formats for each kind of text, from the theme.
     geometry     Positions of text in a document after layout.
     images       Inserts an image into a document, no wider than the text, or says why it cannot.
     lines        Source lines of Markdown and their positions in the document.

@@ -129,6 +129,15 @@ class Decorations:
     """The decorations of one section of a document, sorted by text position.
 
     A document has two sections: text that is final, and the end of the text that may still change.
+
+    Attributes:
+        panels: the backgrounds of code blocks, callouts, quotes and missing images.
+        marks: the markers of list items and footnotes.
+        spans: the backgrounds of inline code.
+        pills: the citations.
+        rules: the horizontal rules.
+        tables: the groups of table rows.
+        targets: the addresses of the links.
     """
 
     panels: list[Panel] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Qt's character and block formats for each kind of text, made from the design tokens."""
+"""Qt's character and block formats for each kind of text, made from the theme."""
 
 import re
 
@@ -33,8 +33,8 @@ class Formats:
         """Return the character format for a run of text.
 
         Args:
-            role: a type role of the design tokens, or `cell`, which is `ui` with digits of equal
-                width.
+            role: the role of the text in the theme, such as `body`, or `cell`, which is `ui` with
+                digits of equal width.
             tone: the name of a theme colour.
             run: the run, of which only the style is used.
             href: the address that a click reports, or an empty string if the run is not a link.
@@ -90,10 +90,10 @@ class Formats:
         return self.text("code", f"syntax.{color}", _PLAIN)
 
     def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
-        """Return a block format with a type role's line height and the text's direction.
+        """Return the block format for a text in a role, with the text's direction.
 
         Args:
-            role: a type role of the design tokens, such as `body`.
+            role: the role of the text in the theme, such as `body`, which sets the line height.
             text: the text of the block, which decides its direction.
             top: the space above the block in pixels.
         """

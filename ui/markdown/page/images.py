@@ -116,7 +116,7 @@ def _find_wanted_width(leaf: Missing) -> int:
 def _describe(leaf: Missing) -> str:
     """Return an image's description for its tooltip and for screen readers.
 
-    An image without a description, or with a width instead, is described by its file name.
+    If the note gives no description, or only a width, the file name is returned.
     """
     is_width = bool(_find_wanted_width(leaf))
     return leaf.where if is_width or not leaf.alt else leaf.alt

@@ -91,7 +91,10 @@ class NoteView(MarkdownView):
         return self.part.find_note_line(find_line_at(self.document(), position))
 
     def find_selected_lines(self) -> tuple[int, int] | None:
-        """Return the numbers of the first and last selected line of the note, or None."""
+        """Return the numbers of the first and last selected line of the note.
+
+        Return None if nothing is selected.
+        """
         cursor = self.textCursor()
         if not cursor.hasSelection():
             return None

@@ -172,7 +172,7 @@ class MarkdownView(QTextBrowser):
             self._rewrite()
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Copy the selection as plain text only."""
+        """Return the selected text for the clipboard, as plain text only."""
         data = QMimeData()
         data.setText(read_selection(self.textCursor()))
         return data
@@ -300,7 +300,7 @@ class MarkdownView(QTextBrowser):
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Set the delay of the next redraw: 33 ms, or more if this one took many `seconds`."""
+        """Set the delay of the next redraw: 33 ms, or more if this redraw took long."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 

@@ -33,7 +33,7 @@ class _Strip:
     """A code block or a table that can be scrolled horizontally.
 
     Attributes:
-        key: a unique number: the first text position of a code block, or of a table, negated.
+        key: a number that identifies the block: its first text position, negative for a table.
         panel: the background of a code block, or None for a table.
         tables: the groups of rows of a table, or an empty list for a code block.
         rect: the visible rectangle in the view.
@@ -140,11 +140,7 @@ class WideBlocks(QObject):
         return moved
 
     def bands(self, rect: QRect) -> Iterator[QRect]:
-        """Divide a region of the view into horizontal bands, one for each wide block or gap.
-
-        Args:
-            rect: the region to divide.
-        """
+        """Divide a region of the view into horizontal bands. Each wide block has its own band."""
         top = rect.top()
         for strip in sorted(self._strips, key=lambda strip: strip.rect.top()):
             if strip.rect.bottom() < rect.top() or strip.rect.top() > rect.bottom():

@@ -340,7 +340,7 @@ class DocumentWriter:
             self._first = self._cursor.position()
 
     def _set_top(self, block: QTextBlockFormat) -> None:
-        """Set the page margins. The top one is that of the first block, which Qt ignores there."""
+        """Set the page margins. The top margin is that of the first block, which Qt ignores."""
         root = self._document.rootFrame()
         page = QTextFrameFormat(root.frameFormat().toFrameFormat())
         if page.topMargin() != block.topMargin() or page.leftMargin() != OUTDENT:
