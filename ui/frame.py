@@ -81,7 +81,7 @@ class WindowFrame(QMainWindow):
     The signal `first_painted` is emitted once, when the window has been drawn for the first time.
 
     Attributes:
-        transcript: the messages of the open chat. This attribute and the next three are set by
+        transcript: the messages of the open chat. Like the attributes below, it is set by
             `MainWindow.attach`.
         note: the panel that shows a note.
         docking: shows the panels of the right column.

@@ -96,8 +96,8 @@ def _read_folder(line: bytes) -> str | None:
 def _name_socket(state: Path) -> str:
     """Return the path of the socket on which the open window listens.
 
-    The socket is in the state folder, unless its path would be too long for a socket. It is then in
-    a temporary folder.
+    The socket is in the state folder. If its path would be too long there, the socket is in a
+    temporary folder instead.
     """
     make_private_folder(state)
     path = str(state / "window.socket")

@@ -69,13 +69,16 @@ class NoteListing:
 
 
 class NotesController(QObject):
-    """Lists the notes of the open vault, and shows notes in the note panel.
+    """Opens a folder as the vault, and lists the notes of the open vault.
 
     Signals:
         opened: emitted when another vault has been opened.
         open_failed: emitted with the error when a vault cannot be opened or its notes cannot be
             listed.
         listed: emitted with the new `NoteListing` when the notes have been listed.
+
+    Attributes:
+        listing: the notes as last listed.
     """
 
     opened = Signal()
@@ -177,8 +180,8 @@ def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[
 def suggest_questions(notes: Sequence[NoteState], questions: str) -> tuple[str, ...]:
     """Suggest up to three questions that the notes can answer.
 
-    Questions from the user's own list are preferred. Otherwise, they ask about the titles of
-    indexed notes.
+    Questions from the user's own list are preferred. If there are none, each suggested question
+    asks about the title of an indexed note.
 
     Args:
         notes: the notes of the vault.

@@ -178,7 +178,13 @@ class ChatTurn(QObject):
             self.session = self.session or event.session
 
     def find_entry(self, chat: ChatTranscript) -> None:
-        """Find the user message in its chat, if it is stored but its event has not arrived yet."""
+        """Set `entry` to the chat's last entry, if that is the user message of this turn.
+
+        This is necessary if the message has been stored, but its event has not arrived yet.
+
+        Args:
+            chat: the transcript of the turn's chat.
+        """
         last = chat.items[-1] if chat.items else None
         if not self.entry and isinstance(last, UserItem) and last.text == self.request.text:
             self.entry = last.entry

@@ -294,7 +294,7 @@ def _name_keys(event: QKeyEvent) -> str:
 
 
 def _read(value: object) -> dict[str, list[str]]:
-    """Return a copy of the setting `ui.keys`."""
+    """Return a copy of a value of the setting `ui.keys`, which maps commands to shortcuts."""
     assert isinstance(value, dict)
     return {name: list(keys) for name, keys in value.items()}
 

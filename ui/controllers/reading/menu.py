@@ -36,7 +36,7 @@ class NoteMenuController(QObject):
         }
 
     def open_in_editor(self) -> None:
-        """Open the note's file in the desktop's default program for its file type."""
+        """Open the note's file with the default application for its file type."""
         file = self._find_file()
         if file is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file))):
             self._frame.notifier.toast(_NO_PROGRAM.format(file.name))

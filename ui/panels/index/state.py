@@ -191,7 +191,12 @@ class NotesByState:
         return self._notes.get(state, ())
 
     def filter_notes(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":
-        """Return the notes in a state whose path or reason contains all of the lower-case words."""
+        """Return the notes in a state whose path or reason contains all words.
+
+        Args:
+            state: the state: `indexed`, `excluded` or `failed`.
+            words: the words, in lower case.
+        """
         notes, keys = self.of(state), self._keys.get(state, [])
         places: Sequence[int] = range(len(keys))
         for word in words:
