@@ -21,7 +21,7 @@ class Jobs:
     """Runs turns and other long requests in parallel, at most one turn per chat.
 
     The requests have their own thread pool, because turns wait for tasks in the thread pool of
-    `chains`.
+    `chains`. In a shared pool, turns could occupy all threads, so that these tasks would never run.
     """
 
     def __init__(self, wire: Wire, approvals: ApprovalDesk) -> None:
@@ -57,8 +57,8 @@ class Jobs:
         Args:
             id: the request id.
             session: the chat, which is busy until the turn ends.
-            events: runs the turn and yields its events. When the first event arrives, the user
-                message is stored.
+            events: runs the turn and yields its events. The user message is stored before the first
+                event.
             accept: called with the first event, before any event is written to the client.
 
         Raises:

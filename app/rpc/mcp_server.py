@@ -88,7 +88,11 @@ class NoteServer:
         self._thread.join()
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Run a tool call. All tools except `read_note` need the index."""
+        """Run a tool call, and return the result.
+
+        All tools except `read_note` need the index. The first call of such a tool waits for the
+        index, up to the time limit given when the server was created.
+        """
         if name != "read_note":
             self._is_waited_for.wait(self._longest_wait_s)
             self._is_waited_for.set()  # later calls do not wait again

@@ -80,8 +80,8 @@ class Approve(Request):
 
     Attributes:
         approval_id: the id in the event.
-        decision: the user's decision. `allow` approves this call, and `allow_session` also similar
-            calls in the chat.
+        decision: the user's decision. `allow` approves only this call. `allow_session` also
+            approves later calls of this kind in the same chat.
         hunks: if the decision is `allow`, the indexes of the approved hunks, or None for all hunks.
             The other hunks are rejected.
     """
@@ -112,9 +112,9 @@ class GetContext(Request):
         entry: a question or an answer, to get the request of its turn, or None for the last turn.
         text: the question of the next request.
         attach: the attachments of the next request.
-        format: `full` adds the request itself.
-        include_ephemeral: whether the Markdown lists the messages that hooks added to single
-            requests.
+        format: `summary` for the report only, or `full` to add the body of the request.
+        include_ephemeral: whether the report in Markdown also lists the messages that hooks added
+            to a single request only.
     """
 
     when: Literal["last", "next"] | None = None

@@ -231,7 +231,8 @@ class RPC:
     def _enter(self, session: str, project: str | None) -> Json:
         """Make a chat the current one, and return the response.
 
-        If the chat has a project, switch to the mode `project`, otherwise leave that mode.
+        A chat with a project is continued in the mode `project`. For any other chat, the mode
+        `project` is changed to `vault`.
         """
         if project is not None:
             self._mode = "project"

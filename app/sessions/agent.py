@@ -37,7 +37,7 @@ __all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]
 
 @dataclass(frozen=True)
 class AgentScope:
-    """The limits that a project sets for its agent.
+    """The memories and restrictions that a project sets for its agent.
 
     Attributes:
         memories: the note with the project's long-term memories, or None for the global one.
@@ -136,7 +136,10 @@ class AgentBuilder:
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
 
     def _find_approvals(self, session: str) -> tuple[ApprovalPort | None, ApprovalRules]:
-        """Return the approval port, or None, and the approval rules of a chat."""
+        """Return the approval port and the approval rules of a chat.
+
+        The port is None if no user can be asked.
+        """
         with self._lock:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)

@@ -54,7 +54,7 @@ __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
 @dataclass(frozen=True)
 class _TurnStart:
-    """A turn that is about to run, and that continues the chat from the end of the active branch.
+    """A turn that is about to run at the end of a chat's active branch.
 
     Attributes:
         turn: the turn without its attachments.
@@ -389,7 +389,7 @@ class TurnRunner:
 
 
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
-    """Set the project of a request to the project of its chat. Without a chat, change nothing."""
+    """Return a request with the project of its chat. Without a chat, the request is unchanged."""
     return request if chat is None else replace(request, project=chat.header.project)
 
 

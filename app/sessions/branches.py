@@ -386,7 +386,7 @@ class ChatCompactor:
 def _close_after(
     events: Generator[Event, None, CompactionReport],
 ) -> Generator[Event, None, CompactionReport]:
-    """Yield all events, and close the generator even if the consumer stops early."""
+    """Yield all events, return the report, and close the generator even if it is not exhausted."""
     with closing(events):
         return (yield from events)
 
