@@ -44,7 +44,7 @@ from context.layers import Segment
 from vault.access import read_allowed
 from vault.embedder import Embedder
 from vault.index import NoteState
-from vault.notes.note import Note
+from vault.notes.note import READ_WHOLE, Note, ReadOptions
 from vault.search.search import SearchResult
 
 __all__ = ["Assistant"]
@@ -195,7 +195,7 @@ class Assistant:
         library = self._vault.library
         return () if library is None else library.notes()
 
-    def read_note(self, path: str) -> Note:
+    def read_note(self, path: str, options: ReadOptions = READ_WHOLE) -> Note:
         """Read a note of the vault, or another file given by its absolute path.
 
         Raises:
@@ -205,7 +205,7 @@ class Assistant:
         """
         if (file := Path(path)).is_absolute():
             return replace(read_allowed(file.parent, file.name), path=path)
-        return self._vault.require().read_note(path)
+        return self._vault.require().read_note(path, options)
 
     def take_warnings(self) -> tuple[str, ...]:
         """Return warnings about damaged data files, each of them only once."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from app.library.images import list_attachable_images
 from vault.access import list_allowed_notes, read_allowed, read_allowed_image, read_as_tool
-from vault.notes.note import Note, read_note
+from vault.notes.note import READ_WHOLE, Note, ReadOptions, read_note
 from vault.records import NoteState
 from vault.scan import scan
 
@@ -44,13 +44,17 @@ class FolderFiles:
         """List the notes in a folder, or in the whole vault, that are not excluded."""
         return list_allowed_notes(self.root, folder, self.exclude)
 
-    def read_note(self, path: str) -> Note:
+    def read_note(self, path: str, options: ReadOptions = READ_WHOLE) -> Note:
         """Return the current version of a note on disk.
+
+        Args:
+            path: the path of the note.
+            options: how the note is read.
 
         Raises:
             NoteUnreadable: the file cannot be read.
         """
-        return read_note(self.root, path)
+        return read_note(self.root, path, options)
 
     def read_allowed(self, path: str) -> Note:
         """Return a note's current version on disk, or raise an error if models may not read it.

@@ -19,7 +19,9 @@ _ROUNDED = 2  # added because text widths are rounded down, so that a word that 
 _FEWEST = 5
 
 
-def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None:
+def show_menu(
+    menu: QMenu, place: QPoint, opener: QWidget | None = None, *, is_by_key: bool = False
+) -> None:
     """Show a menu and return at once. The menu is deleted when it closes.
 
     Unlike `QMenu.exec`, this function does not run a nested event loop. During a nested loop, the
@@ -30,13 +32,14 @@ def show_menu(menu: QMenu, place: QPoint, opener: QWidget | None = None) -> None
         menu: the menu.
         place: the position of the menu's top left corner in global coordinates.
         opener: the button that opened the menu, or None. If it has the focus, it was pressed with
-            the keyboard, and the first item of the menu is selected.
+            the keyboard, and an item of the menu is selected.
+        is_by_key: whether a shortcut opened the menu, so that an item is selected.
     """
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     if opener is not None:
         unlight_after(menu, opener)
     menu.popup(place)
-    if opener is not None and opener.hasFocus():
+    if is_by_key or (opener is not None and opener.hasFocus()):
         select_item(menu)
 
 

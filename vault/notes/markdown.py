@@ -4,17 +4,20 @@ The syntax is CommonMark with tables. Other modules parse the contents of lines,
 links.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from vault.notes.inline import Line, blank_inline_code, plain_text
 from vault.notes.properties import is_marked_private, load_properties
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
+
+_LINES_BETWEEN_CALLS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +116,21 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     return FrontMatter(properties, body_line, is_marked_private(front, properties))
 
 
-def parse_document(text: str) -> Document:
-    """Parse a Markdown text, whose line endings must be normalized."""
+def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Document:
+    """Parse a Markdown text, whose line endings must be normalized.
+
+    Args:
+        text: the whole text, including the front matter.
+        on_wait: called regularly. It can raise an exception to stop.
+    """
     lines = tuple(text.split("\n"))
     front = read_front_matter(lines)
     body_line = front.body_line
     body = "\n".join(lines[body_line - 1 :])
-    tokens = _build_parser().parse(body)
+    tokens = _build_parser().parse(body, {"on_wait": on_wait, "calls_at": 0})
     return Document(
         lines=lines,
-        blocks=tuple(_build_blocks(tokens, body_line)),
+        blocks=tuple(_build_blocks(tokens, body_line, on_wait)),
         properties=front.properties,
         code_lines=frozenset(_find_code_lines(tokens, body_line)),
         body_line=body_line,
@@ -135,7 +143,16 @@ def _build_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
+    parser.block.ruler.before("table", "call_on_wait", _call_on_wait)
     return parser.disable(["inline", "text_join", "reference"])
+
+
+def _call_on_wait(state: "StateBlock", line: int, _end: int, _is_silent: bool) -> bool:
+    """Call `on_wait` every few hundred lines. As a rule of the parser, this matches no block."""
+    if line >= state.env["calls_at"]:
+        state.env["calls_at"] = line + _LINES_BETWEEN_CALLS
+        state.env["on_wait"]()
+    return False
 
 
 def _find_body_line(lines: Sequence[str]) -> int:
@@ -147,9 +164,12 @@ def _find_body_line(lines: Sequence[str]) -> int:
     return 1
 
 
-def _build_blocks(tokens: "Sequence[Token]", body_line: int) -> Iterator[Block]:
+def _build_blocks(
+    tokens: "Sequence[Token]", body_line: int, on_wait: Callable[[], None]
+) -> Iterator[Block]:
     index = 0
     while index < len(tokens):
+        on_wait()
         token = tokens[index]
         end = index
         if token.nesting == 1:

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from vault.errors import NoteUnreadable, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
@@ -31,6 +31,9 @@ from vault.paths import open_inside, printable
 
 __all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "read_note"]
 
+_LARGE_BYTES: Final = 400_000
+_BEGINNING_CHARS: Final = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -44,6 +47,8 @@ class Note:
         version: the SHA-256 of the file, as hexadecimal text.
         properties: the texts in front matter and inline fields, by lower-case name.
         blocks: the line range of each named block.
+        has_structure: whether headings, links, tags, tasks, properties and blocks were read. If
+            not, they are empty.
     """
 
     path: str
@@ -60,6 +65,7 @@ class Note:
     properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
     blocks: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False, hash=False)
     is_private: bool = False
+    has_structure: bool = True
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
         """Return the line range that an anchor refers to, or None if there is no such anchor.
@@ -73,14 +79,39 @@ class Note:
         return (line, line) if line else None
 
 
-def read_note(root: Path, path: str) -> Note:
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a note is read.
+
+    Attributes:
+        on_wait: called regularly during a long parse. It can raise an exception to stop.
+        is_for_reading: whether the structure of a large Markdown note can be left out, so that its
+            text can be shown early.
+    """
+
+    on_wait: Callable[[], None] = lambda: None
+    is_for_reading: bool = False
+
+
+READ_WHOLE: Final = ReadOptions()
+
+
+def read_note(root: Path, path: str, options: ReadOptions = READ_WHOLE) -> Note:
     """Read a note from the vault, and parse it.
+
+    Args:
+        root: the folder of the vault.
+        path: the path of the note.
+        options: how the note is read.
 
     Raises:
         UnsafePath: the path is outside of the vault.
         NoteUnreadable: the file is missing, too large, not a regular file or not text.
     """
-    note, _ = parse_note(printable(path), read_bytes(root, path))
+    data = read_bytes(root, path)
+    if options.is_for_reading and len(data) > _LARGE_BYTES and find_kind(path) is MARKDOWN:
+        return _build_unparsed_note(printable(path), data)
+    note, _ = parse_note(printable(path), data, on_wait=options.on_wait)
     return note
 
 
@@ -136,7 +167,7 @@ def parse_note(
     version = hashlib.sha256(data).hexdigest()
     try:
         if kind is MARKDOWN:
-            document = parse_document(normalize_line_ends(decode_text(data).text))
+            document = parse_document(normalize_line_ends(decode_text(data).text), on_wait)
             return _build_markdown_note(
                 path, version, document, _choose_title(path, document)
             ), document
@@ -189,6 +220,26 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
             or _says_private(named)
             or has_private_tag(written)
         ),
+    )
+
+
+def _build_unparsed_note(path: str, data: bytes) -> Note:
+    """Build a note without its structure. Only its beginning, which has the title, is parsed."""
+    try:
+        text = normalize_line_ends(decode_text(data).text)
+    except ReadingFailed as error:
+        raise NoteUnreadable(path, error.reason) from error
+    end = text.find("\n", _BEGINNING_CHARS)
+    beginning = parse_document(text if end < 0 else text[:end])
+    return Note(
+        path=path,
+        title=_choose_title(path, beginning),
+        text=text,
+        version=hashlib.sha256(data).hexdigest(),
+        kind=find_kind(path),
+        body_line=beginning.body_line,
+        is_private=beginning.is_private,
+        has_structure=False,
     )
 
 

@@ -291,11 +291,21 @@ def test_a_very_large_note_is_shown_around_its_lines(note: NotePanel) -> None:
     assert any("of 30,000 are shown here" in text for text in shown)
 
 
-def test_a_part_of_one_line_is_said_to_be_one(note: NotePanel) -> None:
-    note.show_note(Note("a.md", "a", f"{'x' * 3_000_000}\nThe end.\n", "v"))
+def test_a_very_long_line_is_shortened_in_the_source_and_this_is_said(note: NotePanel) -> None:
+    note.show_note(Note("a.md", "a", f"{'word ' * 600_000}\nThe end.\n", "v"))
     note.toggle_source()
+    lines = note.source.toPlainText().split("\n")
+    assert [len(line) for line in lines] == [10_000, len("The end.")]
     shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
-    assert "Line 1 of 2 is shown here." in shown
+    assert any("first 10,000 characters of a line are shown" in text for text in shown)
+
+
+def test_a_line_far_down_in_a_note_of_long_lines_is_shown(note: NotePanel) -> None:
+    text = "".join(f"{number} {'word ' * 100}\n" for number in range(1, 2_001))
+    note.show_note(Note("a.md", "a", text, "v"), 1_900, 1_900)
+    note.toggle_source()
+    assert note.source.find_marked_lines() == (1_900, 1_900)
+    assert "\n1900 word" in note.source.toPlainText()
 
 
 def test_markup_in_a_title_is_shown_as_text(note: NotePanel) -> None:

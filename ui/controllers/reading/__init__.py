@@ -6,6 +6,8 @@
     open_note  Shows a note or an image, follows links in notes and answers, and goes back and
                forward.
     review     Runs reviews of the notes, and shows, dismisses and restores their findings.
+    visit_history
+               The visited notes and images, for going back and forward.
 
 This package may import the same packages as `ui.controllers`. Reading a note changes neither the
 chat nor the unsent message.

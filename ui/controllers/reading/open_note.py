@@ -1,7 +1,7 @@
 """Show a note or an image, follow links in notes and answers, and go back and forward."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -11,9 +11,12 @@ from app.assistant import Assistant
 from app.errors import ErrorInfo, NotFound, describe
 from app.library.attachments import is_web_address
 from app.library.images import is_image_link
+from chains.cancel import CancelToken
+from chains.errors import Cancelled
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.images import ImageController, open_image
 from ui.controllers.reading.menu import NoteMenuController
+from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
 from ui.frame import WindowFrame
 from ui.markdown.inline import TAG
@@ -22,73 +25,13 @@ from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly, TaskRunner
 from vault.notes.links import LinkResolver
-from vault.notes.note import Note
+from vault.notes.note import Note, ReadOptions
 
-__all__ = ["NoteVisit", "ReadingController", "VisitHistory"]
+__all__ = ["ReadingController"]
 
-_MOST_VISITS = 100
 _SLOW_MS = 1_000
 
 Shown = Note | OpenImage
-
-
-@dataclass(frozen=True)
-class NoteVisit:
-    """A visited note or image, and the user's position in it.
-
-    Attributes:
-        path: the path of the note or image.
-        first: the first line to highlight, or 0 to highlight no lines.
-        last: the last line to highlight.
-        heading: the heading or `^block` to open instead of lines.
-        top: the line at the top of the viewport when the user left the note, or 0 to scroll to the
-            highlighted lines instead.
-    """
-
-    path: str
-    first: int = 0
-    last: int = 0
-    heading: str = ""
-    top: int = 0
-
-
-class VisitHistory:
-    """The history of visited notes and images, like a browser's history."""
-
-    def __init__(self) -> None:
-        self._visits: list[NoteVisit] = []
-        self._at = -1
-
-    @property
-    def current(self) -> NoteVisit | None:
-        """The visit of the open note or image, or None if nothing has been opened."""
-        return self._visits[self._at] if self._visits else None
-
-    def add(self, visit: NoteVisit) -> None:
-        """Add a visit after the current one, and discard the forward history."""
-        self._visits = [*self._visits[: self._at + 1], visit][-_MOST_VISITS:]
-        self._at = len(self._visits) - 1
-
-    def find(self, step: int) -> NoteVisit | None:
-        """Return the visit `step` entries after the current one, or before it if `step` is below 0.
-
-        Return None if there is no such visit.
-        """
-        at = self._at + step
-        return self._visits[at] if 0 <= at < len(self._visits) else None
-
-    def go(self, step: int) -> None:
-        """Move forward in the history, or back if `step` is negative."""
-        self._at += step
-
-    def leave(self, top: int) -> None:
-        """Remember the line at the top of the viewport for the current visit."""
-        if self._visits:
-            self._visits[self._at] = replace(self._visits[self._at], top=top)
-
-    def clear(self) -> None:
-        """Forget all visits, because another vault has been opened."""
-        self._visits, self._at = [], -1
 
 
 class ReadingController(QObject):
@@ -118,9 +61,13 @@ class ReadingController(QObject):
         self._shown: Shown | None = None
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
-        self._opening = ""
+        self._reading = CancelToken()
+        self._outlines = LatestOnly(runner, 0, self)
+        self._outlines.answered.connect(self._on_outline_read)
+        self._panel.headings_wanted.connect(self._read_outline)
+        self._said = ""
         self.slow_timer = QTimer(self, singleShot=True, interval=_SLOW_MS)
-        self.slow_timer.timeout.connect(self._show_opening)
+        self.slow_timer.timeout.connect(self._show_slow)
         self._rereads = LatestOnly(runner, 0, self)
         self._rereads.answered.connect(self._on_reread)
         ImageController(assistant, runner, frame.note)
@@ -179,8 +126,8 @@ class ReadingController(QObject):
             self._open(NoteVisit(path, heading=heading))
         else:
             find = self._read_linked_image if is_image_link(name) else self._read_new_note
-            self._begin(name)
-            self._reads.ask(lambda: find(link, source), now=True)
+            token = self._begin_reading(f"Opening {NoteVisit(name).name}…")
+            self._reads.ask(lambda: find(link, source, token), now=True)
 
     def step(self, step: int) -> None:
         """Show an earlier or later note of the history. Does nothing if there is no such note.
@@ -200,7 +147,7 @@ class ReadingController(QObject):
         shown = self._shown
         if shown is not None:
             visit = NoteVisit(shown.path)
-            self._rereads.ask(lambda: self._read(visit, None), now=True)
+            self._rereads.ask(lambda: self._read(visit, None, CancelToken()), now=True)
 
     def close(self) -> bool:
         """Close the open note and focus the composer. Return False if no note is open."""
@@ -247,7 +194,7 @@ class ReadingController(QObject):
         """Close the note and clear the history after another vault has been opened."""
         self.close()
         self._forget()
-        self.slow_timer.stop()
+        self._stop_reading()
         self._reads.forget()
         self._visits.clear()
         self._panel.clear()
@@ -269,19 +216,29 @@ class ReadingController(QObject):
             step: the position of the visit in the history relative to the current one, or None if
                 the visit is not in the history yet.
         """
-        self._begin(visit.path)
-        self._reads.ask(lambda: self._read(visit, step), now=True)
+        token = self._begin_reading(f"Opening {visit.name}…")
+        self._reads.ask(lambda: self._read(visit, step, token), now=True)
 
-    def _begin(self, path: str) -> None:
-        """Name the note or image that is being opened, if this takes long."""
-        self._opening = path.rpartition("/")[2]
+    def _begin_reading(self, said: str) -> CancelToken:
+        """Stop reading the note that was requested before, because another one is wanted.
+
+        Return the token that stops the new reading. If that takes long, `said` is shown.
+        """
+        self._stop_reading()
+        self._reading, self._said = CancelToken(), said
         self.slow_timer.start()
+        return self._reading
 
-    def _show_opening(self) -> None:
-        """Show a toast with the name of the note that is being opened, if reading it takes long."""
-        self._frame.notifier.toast(f"Opening {self._opening}…")
+    def _stop_reading(self) -> None:
+        self._reading.cancel()
+        self._outlines.forget()
+        self.slow_timer.stop()
 
-    def _read_new_note(self, link: str, source: str) -> tuple[Any, ...]:
+    def _show_slow(self) -> None:
+        """Show which note is being read, because reading it takes long."""
+        self._frame.notifier.toast(self._said)
+
+    def _read_new_note(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
         """Read a linked note that was not listed yet, for example because it is new."""
         name, _, heading = link.partition("#")
         library = self._assistant.library
@@ -289,21 +246,28 @@ class ReadingController(QObject):
         path = LinkResolver((note.path, ()) for note in names).resolve(name, source)
         if path is None:
             return f"There is no note named {link}.", NoteVisit(link), None
-        return self._read(NoteVisit(path, heading=heading), None)
+        return self._read(NoteVisit(path, heading=heading), None, token)
 
-    def _read_linked_image(self, link: str, source: str) -> tuple[Any, ...]:
+    def _read_linked_image(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
         target = link.partition("#")[0]
         try:
             path = self._assistant.images.find(target, source)
         except NotFound as error:
             return str(error), NoteVisit(target), None
-        return self._read(NoteVisit(path), None)
+        return self._read(NoteVisit(path), None, token)
 
-    def _read(self, visit: NoteVisit, step: int | None) -> tuple[Any, ...]:
+    def _read(self, visit: NoteVisit, step: int | None, token: CancelToken) -> tuple[Any, ...]:
+        """Read a note or an image. The headings of a large note are read only if they are needed.
+
+        Return the note, image or error, the visit with the lines of its heading, and `step`.
+        """
+        options = ReadOptions(token.raise_if_cancelled, is_for_reading=not visit.heading)
         try:
             if is_image_link(visit.path):
                 return open_image(self._assistant.images, visit.path), visit, step
-            note = self._assistant.read_note(visit.path)
+            note = self._assistant.read_note(visit.path, options)
+        except Cancelled:
+            raise
         except Exception as error:  # noqa: BLE001 - the panel shows the error
             return describe(error), visit, step
         if visit.heading:
@@ -330,10 +294,32 @@ class ReadingController(QObject):
             is_image = is_image_link(visit.path)
             self._panel.show_error(visit.path, found.message, found.hint or "", is_image=is_image)
         self._panel.show_steps(
-            has_back=self._visits.find(-1) is not None,
-            has_forward=self._visits.find(1) is not None,
+            has_back=self._visits.can_go_back,
+            has_forward=self._visits.can_go_forward,
         )
         self._panel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _read_outline(self) -> None:
+        """Read the headings of the open note, which were not read with its text."""
+        path = self._panel.path
+        name = NoteVisit(path).name
+        token = self._begin_reading(f"Reading the headings of {name}…")
+        self._outlines.ask(lambda: self._read_whole(path, token), now=True)
+
+    def _read_whole(self, path: str, token: CancelToken) -> Note | ErrorInfo:
+        try:
+            return self._assistant.read_note(path, ReadOptions(token.raise_if_cancelled))
+        except Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - shown to the user
+            return describe(error)
+
+    def _on_outline_read(self, found: Note | ErrorInfo) -> None:
+        self.slow_timer.stop()
+        if isinstance(found, ErrorInfo):
+            self._frame.notifier.toast(found.message)
+        else:
+            self._panel.add_structure(found)
 
     def _note_visit(self, visit: NoteVisit, step: int | None) -> None:
         if self._frame.middle.is_reading:

@@ -2,16 +2,18 @@
 
     notes ──> folders ──> note_tree
     findings ──> review ──> finding
-    note ──> note_panel ──> reader, note_text, image
+    note ──> note_panel ──> reader, note_text, image, outline
     citations ──> sources;  related notes ──> related
 
     finder     Search in the open note, including parts that are not drawn.
     finding    The card of one finding of a review, with its reason and buttons that open its notes.
     folders    The notes and images of a vault as a tree of folders, rebuilt after each change.
     image      The page that shows one image, fitted to the width of the panel.
+    note_lines The lines of a note that its source view shows, and their place in the note.
     note_panel The panel that shows one note, rendered or as source text, at the cited lines.
     note_tree  The tree of folders, notes and images in the sidebar, with the state of each note.
     note_text  A note's source text with line numbers and Markdown highlighting.
+    outline    The button that opens the menu of the open note's headings.
     reader     A note's rendered text; only the parts near the visible area are drawn.
     related    The panel of related notes: similar notes, and notes linked in either direction.
     review     The panel "Look after": findings of a review, with their reasons.
@@ -25,6 +27,7 @@ types of `app`, `chains`, `context` and `vault`.
 __all__ = [
     "folders",
     "image",
+    "note_lines",
     "note_panel",
     "note_text",
     "note_tree",

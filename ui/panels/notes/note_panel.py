@@ -1,6 +1,5 @@
 """The panel that shows one note, opened at the cited lines, or one image."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -11,16 +10,12 @@ from shiboken6 import isValid
 from context.layers import name_lines
 from ui.panels.notes.finder import NoteFinder
 from ui.panels.notes.image import ImagePage, OpenImage
-from ui.panels.notes.note_text import (
-    NoteText,
-    cut_source,
-    describe_cut,
-    describe_place,
-    find_lines_again,
-)
+from ui.panels.notes.note_lines import cut_source, describe_place, find_lines_again
+from ui.panels.notes.note_text import NoteText
+from ui.panels.notes.outline import OutlineButton
 from ui.panels.notes.reader import NoteReader
 from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label, one_line
+from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.geometry import set_apart
 from ui.widgets.menus import show_menu
@@ -31,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NotePanel"]
 
-_MOST_HEADINGS = 400
-
 
 class NotePanel(Pane):
     """The panel that shows a note as rendered Markdown or as source text, or an image.
@@ -42,6 +35,7 @@ class NotePanel(Pane):
         attach_requested: emitted with the path, first and last line to attach (0 for all lines).
         link_clicked: emitted with the address of the clicked link.
         step_requested: emitted with -1 to go back, or 1 to go forward.
+        headings_wanted: emitted if the headings are needed. `add_structure` then shows them.
         menu_wanted: emitted with the note's menu before it is shown. The receiver fills it.
         sidebar_requested, panel_requested: emitted when the user wants to show or hide a column.
 
@@ -55,6 +49,7 @@ class NotePanel(Pane):
     closed = Signal()
     attach_requested = Signal(str, int, int)
     link_clicked = Signal(str)
+    headings_wanted = Signal()
     menu_wanted = Signal(QMenu)
     panel_requested = Signal()
     related_requested = Signal()
@@ -91,8 +86,7 @@ class NotePanel(Pane):
         self.forward = IconButton("arrow-right", "Forward", "note_forward")
         self.back.clicked.connect(lambda _checked=False: self.step_requested.emit(-1))
         self.forward.clicked.connect(lambda _checked=False: self.step_requested.emit(1))
-        self.outline = IconButton("list-bullets", "Headings of this note", "note_outline")
-        self.outline.clicked.connect(self.open_outline)
+        self.outline = self._make_outline()
         self.more = IconButton("dots-three-bold", "Actions of this note")
         self.more.clicked.connect(self._on_more)
         self.attach = IconButton("paperclip", "Attach this note")
@@ -125,7 +119,7 @@ class NotePanel(Pane):
         self.path, self._note = note.path, note
         self._title.set_text(note.title)
         self._place.set_text(describe_place(note, first, last))
-        self.outline.setEnabled(bool(note.headings))
+        self.outline.set_note(note)
         self._set_visible("note")
         self._notice.hide()
         self.image.show_image(None)
@@ -180,20 +174,29 @@ class NotePanel(Pane):
             self.setFocus()
         self._on_selected()
 
+    def _make_outline(self) -> OutlineButton:
+        made = OutlineButton()
+        made.clicked.connect(lambda: self._open_outline(is_by_key=False))
+        made.line_chosen.connect(self._go_to)
+        made.headings_wanted.connect(self.headings_wanted)
+        return made
+
     def open_outline(self) -> None:
         """Open a menu of the note's headings. The panel scrolls to the heading that is chosen."""
-        if self._note is None or not self._note.headings:
-            return
-        menu = QMenu(self)
-        least = min(heading.level for heading in self._note.headings)
-        for heading in self._note.headings[:_MOST_HEADINGS]:
-            indent = "    " * (heading.level - least)
-            text = one_line(heading.text).replace("&", "&&")
-            action = menu.addAction(f"{indent}{text}")
-            action.triggered.connect(partial(self._go_to, heading.line))
-        show_menu(menu, self.outline.mapToGlobal(self.outline.rect().bottomLeft()), self.outline)
+        self._open_outline(is_by_key=True)
 
-    def _go_to(self, line: int, _checked: bool = False) -> None:
+    def _open_outline(self, *, is_by_key: bool) -> None:
+        self.outline.open(self.find_top_line(), is_by_key=is_by_key)
+
+    def add_structure(self, note: "Note") -> None:
+        """Take the headings of the open note, which were not read with its text, and list them."""
+        if note.path == self.path:
+            self.show_changed(note)
+            self._note = note
+            self.outline.set_note(note)
+            self._open_outline(is_by_key=True)
+
+    def _go_to(self, line: int) -> None:
         self.show_line(line)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -279,15 +282,13 @@ class NotePanel(Pane):
         """Show the note's source text. A large note is cut to the part around a line."""
         if self._note is None:
             return
-        start, shown, total = cut_source(self._note.text, line)
+        cut = cut_source(self._note.text, line)
         first, last = self.find_marked_lines() or (0, 0)
-        self.source.show_text(shown, start, first, last)
+        self.source.show_text(cut.text, cut.start, first, last)
         if line != first:
             self.source.show_line(line)
-        end = start + shown.count("\n")
-        is_cut = start > 1 or end < total
-        self._cut.setText(describe_cut(start, end, total) if is_cut else "")
-        self._cut.setVisible(is_cut)
+        self._cut.setText(cut.describe())
+        self._cut.setVisible(bool(self._cut.text()))
 
     def show_changed(self, note: "Note | OpenImage") -> None:
         """Show a changed note or image. Keep the scroll position and, if possible, highlights."""
@@ -334,6 +335,7 @@ class NotePanel(Pane):
         """Remove the open note or image from all views of the panel."""
         self.remove_card()
         self.path, self._note = "", None
+        self.outline.set_note(None)
         self.finder.close()
         self.page.show_text("")
         self.source.show_text("", 1, 0, 0)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import (
@@ -21,25 +20,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.formatting import count, place
-from vault.notes.kinds import find_page
 
-if TYPE_CHECKING:
-    from vault.notes.note import Note
-
-__all__ = [
-    "MarkdownColors",
-    "NoteText",
-    "cut_source",
-    "describe_cut",
-    "describe_place",
-    "find_lines_again",
-]
+__all__ = ["MarkdownColors", "NoteText"]
 
 _LINES_ABOVE = 2
-_LINES_AT_ONCE = 400
-_MOST_LINES = 4_000
-_MOST_CHARS = 400_000
+_LINES_AT_ONCE, _CHARS_AT_ONCE = 400, 20_000
 _TEXT, _FRONT_MATTER, _CODE = 0, 1, 2
 _HEADING = re.compile(r"#{1,6} ")
 _INLINE = (
@@ -280,13 +265,15 @@ class MarkdownColors(QSyntaxHighlighter):
         self._lines = 0
 
     def go_on(self) -> None:
-        """Highlight the next few hundred lines of the text."""
-        first = self.document().findBlockByNumber(self._lines)
-        self._lines += _LINES_AT_ONCE
+        """Highlight the next few hundred lines of the text, or fewer if they are long."""
+        first = block = self.document().findBlockByNumber(self._lines)
+        lines = chars = 0
+        while block.isValid() and lines < _LINES_AT_ONCE and chars < _CHARS_AT_ONCE:
+            lines, chars, block = lines + 1, chars + block.length(), block.next()
+        self._lines += lines
         if first.isValid():
-            self.rehighlightBlock(
-                first
-            )  # goes on to the lines below as long as their state changes
+            # Goes on to the lines below as long as their state changes.
+            self.rehighlightBlock(first)
 
     def highlightBlock(self, text: str) -> None:
         """Highlight the Markdown in one line, unless a later step will highlight the line."""
@@ -330,67 +317,3 @@ def _format(kind: str) -> QTextCharFormat:
     else:
         made.setForeground(theme.color("text.tertiary"))
     return made
-
-
-def describe_cut(start: int, end: int, total: int) -> str:
-    """Describe which lines of a large note are shown.
-
-    Args:
-        start: the number of the first line shown.
-        end: the number of the last line shown.
-        total: the number of lines in the note.
-    """
-    if start == end:
-        return f"Line {count(start)} of {count(total)} is shown here."
-    return f"Lines {count(start)} to {count(end)} of {count(total)} are shown here."
-
-
-def cut_source(text: str, line: int) -> tuple[int, str, int]:
-    """Cut a large note to the part around a line. A small note is returned whole.
-
-    Return the number of the first line, the text, and the number of lines in the whole note.
-    """
-    lines = text.removesuffix("\n").split("\n")
-    if len(lines) <= _MOST_LINES and len(text) <= _MOST_CHARS:
-        return 1, "\n".join(lines), len(lines)
-    start = max(0, min(line - 1 - _MOST_LINES // 2, len(lines) - _MOST_LINES))
-    shown: list[str] = []
-    size = 0
-    for piece in lines[start : start + _MOST_LINES]:
-        size += len(piece)
-        if size > _MOST_CHARS and shown:
-            break
-        shown.append(piece[:_MOST_CHARS])
-    return start + 1, "\n".join(shown), len(lines)
-
-
-def describe_place(note: "Note", first: int, last: int) -> str:
-    """Describe a note's location: its path with the visible lines or page.
-
-    Args:
-        note: the open note.
-        first: the first visible line, or 0 to leave out the lines.
-        last: the last visible line.
-    """
-    lines = (first, max(first, last)) if first else None
-    above = [heading.text for heading in note.headings if heading.line <= first]
-    return place(note.path, lines, find_page(note.path, above[-1:]))
-
-
-def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Find lines of a note after a change, and return their first and last line number.
-
-    Return None if the lines are gone, or if they have moved and occur more than once.
-
-    Args:
-        before: the text of the note before the change.
-        now: the text of the note after the change.
-        lines: the first and last line number before the change.
-    """
-    first, last = lines
-    old, new = before.split("\n"), now.split("\n")
-    wanted = old[first - 1 : last]
-    if new[first - 1 : last] == wanted:
-        return lines
-    places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
-    return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None

@@ -292,6 +292,7 @@ def test_the_text_of_a_note_begins_where_that_of_the_chat_begins(
 def test_the_headings_are_listed_and_gone_to(window: WindowPage, note: NotePage) -> None:
     open_note(window, "Pump.md")
     note.press_keys("Ctrl+Shift+L")
+    assert open_menu().activeAction().text() == "Pump"
     click_item(open_menu(), "    In winter")
     settle()
     assert note.view.page.is_visible_line(PUMP.split("\n").index("## In winter") + 1)

@@ -19,7 +19,7 @@ def test_a_note_that_takes_long_to_read_is_named(
 ) -> None:
     may_read, read = threading.Event(), assistant.read_note
 
-    def read_late(path: str) -> Note:
+    def read_late(path: str, *_arguments: object, **_options: object) -> Note:
         assert may_read.wait(60)
         return read(path)
 
@@ -44,7 +44,7 @@ def test_a_note_of_the_vault_before_is_not_shown(
 ) -> None:
     may_read, read = threading.Event(), assistant.read_note
 
-    def read_late(path: str) -> Note:
+    def read_late(path: str, *_arguments: object, **_options: object) -> Note:
         note = read(path)
         assert may_read.wait(60)
         return note

@@ -8,7 +8,9 @@ import pytest
 
 from tests.support.vaults.documents import docx, paragraph, pdf
 from vault.errors import NoteUnreadable, UnsafePath
-from vault.notes.note import Heading, Note, TaskItem, parse_note, read_note
+from vault.notes.note import Heading, Note, ReadOptions, TaskItem, parse_note, read_note
+
+FOR_READING = ReadOptions(is_for_reading=True)
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -237,3 +239,47 @@ def test_a_note_of_twenty_thousand_odd_lines_is_read_in_bounded_time() -> None:
     began = time.thread_time()
     parse("- [ ] a:: b #c [[d]] ^e\n" * 20_000 + "x" * 1_000_000)
     assert time.thread_time() - began < 30
+
+
+def test_of_a_large_note_that_is_opened_for_reading_only_the_beginning_is_parsed(
+    tmp_path: Path, write: Write
+) -> None:
+    text = "---\ntags: day\n---\n# Journal\n\n" + "## Day\n\nIt rained.\n\n" * 30_000
+    write("journal.md", text)
+    note = read_note(tmp_path / "notes", "journal.md", FOR_READING)
+    assert (note.title, note.body_line, note.text) == ("Journal", 4, text)
+    assert (note.headings, note.has_structure) == ((), False)
+    assert note.version == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_small_note_that_is_opened_for_reading_has_its_structure(
+    tmp_path: Path, write: Write
+) -> None:
+    write("a.md", "# Gas\n")
+    note = read_note(tmp_path / "notes", "a.md", FOR_READING)
+    assert note.has_structure
+    assert note == read_note(tmp_path / "notes", "a.md")
+
+
+def test_a_large_file_that_is_not_text_cannot_be_opened_for_reading(
+    tmp_path: Path, write: Write
+) -> None:
+    write("bad.md", b"PK\x03\x04" + b"\x00" * 500_000)
+    with pytest.raises(NoteUnreadable):
+        read_note(tmp_path / "notes", "bad.md", FOR_READING)
+
+
+def test_parsing_a_note_can_be_stopped() -> None:
+    class Stopped(Exception):
+        pass
+
+    calls = []
+
+    def stop() -> None:
+        calls.append(1)
+        if len(calls) == 3:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        parse_note("a.md", b"# Heading\n\n" * 5_000, on_wait=stop)
+    assert len(calls) == 3

@@ -1,0 +1,112 @@
+"""The lines of a note: which ones its source view shows, where they are, and where they moved."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ui.widgets.formatting import count, place
+from vault.notes.kinds import find_page
+
+if TYPE_CHECKING:
+    from vault.notes.note import Note
+
+__all__ = ["SourceCut", "cut_source", "describe_place", "find_lines_again"]
+
+_MOST_LINES: Final = 4_000
+_MOST_CHARS: Final = 400_000
+_LONGEST_LINE: Final = 10_000  # Qt lays out a line at once: one of 400,000 characters took 2 to 4 s
+_SHORTENED: Final = (
+    f"Only the first {count(_LONGEST_LINE)} characters of a line are shown here. "
+    "Without its source, the note is shown whole."
+)
+
+
+@dataclass(frozen=True)
+class SourceCut:
+    """The lines of a note that its source view shows.
+
+    Attributes:
+        start: the number of the first line.
+        text: the text of the lines, in which very long lines are shortened.
+        total: the number of lines in the whole note.
+        is_shortened: whether a line is shortened.
+    """
+
+    start: int
+    text: str
+    total: int
+    is_shortened: bool = False
+
+    def describe(self) -> str:
+        """Say what is left out, or return an empty string if the whole note is shown."""
+        said, end = list[str](), self.start + self.text.count("\n")
+        if self.start > 1 or end < self.total:
+            lines = f"{count(self.start)} to {count(end)} of {count(self.total)}"
+            said.append(f"Lines {lines} are shown here.")
+        if self.is_shortened:
+            said.append(_SHORTENED)
+        return " ".join(said)
+
+
+def cut_source(text: str, line: int) -> SourceCut:
+    """Cut a large note to the lines around a line, and shorten very long lines.
+
+    Args:
+        text: the text of the note.
+        line: the number of a line, or 0 for the beginning of the note.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    shown = [one[:_LONGEST_LINE] for one in lines]
+    start, end = _choose_lines([len(one) for one in shown], line)
+    is_shortened = any(len(one) > _LONGEST_LINE for one in lines[start:end])
+    return SourceCut(start + 1, "\n".join(shown[start:end]), len(lines), is_shortened)
+
+
+def _choose_lines(sizes: list[int], line: int) -> tuple[int, int]:
+    """Choose as many lines around a line as are shown at once: the first, and the one past the end.
+
+    Args:
+        sizes: the number of characters of each line.
+        line: the number of the line, counted from 1, or 0 for the beginning of the note.
+    """
+    start = end = min(max(line, 1), len(sizes)) - 1
+    chars = 0
+    for share in (2, 1):  # up to half of them above the line, and the rest where there are any
+        while start > 0 and end - start < _MOST_LINES // share and chars < _MOST_CHARS // share:
+            start -= 1
+            chars += sizes[start]
+        while end < len(sizes) and end - start < _MOST_LINES and chars < _MOST_CHARS:
+            chars += sizes[end]
+            end += 1
+    return start, end
+
+
+def describe_place(note: "Note", first: int, last: int) -> str:
+    """Describe a note's location: its path with the visible lines or page.
+
+    Args:
+        note: the open note.
+        first: the first visible line, or 0 to leave out the lines.
+        last: the last visible line.
+    """
+    lines = (first, max(first, last)) if first else None
+    above = [heading.text for heading in note.headings if heading.line <= first]
+    return place(note.path, lines, find_page(note.path, above[-1:]))
+
+
+def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
+    """Find lines of a note after a change, and return their first and last line number.
+
+    Return None if the lines are gone, or if they have moved and occur more than once.
+
+    Args:
+        before: the text of the note before the change.
+        now: the text of the note after the change.
+        lines: the first and last line number before the change.
+    """
+    first, last = lines
+    old, new = before.split("\n"), now.split("\n")
+    wanted = old[first - 1 : last]
+    if new[first - 1 : last] == wanted:
+        return lines
+    places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
+    return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None
