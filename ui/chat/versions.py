@@ -1,9 +1,14 @@
-"""The dialog that shows two versions of an answer side by side and lets the user keep one."""
+"""The dialog that shows two versions of an answer side by side and lets the user keep one.
+
+In a narrow window, the versions are shown one above the other.
+"""
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QDialog,
     QHBoxLayout,
     QScrollArea,
@@ -21,6 +26,8 @@ from ui.widgets.surfaces import Hairline, Pane
 __all__ = ["VersionColumn", "VersionsDialog"]
 
 _WIDTH = 1_160
+_NARROWEST_COLUMN = 400
+_MARGIN = 32
 _NONE_YET = "Choose which model answers too. Its answer becomes another version of this one."
 
 
@@ -116,6 +123,7 @@ class VersionsDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._below = parent.window()
         self.setWindowTitle("Compare answers")
         self.setModal(True)
         self.left, self.right = VersionColumn("This answer"), VersionColumn("Other answer")
@@ -128,6 +136,7 @@ class VersionsDialog(QDialog):
 
     def open_for(self, name: str, answer: Answer) -> None:
         """Open the dialog with an answer and the name of its model on the left."""
+        self._fit()
         self._name.set_text(name)
         self.left.show_answer(answer)
         self.left.keep.setEnabled(True)
@@ -175,12 +184,26 @@ class VersionsDialog(QDialog):
         self.menu.set_value(choice)
         self.right.show_answer(answer)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the versions one above the other if the dialog is too narrow for two columns."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        is_narrow = self.width() < 2 * Theme.current().px(_NARROWEST_COLUMN)
+        way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._both.setDirection(way)
+        self._upright.setVisible(not is_narrow)
+        self._level.setVisible(is_narrow)
+
     def _fit(self) -> None:
+        """Resize the dialog for the font scale, within the screen and the main window."""
         self._name.setMinimumHeight(self.menu.sizeHint().height())
         theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
-        room = self.screen().availableSize()
-        wide, high = theme.px(_WIDTH), theme.px(usual[1])
-        self.resize(min(wide, room.width() - 64), min(high, room.height() - 64))
+        room = self.screen().availableSize().boundedTo(self._below.size())
+        wanted = QSize(theme.px(_WIDTH), theme.px(usual[1]))
+        self.resize(wanted.boundedTo(room - QSize(2 * _MARGIN, 2 * _MARGIN)))
+        self._arrange()
 
     def _lay_out(self) -> None:
         title = label("Compare answers", "h2")
@@ -190,14 +213,16 @@ class VersionsDialog(QDialog):
         self.right.head.setContentsMargins(16, 0, 16, 0)
         self.right.head.addWidget(self.menu)
         self.right.head.addStretch(1)
-        both = QHBoxLayout()
-        both.setContentsMargins(0, 0, 0, 0)
-        both.setSpacing(0)
-        both.addWidget(self.left, 1)
-        both.addWidget(Hairline(is_vertical=True))
-        both.addWidget(self.right, 1)
+        self._upright, self._level = Hairline(is_vertical=True), Hairline()
+        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._both.setContentsMargins(0, 0, 0, 0)
+        self._both.setSpacing(0)
+        self._both.addWidget(self.left, 1)
+        for line in (self._upright, self._level):
+            self._both.addWidget(line)
+        self._both.addWidget(self.right, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(title)
-        column.addLayout(both, 1)
+        column.addLayout(self._both, 1)

@@ -136,6 +136,29 @@ def test_the_command_opens_the_dialog_for_the_last_answer(window: WindowPage) ->
     assert button_named(dialog.left, "Keep this answer").isEnabled()
 
 
+@pytest.mark.parametrize(("width", "scale"), [(1280, 1.0), (900, 1.0), (900, 1.5), (720, 2.0)])
+def test_the_dialog_fits_the_window(
+    window: WindowPage, server: ModelServer, width: int, scale: float
+) -> None:
+    window.view.set_scale(scale)
+    window.view.resize(width, 700)
+    server.script(Answer("A barrel for each of the beds, and one for the greenhouse. " * 40))
+    window.press("Answer again")
+    dialog = open_dialog(window)
+    for _ in range(3):
+        QApplication.processEvents()
+    assert dialog.width() <= window.view.width()
+    assert dialog.height() <= window.view.height()
+    assert widgets.find_faults(dialog) == []
+    assert widgets.overlapping_siblings(dialog) == []
+    for column in (dialog.left, dialog.right):
+        keep = widgets.rect_in(dialog, column.keep)
+        assert dialog.rect().contains(keep)
+        assert column.width() >= 400 * scale or column.width() >= dialog.width() - 2
+    click_button(dialog.right, "Keep this answer")
+    assert window.chat.answers()[0].text == "Two barrels."
+
+
 def test_an_answer_is_kept_while_the_other_one_still_arrives(
     assistant: Assistant, server: ModelServer, qtbot: QtBot
 ) -> None:
