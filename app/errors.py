@@ -63,7 +63,7 @@ _HINTS: Mapping[type[Exception], str] = {
     chains.LedgerFailed: "See that its folder can be written and has room, and try again.",
     vault.EmbedderFailed: (
         "Until it works, notes are found by their words. Index again, or choose another "
-        "embedding.model; `strata doctor` names what is wrong with this one."
+        "embedding.model. `strata doctor` names what is wrong with this one."
     ),
 }
 

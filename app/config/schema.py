@@ -16,6 +16,9 @@ from pydantic.fields import FieldInfo
 from app.config.settings import SHARES, Settings
 from app.errors import BadSetting
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_COMMAND_LINE = re.compile(r"`strata |(?<!\S)`?--[a-z]")
+
 Kind = Literal["switch", "whole", "number", "text", "list", "choice", "table"]
 
 
@@ -98,6 +101,16 @@ def use_labels(text: str) -> str:
     value = r"(?: \((?P<share>[01](?:\.\d+)?)\))?"
     pattern = rf"`[^`]*`|(?<![\w./])(?P<key>{keys})(?![\w/]|\.\w){value}"
     return re.sub(pattern, name, text)
+
+
+def adapt_hint(hint: str | None) -> str:
+    """Adapt an error's hint to the window.
+
+    Keys are replaced with labels. Sentences about options and commands of the command line are left
+    out.
+    """
+    sentences = _SENTENCE_END.split(hint or "")
+    return use_labels(" ".join(one for one in sentences if not _COMMAND_LINE.search(one)))
 
 
 def check(key: str, value: object) -> Any:

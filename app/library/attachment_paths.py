@@ -70,7 +70,7 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
             return _refuse_hidden(path, place)
     raise NotFound(
         f"There is no note, folder or file {path}.",
-        hint="Name it relative to the folder of notes, or with its full path.",
+        hint="`--attach` takes full paths, and paths relative to the folder of notes.",
     )
 
 

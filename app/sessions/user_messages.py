@@ -117,7 +117,7 @@ def require_model(turn: TurnRequest) -> None:
     if turn.mode == "agent" and turn.model == EXTRACTIVE and not turn.dry_run:
         raise InvalidRequest(
             "Agent mode needs a model, and none is set.",
-            hint="Set one with `strata settings set chat.model NAME`, or ask in the mode vault.",
+            hint="The mode vault needs none. `strata settings set chat.model NAME` sets one.",
         )
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.commands import Situation
 from app.config.models import ModelChoice
+from app.config.schema import adapt_hint
 from app.customize.commands import MessageDraft, OpenPlace
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import ChatTranscript, UserItem
@@ -376,7 +377,7 @@ class ComposerController(QObject):
         self.send(draft.text)
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
-        message = f"{info.message} {info.hint or ''}".strip()
+        message = f"{info.message} {adapt_hint(info.hint)}".strip()
         self._composer.show_error(message, [("Send as text", lambda: self.send(text))])
 
 
@@ -394,7 +395,5 @@ def _overflow_sentence(context: Mapping[str, Any]) -> str:
     free = context["budget"] - context["used"] + tokens
     if free <= 0:
         return "The instructions alone fill the limit, so nothing can be asked. Nothing was sent."
-    return (
-        f"Your message does not fit. It has {count(tokens)} tokens; {count(free)} are free for "
-        "it. Nothing was sent."
-    )
+    figures = f"It has {count(tokens)} tokens; {count(free)} are free for it."
+    return f"Your message does not fit. {figures} Nothing was sent."

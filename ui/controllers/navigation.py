@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from shiboken6 import isValid
 
 from app.assistant import Assistant
-from app.config.schema import schema
+from app.config.schema import adapt_hint, schema
 from app.config.settings import SECTIONS
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
@@ -279,7 +279,7 @@ class ProjectController(QObject):
         info = describe(error)
         middle = self._frame.middle
         dismiss = ("Dismiss", middle.clear_notice)
-        middle.show_notice("amber", info.message, info.hint or "", dismiss)
+        middle.show_notice("amber", info.message, adapt_hint(info.hint), dismiss)
 
 
 class PaletteController(QObject):

@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
-from app.config.schema import use_labels
+from app.config.schema import adapt_hint, use_labels
 from app.errors import ErrorInfo, describe
 from app.library.instructions import VaultInstructions
 from ui.chat.transcript.instructions_bar import InstructionsBar
@@ -189,7 +189,7 @@ class VaultController(QObject):
     def _show_notice(self, info: ErrorInfo, *actions: tuple[str, Callable[[], object]]) -> None:
         middle = self._frame.middle
         dismiss = ("Dismiss", middle.clear_notice)
-        message, hint = use_labels(info.message), use_labels(info.hint or "")
+        message, hint = use_labels(info.message), adapt_hint(info.hint)
         middle.show_notice("amber", message, hint, *actions, dismiss)
 
     def _on_progressed(self, progress: IndexProgress) -> None:
@@ -216,7 +216,8 @@ class VaultController(QObject):
         middle = self._frame.middle
         announce(middle, info.message, is_urgent=True)
         if self._assistant.vault is None:
-            middle.welcome.show_problem(info.message, info.hint or "Nothing was deleted.")
+            hint = adapt_hint(info.hint) or "Nothing was deleted."
+            middle.welcome.show_problem(info.message, hint)
         else:
             self._show_notice(info, ("Choose a folder", self._frame.navigation.choose_folder))
 

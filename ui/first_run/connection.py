@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, 
 
 from app.config.model_setup import Connection, ModelService, ModelSetup, complete_address
 from app.config.models import FoundServer, ModelChoice
-from app.config.schema import use_labels
+from app.config.schema import adapt_hint, use_labels
 from app.errors import describe
 from chains.cancel import CancelToken
 from chains.turn.calls import ModelCheck
@@ -101,7 +101,7 @@ class ConnectionForm(QWidget):
     def show_failure(self, error: Exception) -> None:
         """Show an error and what the user can do about it."""
         info = describe(error)
-        self.say(use_labels(" ".join(filter(None, (info.message, info.hint)))), "danger")
+        self.say(f"{use_labels(info.message)} {adapt_hint(info.hint)}".strip(), "danger")
 
     def focus_first(self) -> None:
         """Focus the first field that is empty."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
+from app.config.schema import adapt_hint
 from app.errors import ErrorInfo
 from resources import sample_vault
 from ui.chat.transcript.empty_state import QuestionButton
@@ -96,7 +97,9 @@ class StepPage(QWidget):
 
     def show_problem(self, info: ErrorInfo) -> None:
         """Show on the page why the step could not be completed."""
-        self.notice.show_notice("danger", one_line(info.message), one_line(info.hint or ""), ())
+        self.notice.show_notice(
+            "danger", one_line(info.message), one_line(adapt_hint(info.hint)), ()
+        )
 
     def focus_first(self) -> None:
         """Focus the card of the current choice."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.user_texts import MOST_CHARS, UserText, UserTextFile
 from ui.tasks import LatestOnly, TaskRunner
@@ -119,7 +120,7 @@ class UserTextSection(QWidget):
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
-        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
+        self._say(f"{info.message} {adapt_hint(info.hint)}".strip(), "danger")
 
     def _on_discard(self) -> None:
         self._show(self._known)

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
+from app.config.schema import adapt_hint
 from app.config.secrets import is_readable_on_the_way, name_key
 from app.errors import describe
 from chains.cancel import CancelToken
@@ -146,7 +147,7 @@ class KeySection(QWidget):
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
-        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
+        self._say(f"{info.message} {adapt_hint(info.hint)}".strip(), "danger")
 
     def _say(self, text: str, tone: str) -> None:
         self.state.setText(text)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.projects import Projects, ProjectSettings
 from ui.settings.instructions import EditorWords, UserTextSection
@@ -129,7 +130,7 @@ class ProjectFields(QWidget):
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
-        self._say(" ".join(filter(None, (info.message, info.hint))), "danger")
+        self._say(f"{info.message} {adapt_hint(info.hint)}".strip(), "danger")
 
     def _show(self, settings: ProjectSettings) -> None:
         self.include.setPlainText("\n".join(settings.include))

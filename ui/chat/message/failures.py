@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.config.schema import use_labels
+from app.config.schema import adapt_hint, use_labels
 from app.errors import ErrorInfo
 from ui.chat.message.answer_status import paint_callout
 from ui.theme import Theme
@@ -66,7 +66,7 @@ class Failure(AccessibleFrame):
             icon_name, ways_out = _TOO_LONG_FOR_SERVICE
         first, *rest = _SENTENCE.split(use_labels(one_line(info.message)), 1)
         self.title = make_wrapped_label(from_left(first.rstrip(".")), "ui_strong")
-        detail = " ".join([*rest, use_labels(one_line(info.hint or ""))]).strip()
+        detail = " ".join([*rest, one_line(adapt_hint(info.hint))]).strip()
         self.detail = make_wrapped_label(from_left(detail), "caption", "secondary")
         self.detail.setVisible(bool(detail))
         self.setAccessibleName(f"{first} {detail}".strip())

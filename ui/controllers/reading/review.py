@@ -6,6 +6,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer
 
 from app.assistant import Assistant
+from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.review import ReviewResult
 from ui.frame import WindowFrame
@@ -132,7 +133,7 @@ class ReviewController(QObject):
         if task is self._task:
             self._task, self._has_failed = None, True
             info = describe(error)
-            self._panel.show_error(info.message, info.hint or "")
+            self._panel.show_error(info.message, adapt_hint(info.hint))
 
     def _on_finished(self, task: Task) -> None:
         if task is self._task:  # it was stopped

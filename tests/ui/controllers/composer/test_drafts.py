@@ -135,7 +135,9 @@ def test_the_title_of_a_question_that_was_not_stored_goes(
     window.composer.attach(WATERING)
     (small_vault / "Watering.md").unlink()
     window.composer.send("How much?")
-    assert window.chat.failures()
+    (failure,) = window.chat.failures()
+    assert failure.title.text() == "There is no note, folder or file Watering.md"
+    assert failure.detail.text() == ""
     assert window.chat.title == "New chat"
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from app.config.schema import check, schema
+from app.config.schema import adapt_hint, check, schema
 from app.config.settings import SECTIONS, Settings
 from app.errors import BadSetting
 
@@ -99,3 +99,20 @@ def test_a_value_of_another_kind_is_refused(key: str, value: object) -> None:
 def test_an_unknown_key_is_refused_by_name() -> None:
     with pytest.raises(BadSetting, match="contextTurns"):
         check("contextTurns", 5)
+
+
+@pytest.mark.parametrize(
+    ("hint", "adapted"),
+    [
+        (None, ""),
+        ("Try again.", "Try again."),
+        ("Name one with --vault DIR, or set `vault.path`.", ""),
+        (
+            "Choose another embedding.model. `strata doctor` tests it.",
+            'Choose another "Embedding model".',
+        ),
+        ("`--attach` takes full paths.", ""),
+    ],
+)
+def test_hints_in_the_window_name_no_commands(hint: str | None, adapted: str) -> None:
+    assert adapt_hint(hint) == adapted
