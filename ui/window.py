@@ -137,10 +137,8 @@ class MainWindow(WindowFrame):
         self._actions.trigger(name)
 
     def offer_first_run(self) -> None:
-        """Open the first-run dialog if no vault is set. This happens automatically only once."""
-        if not self.assistant.settings.values.vault_path and not self._state.is_set_up:
-            self._state.is_set_up = True
-            self.controllers.first_run.open()
+        """Open the first-run dialog once, unless the settings name a folder or a model is set."""
+        self.controllers.first_run.offer(self._state)
 
     def open_settings(self, page: str = "") -> None:
         """Open the settings dialog at a page, given its name, or at a setting, given its key.

@@ -13,6 +13,7 @@ from ui.controllers.session import SessionController
 from ui.first_run.dialog import STEPS, FirstRunDialog
 from ui.first_run.model_file import ModelFileChooser
 from ui.frame import WindowFrame
+from ui.state import WindowState
 from ui.tasks import TaskRunner
 
 __all__ = ["FirstRunController"]
@@ -45,6 +46,18 @@ class FirstRunController(QObject):
         self._files.offered.connect(self._on_file_offered)
         self._files.failed.connect(self._on_file_failed)
         frame.composer.file_model_wanted.connect(self._files.choose)
+
+    def offer(self, state: WindowState) -> None:
+        """Open the dialog if it was never opened and a folder or a model is missing.
+
+        If only the command line names a folder, the dialog is opened at the model step.
+        """
+        settings, has_folder = self._assistant.settings, self._assistant.vault is not None
+        has_model = settings.get("chat.model") != settings.spec("chat.model").default
+        is_known = bool(settings.get("vault.path")) or (has_folder and has_model)
+        if not is_known and not state.is_set_up:
+            state.is_set_up = True
+            self.open("Model" if has_folder else "Notes")
 
     def open(self, step: str = "Notes") -> None:
         """Open the dialog at a step, given by its name."""

@@ -112,6 +112,25 @@ def test_who_has_a_folder_is_not_asked(
     assert not FirstRunPage(window.view).is_open
 
 
+def test_who_names_a_folder_and_has_a_model_is_not_asked(
+    assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.model", "openai/some")
+    assistant.open_vault(small_vault, remember=False)
+    window = open_window(assistant, runner, qtbot)
+    window.view.offer_first_run()
+    assert not FirstRunPage(window.view).is_open
+
+
+def test_who_names_only_a_folder_is_asked_for_the_model(
+    assistant: Assistant, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = open_window(assistant, runner, qtbot)
+    window.view.offer_first_run()
+    assert FirstRunPage(window.view).step == "Model"
+
+
 def test_the_steps_are_repeated_from_the_palette_and_keep_the_folder(
     window: WindowPage, small_vault: Path
 ) -> None:
