@@ -30,9 +30,10 @@ from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
 from ui.widgets.controls import button, label, plain_tip
-from ui.widgets.geometry import scale_size
+from ui.widgets.formatting import plural
+from ui.widgets.geometry import scale_size, set_apart
 from ui.widgets.lists import FitTree, RowDelegate
-from ui.widgets.surfaces import Hairline, Pane
+from ui.widgets.surfaces import Hairline, Notice, Pane
 
 __all__ = ["SettingsDialog"]
 
@@ -95,6 +96,9 @@ class SettingsDialog(QDialog):
         self._listed = PagesModel(self.pages)
         self._shown = SECTIONS[0]
         self.stack.currentChanged.connect(self._on_turned)
+        self._question = Notice("info")
+        self._question.hide()
+        self.stack.currentChanged.connect(self._question.hide)
         self.setWindowTitle("Settings")
         self._lay_out()
         Theme.current().changed.connect(self._fit)
@@ -183,10 +187,26 @@ class SettingsDialog(QDialog):
         """Return the keys of the settings on the open page."""
         return [key for key, spec in schema().items() if spec.section == self.stack.section]
 
-    def _reset_page(self) -> None:
-        for key in self._list_keys():
-            if self.writer.value(key) != schema()[key].default:
-                self.writer.reset(key)
+    def _ask_to_reset(self) -> None:
+        """Name the settings of the open page that were changed, and ask whether to reset them."""
+        keys = [k for k in self._list_keys() if self.writer.value(k) != schema()[k].default]
+        if not keys:
+            self._question.hide()
+            return
+        names = ", ".join(f"“{schema()[key].label}”" for key in keys)
+        title = f"Reset {plural(len(keys), 'setting')} of this page?"
+        ways = (("Keep them", self._end_question), ("Reset them", lambda: self._reset(keys)))
+        self._question.show_notice("info", title, f"Changed: {names}.", ways)
+        self._question.focus_first()
+
+    def _reset(self, keys: Sequence[str]) -> None:
+        self._end_question()
+        for key in keys:
+            self.writer.reset(key)
+
+    def _end_question(self) -> None:
+        self._question.hide()
+        self._last[0].setFocus()
 
     def _open_file(self) -> None:
         self.file_requested.emit(self._assistant.paths.settings_file)
@@ -210,6 +230,7 @@ class SettingsDialog(QDialog):
         column.setSpacing(0)
         self.search.textChanged.connect(self._on_searched)
         column.addWidget(self.stack, 1)
+        column.addLayout(set_apart(self._question, 24, 8, 24, 0))
         column.addLayout(self._foot())
         outer.addWidget(right, 1)
 
@@ -341,7 +362,7 @@ class SettingsDialog(QDialog):
         foot.setContentsMargins(24, 12, 24, 16)
         foot.setSpacing(8)
         said = label("Changes apply at once.", "caption", "secondary")
-        reset = button("Reset this page", "text", self._reset_page)
+        reset = button("Reset this page", "text", self._ask_to_reset)
         done = button("Done", "primary", self.accept)
         self._last = (reset, done)
         foot.addWidget(said)

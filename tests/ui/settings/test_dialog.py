@@ -25,6 +25,7 @@ from app.config.settings import SECTIONS
 from tests.support.processes.file_keyring import VARIABLE, FileKeyring
 from tests.support.sessions.contexts import make_context, make_segment
 from tests.support.window import widgets
+from tests.support.window.clicks import button_named, click_button
 from tests.support.window.settings_dialog import open_settings
 from ui.panels.context.bar import ContextBar
 from ui.settings.dialog import SettingsDialog
@@ -391,3 +392,37 @@ def test_the_window_names_settings_by_their_labels(dialog: SettingsDialog, qtbot
     assert use_labels("`strata settings set chat.model NAME`") == (
         "`strata settings set chat.model NAME`"
     )
+
+
+def test_a_page_is_reset_only_after_its_changed_settings_were_named(
+    dialog: SettingsDialog, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault)
+    assistant.settings.set("vault.exclude", ["drafts/"])
+    dialog.show_page("Vault and index")
+    click_button(dialog, "Reset this page")
+    assert assistant.settings.get("vault.path") == str(small_vault)
+    assert "Reset 2 settings of this page?" in shown(dialog)
+    assert "Changed: “Folder of notes”, “Left out of the index”." in shown(dialog)
+    focused = dialog.focusWidget()
+    assert isinstance(focused, QPushButton)
+    assert focused.text() == "Keep them"
+    assert widgets.find_faults(dialog) == []
+    click_button(dialog, "Keep them")
+    assert assistant.settings.get("vault.path") == str(small_vault)
+    assert dialog.focusWidget() is button_named(dialog, "Reset this page")
+    click_button(dialog, "Reset this page")
+    click_button(dialog, "Reset them")
+    assert assistant.settings.get("vault.path") == ""
+    assert assistant.settings.get("vault.exclude") == []
+
+
+def test_the_question_about_a_page_ends_when_another_page_is_shown(
+    dialog: SettingsDialog, assistant: Assistant
+) -> None:
+    assistant.settings.set("vault.exclude", ["drafts/"])
+    dialog.show_page("Vault and index")
+    click_button(dialog, "Reset this page")
+    assert "Reset 1 setting of this page?" in shown(dialog)
+    dialog.show_page("Privacy")
+    assert "Reset 1 setting of this page?" not in shown(dialog)
