@@ -21,6 +21,7 @@ from vault.paths import check_folder
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
+    from app.library.files import FolderFiles
 
 __all__ = ["Startup", "StartupInfo"]
 
@@ -98,7 +99,7 @@ class Startup:
     @property
     def look(self) -> StartupInfo:
         """The values needed for the first paint of the window. Invalid settings are ignored."""
-        settings = {**_read_settings(self._paths.settings_file), **self._overrides}
+        settings = self._read_values()
         folder = self._folder or settings.get("vault.path")
         vault = Path(folder).expanduser() if isinstance(folder, str) and folder else None
         return StartupInfo(
@@ -108,6 +109,14 @@ class Startup:
             _read_keys(settings.get("ui.keys")),
             str(settings.get("ui.sendKey")),
         )
+
+    def find_files(self) -> "FolderFiles | None":
+        """Return the files of the vault that will be opened, before it is open, or None."""
+        from app.library.files import FolderFiles
+
+        folder, excluded = self.look.vault, self._read_values().get("vault.exclude")
+        patterns = excluded if isinstance(excluded, list) else ()
+        return None if folder is None else FolderFiles(folder, [str(one) for one in patterns])
 
     def open(self) -> "Assistant":
         """Load the program, open the vault, and return the assistant.
@@ -128,13 +137,16 @@ class Startup:
             if self._folder is not None:
                 raise
             _log.warning("The folder of the last time was not opened: %s", error)
-        sweep_files(assistant)
         return assistant
 
     def close(self) -> None:
         """Close the assistant, if it was opened."""
         if self._assistant is not None:
             self._assistant.close()
+
+    def _read_values(self) -> dict[str, Any]:
+        """Return the settings of this run by key, as they are written, without a check."""
+        return {**_read_settings(self._paths.settings_file), **self._overrides}
 
     def _build(self) -> "Assistant":
         from app.wiring import build

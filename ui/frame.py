@@ -23,6 +23,7 @@ from ui.chat.middle import Middle
 from ui.notify import Notifier
 from ui.panels.docks import RightColumn
 from ui.panels.index.state import IndexState
+from ui.panels.notes.folders import Folders
 from ui.panels.sidebar import Rail, Sidebar
 from ui.panels.vault_switcher import folder_name
 from ui.state import load_state, save_state
@@ -85,6 +86,7 @@ class WindowFrame(QMainWindow):
             `MainWindow.attach`.
         note: the panel that shows a note.
         docking: shows the panels of the right column.
+        early_names: the notes that were listed before the vault was open.
         navigation: functions that controllers call to open notes, chats, settings and folders.
     """
 
@@ -99,7 +101,9 @@ class WindowFrame(QMainWindow):
         self._state_path = look.state / "window.json"
         self._state = load_state(self._state_path)
         self._writer = LatestWriter(partial(save_state, self._state_path))
-        self._is_painted = self._is_sent_early = False
+        self._is_painted = self._is_sent_early = self._is_begun = False
+        self._early_note = ""
+        self.early_names = Folders()
         self._saving = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
         self._saving.timeout.connect(self._remember)
         self._make_views()
@@ -118,6 +122,22 @@ class WindowFrame(QMainWindow):
     @note_folder.setter
     def note_folder(self, folder: str) -> None:
         self._state.note_folder = folder
+
+    def show_names(self, folders: Folders) -> None:
+        """Show the names of the notes before the vault is open. A click opens a note after that."""
+        if not self._is_begun:
+            self.early_names = folders
+            self.sidebar.show_notes(folders, "")
+            self.sidebar.notes.open_folders_again(self._state.open_folders)
+
+    def take_early_note(self) -> str:
+        """Return the note that was clicked before the vault was open, or an empty string."""
+        self._is_begun = True
+        return self._early_note
+
+    def _on_note_chosen(self, path: str) -> None:
+        if not self._is_begun:
+            self._early_note = path
 
     def restore_typed(self, typed: str) -> None:
         """Put text that was typed while the vault was opening into the composer, after the draft.
@@ -177,6 +197,7 @@ class WindowFrame(QMainWindow):
         self.columns = Columns(self.sidebar, self.rail, self.middle, self.column, self)
         self.columns.changed.connect(self._on_columns_changed)
         self.composer.submitted.connect(self._on_submitted)
+        self.sidebar.note_chosen.connect(self._on_note_chosen)
         self.setCentralWidget(self.columns)
         self.setWindowTitle("Strata")
         layout = tokens()["layout"]

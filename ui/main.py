@@ -10,15 +10,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.startup import sweep_files
+from vault.errors import VaultError
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from app.assistant import Assistant
     from app.startup import Startup
     from ui.idle_work import IdleTimer
+    from ui.panels.notes.folders import Folders
     from ui.window import MainWindow
 
 __all__ = ["display_problem", "restore_import", "run"]
+
+_NAMES_MS = 1_000  # after this time, the vault is opened although its notes are not listed yet
 
 
 def run(opening: "Startup", exit_after_show: bool = False) -> int:
@@ -98,17 +104,41 @@ def _create_app() -> "QApplication":
 
 
 class _Start:
-    """Opens the vault in a task after the first paint, then attaches the window to it."""
+    """Opens the vault in a task after the first paint, then attaches the window to it.
+
+    The names of the notes are listed first, because loading the rest of the program takes longer.
+    """
 
     def __init__(self, opening: "Startup", window: "MainWindow", idle_timer: "IdleTimer") -> None:
         self.failure: Exception | None = None
-        self._is_open = False
+        self._is_opening = self._is_open = False
         self._waiting = ""
         self._opening = opening
         self._window = window
         self._idle_timer = idle_timer
 
     def begin(self) -> None:
+        from PySide6.QtCore import QTimer
+
+        names = self._window.runner.call(self._list_names)
+        names.yielded.connect(self._window.show_names)
+        names.finished.connect(self._begin_opening)
+        names.start()
+        QTimer.singleShot(_NAMES_MS, self._window, self._begin_opening)
+
+    def _list_names(self) -> "Folders":
+        from ui.panels.notes.folders import Folders
+
+        files = self._opening.find_files()
+        with suppress(VaultError, OSError):  # reported when the vault is opened
+            if files is not None:
+                return Folders(files.list_names(), files.list_images())
+        return Folders()
+
+    def _begin_opening(self) -> None:
+        if self._is_opening:
+            return
+        self._is_opening = True
         task = self._window.runner.call(self._open)
         task.yielded.connect(self._on_opened)
         task.failed.connect(self._on_failed)
@@ -134,6 +164,7 @@ class _Start:
         self._is_open = True
         if self._waiting:
             self._window.open_folder(Path(self._waiting))
+        self._window.runner.call(lambda: sweep_files(assistant)).start()
         self._window.offer_first_run()
         call_when_idle(assistant.model_setup.warm_up, self._idle_timer)
 

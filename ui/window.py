@@ -94,6 +94,8 @@ class MainWindow(WindowFrame):
             controllers.composer.open(None)
             controllers.context.refresh()
         self.restore_typed(typed)
+        if note := self.take_early_note():
+            self.show_note(note)
         is_open = self.assistant.vault is not None
         (self.composer if is_open else self.middle.welcome.choose).setFocus()
 

@@ -75,6 +75,7 @@ class NotesController(QObject):
         opened: emitted when another vault has been opened.
         open_failed: emitted with the error when a vault cannot be opened or its notes cannot be
             listed.
+        names_listed: emitted with the `Folders` of a newly opened vault, before its index is read.
         listed: emitted with the new `NoteListing` when the notes have been listed.
 
     Attributes:
@@ -83,6 +84,7 @@ class NotesController(QObject):
 
     opened = Signal()
     open_failed = Signal(object)
+    names_listed = Signal(object)
     listed = Signal(object)
 
     def __init__(
@@ -93,12 +95,15 @@ class NotesController(QObject):
     ) -> None:
         super().__init__(frame)
         self._assistant, self._runner = assistant, runner
+        self._names = LatestOnly(runner, 0, self)
+        self._names.answered.connect(self._on_names)
+        self._names.failed.connect(self.list)
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self._on_listed)
         self._lists.failed.connect(self._on_list_failed)
         self._later = QTimer(self, singleShot=True, interval=_LATER_MS)
         self._later.timeout.connect(self.list)
-        self.listing = NoteListing()
+        self.listing = NoteListing(folders=frame.early_names)
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
         """Open a folder as the vault. If that fails, the current vault stays open.
@@ -110,6 +115,19 @@ class NotesController(QObject):
         task = self._runner.call(lambda: self._open(folder, remember))
         task.yielded.connect(self._on_opened)
         task.start()
+
+    def list_opened(self) -> None:
+        """List the notes of a newly opened vault: first their names, which needs no index."""
+        if self.listing.folders.notes:  # listed before the vault was open
+            self.list()
+        else:
+            self._names.ask(self._list_names, now=True)
+
+    def forget(self) -> None:
+        """Forget the notes, because another vault has been opened."""
+        self._names.forget()
+        self._lists.forget()
+        self.listing = NoteListing()
 
     def list(self) -> None:
         """Reload the list of notes."""
@@ -125,6 +143,14 @@ class NotesController(QObject):
         except Exception as error:  # noqa: BLE001 - the window shows the error
             return error
         return None
+
+    def _list_names(self) -> NoteListing:
+        library = self._assistant.library
+        if library is None:
+            return NoteListing()
+        folders = Folders(library.list_names(), library.list_images())
+        links = LinkResolver((note.path, ()) for note in folders.notes)
+        return NoteListing(folders=folders, links=links)
 
     def _list(self) -> NoteListing:
         notes, before = self._assistant.notes(), self.listing
@@ -154,8 +180,13 @@ class NotesController(QObject):
         if error is not None:
             self.open_failed.emit(describe(error))
             return
-        self.listing = NoteListing()
+        self.forget()
         self.opened.emit()
+
+    def _on_names(self, listing: NoteListing) -> None:
+        self.listing = listing
+        self.names_listed.emit(listing.folders)
+        self.list()
 
     def _on_listed(self, listing: NoteListing) -> None:
         self.listing = listing

@@ -23,6 +23,7 @@ from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.notify import announce
+from ui.panels.notes.folders import Folders
 from ui.panels.vault_switcher import folder_name
 from ui.tasks import LatestOnly, TaskRunner
 from vault.errors import IndexBusy, VaultError, VaultMissing
@@ -104,6 +105,8 @@ class VaultController(QObject):
         if folder is None:
             return
         is_other, self._shown = self._shown not in (None, folder), folder
+        if is_other:
+            self._notes.forget()
         if is_other and self._session.session is not None:
             self._session.open(None)  # the open chat is about the notes of the previous vault
         frame = self._frame
@@ -115,7 +118,7 @@ class VaultController(QObject):
         self._reading.clear()
         self._index.forget()
         self._starts_index = True
-        self._notes.list()
+        self._notes.list_opened()
         self._composer.check()
         self._is_there = True
         self.folder_check.start()
@@ -126,6 +129,7 @@ class VaultController(QObject):
         self.notes_changed.connect(self._composer.attachments.refresh)
         self._notes.opened.connect(self.show_opened)
         self._notes.open_failed.connect(self._on_open_failed)
+        self._notes.names_listed.connect(self._on_names_listed)
         self._notes.listed.connect(self._on_listed)
         self._index.phase_changed.connect(self._notes.list)
         self._index.finished.connect(self._on_indexed)
@@ -220,6 +224,9 @@ class VaultController(QObject):
             middle.welcome.show_problem(info.message, hint)
         else:
             self._show_notice(info, ("Choose a folder", self._frame.navigation.choose_folder))
+
+    def _on_names_listed(self, folders: Folders) -> None:
+        self._frame.sidebar.show_notes(folders, "")
 
     def _on_listed(self, listing: NoteListing) -> None:
         sidebar, is_busy = self._frame.sidebar, self._starts_index or self._index.is_running

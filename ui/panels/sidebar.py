@@ -98,7 +98,9 @@ class Sidebar(Pane):
     def show_vault(self, name: str, path: str) -> None:
         """Show the open vault's name. The arguments are those of `VaultSwitcher.show_vault`."""
         self.switcher.show_vault(name, path)
-        self._no_notes.setText("" if name else _NO_FOLDER)
+        self._no_notes.setText("")
+        if not name:
+            self.show_notes(Folders(), _NO_FOLDER)
 
     def show_notes(self, folders: Folders, empty: str) -> None:
         """Show the note tree.

@@ -68,3 +68,19 @@ def test_the_folder_of_the_last_time_may_be_gone(paths: Paths) -> None:
 def test_opening_opens_the_notes(paths: Paths, notes: Path) -> None:
     with closing(Startup(paths, folder=str(notes))) as opening:
         assert opening.open().vault == notes.resolve()
+
+
+def test_the_files_are_known_before_the_vault_is_open(paths: Paths, notes: Path) -> None:
+    (notes / "Draft.md").write_text("A draft.")
+    written = f'[vault]\npath = "{notes}"\nexclude = ["Draft.md"]\n'
+    paths.settings_file.write_text(written)
+    files = Startup(paths).find_files()
+    assert files is not None
+    states = {note.path: note.state for note in files.list_names()}
+    assert states == {"Draft.md": "excluded", "Note.md": "waiting"}
+
+
+@pytest.mark.parametrize("content", ["", '[vault]\npath = "/not/there"\n'])
+def test_there_are_no_files_without_a_vault(paths: Paths, content: str) -> None:
+    paths.settings_file.write_text(content)
+    assert Startup(paths).find_files() is None
