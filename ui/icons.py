@@ -5,6 +5,8 @@ read, because importing QtAwesome itself loads eleven more fonts and OpenGL.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,11 +25,12 @@ from PySide6.QtGui import (
 
 from ui.theme import Theme
 
-__all__ = ["app_icon", "icon", "paint_icon", "pixmap"]
+__all__ = ["app_icon", "icon", "keep_upright", "mirror_painter", "paint_icon", "pixmap"]
 
 _FONT = "phosphor-1.3.0.ttf"
 _NAMES = "phosphor-charmap-1.3.0.json"
 _GRID = 24.0
+_DIRECTED = {"caret-right", "arrow-elbow-down-left"}  # they point along the layout's direction
 
 
 def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QIcon:
@@ -82,12 +85,42 @@ def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.seco
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Theme.current().color(tone))
-    if name in _OWN:
-        _paint_own(painter, QRectF(rect), side, name)
-    else:
-        painter.setFont(_glyph_font(side))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, _glyphs()[name])
+    with nullcontext() if name in _DIRECTED else keep_upright(painter, rect):
+        if name in _OWN:
+            _paint_own(painter, QRectF(rect), side, name)
+        else:
+            painter.setFont(_glyph_font(side))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, _glyphs()[name])
     painter.restore()
+
+
+def mirror_painter(painter: QPainter, rect: QRect | QRectF, direction: Qt.LayoutDirection) -> None:
+    """Mirror what is painted in a rectangle, if the layout runs from right to left.
+
+    So, positions are only computed for the other direction. Icons, texts and images are painted
+    with functions that use `keep_upright`.
+    """
+    if direction == Qt.LayoutDirection.RightToLeft:
+        _flip(painter, rect)
+
+
+@contextmanager
+def keep_upright(painter: QPainter, rect: QRect | QRectF) -> Iterator[bool]:
+    """Paint in a rectangle as usual, even if the painter is mirrored. Yield whether it is."""
+    is_mirrored = painter.worldTransform().m11() < 0
+    painter.save()
+    if is_mirrored:
+        _flip(painter, rect)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    try:
+        yield is_mirrored
+    finally:
+        painter.restore()
+
+
+def _flip(painter: QPainter, rect: QRect | QRectF) -> None:
+    painter.translate(2 * QRectF(rect).center().x(), 0)
+    painter.scale(-1, 1)
 
 
 class _Engine(QIconEngine):

@@ -6,9 +6,9 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import one_line, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
 
 __all__ = ["ChoiceCard", "StepBar"]
 
@@ -52,6 +52,7 @@ class ChoiceCard(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the card of a choice. The chosen card has an accent-coloured border."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_on = self.isChecked()
         pen = painter.pen()
@@ -87,20 +88,20 @@ class ChoiceCard(QAbstractButton):
         painter.setFont(strong)
         painter.setPen(theme.color("text.primary"))
         title = QFontMetrics(strong).elidedText(self.title, Qt.TextElideMode.ElideMiddle, width)
-        painter.drawText(QRect(left, top, width, high), Qt.AlignmentFlag.AlignVCenter, title)
+        draw_text(painter, QRect(left, top, width, high), Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(small)
         if self._badge:
             begin = left + QFontMetrics(strong).horizontalAdvance(title) + 10
             tone = "text.secondary" if self.isChecked() else "success.text"
             painter.setPen(theme.color(tone))
             room = QRect(begin, top, left + width - begin, high)
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, self._badge)
+            draw_text(painter, room, Qt.AlignmentFlag.AlignVCenter, self._badge)
         if self.sentence:
             metrics = QFontMetrics(small)
             painter.setPen(theme.color("text.secondary"))
             text = metrics.elidedText(self.sentence, Qt.TextElideMode.ElideRight, width)
             below = QRect(left, top + high + 2, width, metrics.height())
-            painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
+            draw_text(painter, below, Qt.AlignmentFlag.AlignVCenter, text)
 
 
 class StepBar(QWidget):
@@ -130,6 +131,7 @@ class StepBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the steps of the first run as circles with names, and lines between the circles."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         side, left = theme.px(_CIRCLE), 0
         for place, name in enumerate(self._names):
@@ -147,7 +149,7 @@ class StepBar(QWidget):
             painter.setPen(theme.color("text.primary" if is_current else "text.secondary"))
             width = QFontMetrics(font).horizontalAdvance(name) + 2
             room = QRect(left, 0, width, self.height())
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
+            draw_text(painter, room, Qt.AlignmentFlag.AlignVCenter, name)
             left += width + 8
 
     def _paint_circle(self, painter: QPainter, circle: QRect, place: int) -> None:
@@ -162,4 +164,4 @@ class StepBar(QWidget):
             return
         painter.setFont(theme.font("label", numbers=True))
         painter.setPen(theme.color("text.on_accent" if is_current else "text.secondary"))
-        painter.drawText(circle, Qt.AlignmentFlag.AlignCenter, str(place + 1))
+        draw_text(painter, circle, Qt.AlignmentFlag.AlignCenter, str(place + 1))

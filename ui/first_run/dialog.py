@@ -8,6 +8,7 @@ from app.config.model_setup import ModelSetup
 from ui.first_run.cards import StepBar
 from ui.first_run.model_page import ModelPage
 from ui.first_run.pages import AskPage, NotesPage, StepPage
+from ui.icons import mirror_painter
 from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.theme import Theme, dress
@@ -150,4 +151,5 @@ class _IndexLine(QFrame):
         super().paintEvent(event)
         width = round(self.width() * (self.state.fraction or 0.0))
         painter = QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.fillRect(0, self.height() - 3, width, 3, Theme.current().color("accent.base"))

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.actions import Keymap
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.panels.chats.projects import ProjectList
 from ui.panels.chats.sessions import NONE_RUNNING, ChatList
 from ui.panels.index.footer import IndexFooter
@@ -27,6 +27,7 @@ from ui.theme import Theme
 from ui.widgets.controls import (
     IconButton,
     add_keys,
+    draw_text,
     label,
     make_wrapped_label,
     paint_row,
@@ -232,6 +233,7 @@ class RowButton(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button's icon, label and shortcut."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_row(self, painter)
         side = theme.px(16)
@@ -241,10 +243,10 @@ class RowButton(QAbstractButton):
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.tertiary"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(inner, right, Keymap.current().describe(self._command))
+        draw_text(painter, inner, right, Keymap.current().describe(self._command))
         painter.setFont(theme.font("ui_strong"))
         painter.setPen(theme.color("text.primary"))
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, self.text())
+        draw_text(painter, inner, Qt.AlignmentFlag.AlignVCenter, self.text())
 
     def _set_tip(self) -> None:
         self.setToolTip(add_keys(self.text(), self._command))

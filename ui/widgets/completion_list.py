@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.icons import paint_icon
+from ui.icons import keep_upright, mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import one_line, plain_tip
+from ui.widgets.controls import draw_text, one_line, plain_tip
 from ui.widgets.lists import paint_text
 
 __all__ = ["Choice", "ChoiceView", "Match", "find_choices"]
@@ -236,6 +236,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, match = Theme.current(), index.data(_MATCH)
         painter.save()
+        mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_field(painter, option)
         rect: QRect = option.rect.adjusted(12, 0, -12, 0)
@@ -246,7 +247,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
             rect.setLeft(rect.left() + side + 8)
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.tertiary"))
-        painter.drawText(rect, _RIGHT, match.choice.beside)
+        draw_text(painter, rect, _RIGHT, match.choice.beside)
         beside = QFontMetrics(painter.font()).horizontalAdvance(match.choice.beside)
         rect.setRight(rect.right() - beside - (12 if beside else 0))
         rect.setLeft(_paint_match(painter, rect, match) + 10)
@@ -282,8 +283,10 @@ def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
     line.setLineWidth(rect.width())
     layout.endLayout()
     down = (rect.height() - line.height()) / 2
-    layout.draw(painter, QPointF(rect.left(), rect.top() + down))
-    return rect.left() + ceil(line.naturalTextWidth())
+    width = ceil(line.naturalTextWidth())
+    with keep_upright(painter, QRect(rect.left(), rect.top(), width, rect.height())):
+        layout.draw(painter, QPointF(rect.left(), rect.top() + down))
+    return rect.left() + width
 
 
 def _stretch(font: QFont, first: int, last: int) -> QTextLayout.FormatRange:

@@ -20,12 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from ui.actions import Keymap
-from ui.icons import icon, paint_icon
+from ui.icons import icon, keep_upright, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.geometry import Scaled
 from ui.widgets.texts import from_left
 
 __all__ = [
+    "AlignedLabel",
     "ElidedLabel",
     "IconButton",
     "IconLabel",
@@ -33,6 +34,7 @@ __all__ = [
     "Switch",
     "add_keys",
     "button",
+    "draw_text",
     "label",
     "make_searchable",
     "make_wrapped_label",
@@ -43,7 +45,35 @@ __all__ = [
 ]
 
 
-class ElidedLabel(QLabel):
+class AlignedLabel(QLabel):
+    """A label whose text begins at the right in a layout that runs from right to left.
+
+    Qt aligns a wrapped text by the direction of its first letter.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        self._align()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Align the text in the new layout direction."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self._align()
+
+    def _align(self) -> None:
+        if self.isRightToLeft():
+            edge = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+        else:
+            edge = self._left
+        self.setAlignment(edge | Qt.AlignmentFlag.AlignVCenter)
+
+    @property
+    def _left(self) -> Qt.AlignmentFlag:
+        return Qt.AlignmentFlag.AlignLeft
+
+
+class ElidedLabel(AlignedLabel):
     """A label with one line of plain text. Text that is too wide is elided and gets a tooltip.
 
     Args:
@@ -66,8 +96,6 @@ class ElidedLabel(QLabel):
         self._hint = ""
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
-        edge = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
-        self.setAlignment(edge | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.set_text(text)
 
@@ -108,6 +136,10 @@ class ElidedLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         """Return a minimum width of 0, because the text can be elided."""
         return QSize(0, self.fontMetrics().height())
+
+    @property
+    def _left(self) -> Qt.AlignmentFlag:
+        return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
 
     def _fit(self) -> None:
         shown = self.fontMetrics().elidedText(self._whole, self._mode, self.width())
@@ -232,7 +264,7 @@ def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool =
         tone: the name of the text colour, such as `primary` or `secondary`.
         numbers: whether to use digits of equal width.
     """
-    made = QLabel(text)
+    made = AlignedLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     dress(made, kind, tone, numbers=numbers)
     return made
@@ -294,6 +326,17 @@ def make_searchable(field: QLineEdit) -> None:
     for clear in field.findChildren(QToolButton):
         clear.setIcon(icon("x"))
     field.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
+
+
+def draw_text(painter: QPainter, rect: QRect | QRectF, flags: Qt.AlignmentFlag, text: str) -> None:
+    """Draw a text of the user interface, aligned the other way if the painter is mirrored."""
+    with keep_upright(painter, rect) as is_mirrored:
+        if is_mirrored and not flags & Qt.AlignmentFlag.AlignHCenter:
+            across = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
+            is_right = bool(flags & Qt.AlignmentFlag.AlignRight)
+            start, end = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+            flags = (flags & ~across) | (start if is_right else end)
+        painter.drawText(rect, flags, text)
 
 
 def paint_focus(

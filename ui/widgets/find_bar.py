@@ -7,8 +7,9 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.actions import Keymap, show_keys
+from ui.icons import mirror_painter
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconButton, add_keys, label, make_searchable
+from ui.widgets.controls import IconButton, add_keys, draw_text, label, make_searchable
 from ui.widgets.formatting import count
 
 __all__ = ["FindBar", "SearchField", "find_occurrences", "find_start", "mark_occurrences"]
@@ -152,6 +153,15 @@ class SearchField(QLineEdit):
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.selectAll()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Begin the text where the layout does, although Latin letters are typed from the left."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            edge = (
+                Qt.AlignmentFlag.AlignRight if self.isRightToLeft() else Qt.AlignmentFlag.AlignLeft
+            )
+            self.setAlignment(edge | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the field, with the shortcut at its right edge if there is enough space."""
         super().paintEvent(event)
@@ -159,12 +169,13 @@ class SearchField(QLineEdit):
         if not keys or self.text() or self.hasFocus():
             return
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.tertiary"))
         hint = self.fontMetrics().horizontalAdvance(self.placeholderText())
         if hint + painter.fontMetrics().horizontalAdvance(keys) + theme.px(48) < self.width():
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(self.rect().adjusted(0, 0, -8, 0), right, keys)
+            draw_text(painter, self.rect().adjusted(0, 0, -8, 0), right, keys)
 
     def _set_tip(self) -> None:
         self.setToolTip(add_keys(self.placeholderText(), self._command))

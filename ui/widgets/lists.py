@@ -29,9 +29,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.icons import paint_icon
+from ui.icons import keep_upright, mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import paint_focus, plain_tip
+from ui.widgets.controls import draw_text, paint_focus, plain_tip
 from ui.widgets.menus import select_item, show_menu
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus", "elide_path"]
@@ -137,6 +137,7 @@ class RowDelegate(QStyledItemDelegate):
         row = index.data(ROW)
         rect: QRect = option.rect.adjusted(_INSET, 0, -_INSET, 0)
         painter.save()
+        mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if row.head:
             self._paint_head(painter, rect, row)
@@ -176,8 +177,11 @@ class RowDelegate(QStyledItemDelegate):
         if row.right:
             painter.setFont(theme.font("caption", numbers=True))
             painter.setPen(theme.color("text.tertiary"))
-            painter.drawText(
-                inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, row.right
+            draw_text(
+                painter,
+                inner,
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                row.right,
             )
             width = QFontMetrics(painter.font()).horizontalAdvance(row.right)
             inner = inner.adjusted(0, 0, -width - 8, 0)
@@ -313,14 +317,15 @@ def paint_text(
         text: the text.
         mode: where to elide the text.
         direction: the text direction. By default, it depends on the first letter, and the text is
-            aligned to the left. With an explicit right-to-left direction, it is aligned to the
-            right.
+            aligned to the left, or to the right if the painter is mirrored. With an explicit
+            right-to-left direction, it is aligned to the right.
     """
     shown = QFontMetrics(painter.font()).elidedText(text, mode, rect.width())
-    usual = painter.layoutDirection()
-    painter.setLayoutDirection(direction)
-    painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
-    painter.setLayoutDirection(usual)
+    flags = Qt.AlignmentFlag
+    with keep_upright(painter, rect) as is_mirrored:
+        painter.setLayoutDirection(direction)
+        start = flags.AlignRight if is_mirrored else flags.AlignLeft
+        painter.drawText(rect, start | flags.AlignVCenter, shown)
     return shown
 
 

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import plain_tip
+from ui.widgets.controls import draw_text, plain_tip
 from ui.widgets.lists import ROW, Index, WithMenus, paint_row_field, paint_text
 
 __all__ = ["LongList", "TwoLines", "find_act_rect"]
@@ -131,7 +131,9 @@ class LongList(WithMenus, QListView):
 
     def _is_on_button(self, index: QModelIndex, spot: QPoint) -> bool:
         has_button = index.isValid() and bool(index.data(ROW).act[1])
-        return has_button and find_act_rect(self.visualRect(index)).contains(spot)
+        row = self.visualRect(index)
+        shown = QStyle.visualRect(self.layoutDirection(), row, find_act_rect(row))
+        return has_button and shown.contains(spot)
 
 
 class _TwoLinesDelegate(QStyledItemDelegate):
@@ -145,6 +147,7 @@ class _TwoLinesDelegate(QStyledItemDelegate):
         """Draw one row with its title and detail."""
         theme, row = Theme.current(), index.data(ROW)
         painter.save()
+        mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         state: QStyle.StateFlag = option.state & ~QStyle.StateFlag.State_Selected
         paint_row_field(painter, option.rect.adjusted(8, 1, -8, -1), state)
@@ -172,7 +175,11 @@ class _TwoLinesDelegate(QStyledItemDelegate):
 
 
 def find_act_rect(rect: QRect) -> QRect:
-    """Return the rectangle of the action button in a row, given the row's rectangle."""
+    """Return the rectangle of the action button in a row that runs from left to right.
+
+    Args:
+        rect: the rectangle of the row.
+    """
     side = Theme.current().px(28)
     spot = QRect(0, 0, side, side)
     spot.moveCenter(QPoint(rect.right() - 12 - side // 2, rect.center().y()))
@@ -199,7 +206,7 @@ def _paint_mark(painter: QPainter, rect: QRect, mark: tuple[str, str]) -> int:
     painter.setFont(font)
     painter.setPen(theme.color("text.secondary"))
     line = QRect(left, rect.top() + theme.px(3), rect.right() - left + 1, theme.px(20))
-    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, word)
+    draw_text(painter, line, Qt.AlignmentFlag.AlignVCenter, word)
     left -= side + 4
     top = rect.top() + theme.px(3) + (theme.px(20) - side) // 2
     paint_icon(painter, QRect(left, top, side, side), icon, "text.secondary")

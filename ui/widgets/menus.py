@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCursor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, QWidget
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import one_line, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
 
 __all__ = ["MenuButton", "TitleButton", "select_item", "show_menu", "unlight_after"]
 
@@ -161,6 +161,7 @@ class MenuButton(QToolButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button's background, icon, label and arrow."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_hot = self.underMouse() or self.isDown()
         if is_hot:
@@ -179,7 +180,7 @@ class MenuButton(QToolButton):
         middle = Qt.TextElideMode.ElideMiddle
         word = QFontMetrics(self.font()).elidedText(self.text(), middle, text.width())
         if len(word) >= min(_FEWEST, len(self.text())):  # fewer letters would be meaningless
-            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, word)
+            draw_text(painter, text, Qt.AlignmentFlag.AlignVCenter, word)
         side = theme.px(_ARROW)
         arrow = self._square(self.width() - side - 7, side).translated(0, 1)
         paint_icon(painter, arrow, "caret-down", "text.tertiary")
@@ -258,6 +259,7 @@ class TitleButton(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button's background, title and arrow."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.underMouse() or self.isDown():
             painter.setPen(Qt.PenStyle.NoPen)
@@ -271,6 +273,6 @@ class TitleButton(QAbstractButton):
         painter.setFont(self.font())
         right = Qt.TextElideMode.ElideRight
         word = QFontMetrics(self.font()).elidedText(self._whole, right, text.width())
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)
+        draw_text(painter, text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)
         arrow = QRect(self.width() - side - 7, (self.height() - side) // 2 + 1, side, side)
         paint_icon(painter, arrow, "caret-down", "text.tertiary")

@@ -19,14 +19,14 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle, QWidget
 
 from context.layers import ImageData
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState, read_thumbnail
-from ui.icons import paint_icon
+from ui.icons import keep_upright, mirror_painter, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import one_line, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
 from ui.widgets.flow_row import FlowRow
 from ui.widgets.lists import paint_text
 
@@ -149,6 +149,9 @@ class Chip(QAbstractButton):
 
     def cross_rect(self) -> QRect:
         """Return the rectangle of the button that removes the attachment."""
+        return QStyle.visualRect(self.layoutDirection(), self.rect(), self._cross_field())
+
+    def _cross_field(self) -> QRect:
         side = Theme.current().px(_CROSS)
         return QRect(self.width() - side, 0, side, self.height())
 
@@ -161,6 +164,7 @@ class Chip(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the attachment's chip: border, icon, name, counts and remove button."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_field(painter)
         is_amber = self._state is not None and self._state.is_amber
@@ -174,7 +178,7 @@ class Chip(QAbstractButton):
         rest = self.rect().adjusted(spot.right() + 7, 0, -after, 0)
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("amber.text" if is_amber else "text.secondary"))
-        painter.drawText(rest, _RIGHT, self.figures)
+        draw_text(painter, rest, _RIGHT, self.figures)
         painter.setFont(_name_font())
         painter.setPen(theme.color("amber.text" if is_amber else "text.primary"))
         rest.setRight(rest.right() - (figures + 8 if figures else 0))
@@ -197,7 +201,8 @@ class Chip(QAbstractButton):
         small = read_thumbnail(self.image, round(spot.width() * self.devicePixelRatioF()))
         shown = QRect(QPoint(0, 0), small.size().scaled(spot.size(), _KEEP))
         shown.moveCenter(spot.center())
-        painter.drawImage(shown, small)
+        with keep_upright(painter, shown):
+            painter.drawImage(shown, small)
         return not small.isNull()
 
     def _paint_field(self, painter: QPainter) -> None:
@@ -212,11 +217,11 @@ class Chip(QAbstractButton):
         painter.drawRoundedRect(edge, theme.radius("md"), theme.radius("md"))
 
     def _paint_cross(self, painter: QPainter) -> None:
-        theme, field = Theme.current(), self.cross_rect()
+        theme, pointer = Theme.current(), self.mapFromGlobal(self.cursor().pos())
         side = theme.px(12)
         spot = QRect(QPoint(0, 0), QSize(side, side))
-        spot.moveCenter(field.center())
-        is_hot = self.underMouse() and field.contains(self.mapFromGlobal(self.cursor().pos()))
+        spot.moveCenter(self._cross_field().center())
+        is_hot = self.underMouse() and self.cross_rect().contains(pointer)
         paint_icon(painter, spot, "x", "text.primary" if is_hot else "text.tertiary")
 
     def _say(self) -> None:

@@ -15,13 +15,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import (
     IconButton,
     IconLabel,
     PushButton,
     button,
+    draw_text,
     make_wrapped_label,
     one_line,
     paint_focus,
@@ -88,6 +89,7 @@ class Meter(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the bar and the percentage of the token budget."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         if self.underMouse():
@@ -104,8 +106,8 @@ class Meter(QAbstractButton):
         painter.setPen(theme.color(self.tone("text")))
         painter.setFont(self.font())
         text = self.rect().adjusted(width + 8, 0, -6, 0)
-        painter.drawText(
-            text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._text()
+        draw_text(
+            painter, text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._text()
         )
         if self.hasFocus():
             paint_focus(painter, self.rect())
@@ -164,6 +166,7 @@ class SendButton(PushButton):
         super().paintEvent(event)
         self._is_bare = False
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         tone = "text.primary" if self.is_stop else "text.on_accent"
         tone = tone if self.isEnabled() else "text.disabled"
         side, gap = theme.px(16), theme.px(_ICON_GAP)
@@ -174,7 +177,7 @@ class SendButton(PushButton):
         painter.setFont(self.font())
         painter.setPen(theme.color(tone))
         room = self.rect().adjusted(left + side + gap, 0, 0, 0)
-        painter.drawText(room, _LEFT, word)
+        draw_text(painter, room, _LEFT, word)
 
     def initStyleOption(self, option: QStyleOptionButton) -> None:
         """Omit the label while `paintEvent` runs, because that method draws the label itself."""

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QHideEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.theme import Theme, dress
 from ui.widgets.controls import (
@@ -155,7 +155,7 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
 
 
 def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
-    """Paint a callout: a soft background with a bar at its left edge.
+    """Paint a callout: a soft background with a bar at the edge where lines begin.
 
     Args:
         painter: the painter of the widget.
@@ -169,9 +169,9 @@ def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
     painter.setClipPath(shape)
     painter.fillRect(rect, theme.color(f"{tone}.soft"))
     width = float(theme.value("border.callout_bar"))
-    painter.fillRect(
-        QRectF(rect.left(), rect.top(), width, rect.height()), theme.color(f"{tone}.graphic")
-    )
+    mirror_painter(painter, rect, painter.layoutDirection())
+    bar = QRectF(rect.left(), rect.top(), width, rect.height())
+    painter.fillRect(bar, theme.color(f"{tone}.graphic"))
 
 
 def _title(sentences: Sequence[str]) -> str:

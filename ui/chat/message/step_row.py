@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import make_wrapped_label, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, make_wrapped_label, paint_focus, plain_tip
 from ui.widgets.geometry import keep_place
 from ui.widgets.lists import paint_text
 from ui.widgets.texts import from_left
@@ -103,6 +103,7 @@ class _StepLine(QAbstractButton):
         if step is None:
             return
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.underMouse():
             painter.setPen(Qt.PenStyle.NoPen)
@@ -136,14 +137,14 @@ def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, number
     theme = Theme.current()
     painter.setFont(theme.font("caption", numbers=numbers))
     painter.setPen(theme.color(tone))
-    painter.drawText(rest, Qt.AlignmentFlag.AlignRight | _MIDDLE, text)
+    draw_text(painter, rest, Qt.AlignmentFlag.AlignRight | _MIDDLE, text)
     return rest.adjusted(0, 0, -QFontMetrics(painter.font()).horizontalAdvance(text) - 10, 0)
 
 
 def _paint_word(painter: QPainter, rest: QRect, word: str, font: QFont) -> int:
     painter.setFont(font)
     painter.setPen(Theme.current().color("text.secondary"))
-    painter.drawText(rest, _MIDDLE, word)
+    draw_text(painter, rest, _MIDDLE, word)
     return rest.left() + QFontMetrics(font).horizontalAdvance(word)
 
 

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.message.step_row import StepRow
 from ui.chat.message.step_words import StepView, summary, took
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import paint_focus, plain_tip
+from ui.widgets.controls import draw_text, paint_focus, plain_tip
 from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame
@@ -139,6 +139,7 @@ class _Head(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tone = "text.primary" if self.underMouse() else "text.secondary"
         side = theme.px(12)
@@ -154,7 +155,7 @@ class _Head(QAbstractButton):
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("text.tertiary"))
         left = min(words.left() + ends, words.right()) + 8
-        painter.drawText(QRect(left, 0, taken + 2, self.height()), _MIDDLE, self._took)
+        draw_text(painter, QRect(left, 0, taken + 2, self.height()), _MIDDLE, self._took)
         if self.hasFocus():
             paint_focus(painter, self.rect().adjusted(OUTDENT - 6, 2, -OUTDENT + 6, -2))
 

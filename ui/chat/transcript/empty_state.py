@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import ago, plural
@@ -159,6 +159,7 @@ class QuestionButton(QPushButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the suggested question, with an icon of the Enter key at the right edge."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(theme.color("line.hairline"))

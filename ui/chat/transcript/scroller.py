@@ -5,9 +5,9 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
 
 from ui.chat.transcript.feed import Feed, MessageRow, Slot
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import paint_focus
+from ui.widgets.controls import draw_text, paint_focus
 from ui.widgets.geometry import PlaceKeeper, set_in
 
 __all__ = ["Scroller"]
@@ -243,6 +243,7 @@ class _JumpButton(QPushButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(theme.color("line.strong"))
@@ -255,7 +256,7 @@ class _JumpButton(QPushButton):
         painter.setPen(theme.color("text.primary"))
         painter.setFont(self.font())
         text = self.rect().adjusted(side + 18, 0, -14, 0)
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, self.text())
+        draw_text(painter, text, Qt.AlignmentFlag.AlignVCenter, self.text())
         if self.hasFocus():
             paint_focus(painter, self.rect(), "xl")
 

@@ -14,10 +14,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.panels.context.layer_rows import LayerRow, PartRow
 from ui.theme import Theme, tokens
-from ui.widgets.controls import plain_tip
+from ui.widgets.controls import draw_text, plain_tip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.texts import from_left
 
@@ -83,8 +83,9 @@ class PartTree(FitTree):
         return menu
 
     def _is_on_pin(self, pos: QPoint) -> bool:
-        right = self.viewport().width() - _SIDE
-        return right - Theme.current().px(_SHARE) + 8 <= pos.x() <= right + 8
+        width, is_mirrored = self.viewport().width(), self.isRightToLeft()
+        x, right = width - 1 - pos.x() if is_mirrored else pos.x(), width - _SIDE
+        return right - Theme.current().px(_SHARE) + 8 <= x <= right + 8
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row = index.data(ROW)
@@ -163,6 +164,7 @@ class _PartDelegate(QStyledItemDelegate):
         """Draw the row of a layer or of an item."""
         row = index.data(ROW)
         painter.save()
+        mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         state = option.state & ~QStyle.StateFlag.State_Selected
         paint_row_field(painter, option.rect.adjusted(8, 0, -8, 0), state)
@@ -189,10 +191,10 @@ def _paint_layer(painter: QPainter, rect: QRect, row: LayerRow, is_open: bool) -
     painter.setFont(theme.font("label"))
     painter.setPen(theme.color("text.secondary" if row.tokens else "text.tertiary"))
     code = rect.adjusted(theme.px(34), 0, 0, 0)
-    painter.drawText(code, Qt.AlignmentFlag.AlignVCenter, row.code)
+    draw_text(painter, code, Qt.AlignmentFlag.AlignVCenter, row.code)
     painter.setFont(theme.font("caption", numbers=True))
     painter.setPen(theme.color("text.secondary" if row.tokens else "text.tertiary"))
-    painter.drawText(rect, _RIGHT, row.share)
+    draw_text(painter, rect, _RIGHT, row.share)
     kind = "ui_strong" if row.is_over else "ui"
     rest = _paint_figure(painter, rect, row.figure, "danger.text" if row.is_over else tone, kind)
     bolt = _square(rect, 0, theme.px(14))
@@ -222,7 +224,7 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
         whole = width(text) + 8
         beside = next((b for b in row.beside if whole + width(b) <= rest.width()), row.beside[-1])
         painter.setPen(theme.color("text.tertiary"))
-        painter.drawText(rest, _RIGHT, beside)
+        draw_text(painter, rest, _RIGHT, beside)
         rest.setRight(rest.right() - width(beside) - 8)
     painter.setPen(theme.color("text.secondary"))
     paint_text(painter, rest, shorten_place(text, width, rest.width()))
@@ -270,7 +272,7 @@ def _paint_figure(painter: QPainter, rect: QRect, text: str, tone: str, kind: st
     column = rect.adjusted(0, 0, -theme.px(_SHARE), 0)
     painter.setFont(theme.font(kind, numbers=True))
     painter.setPen(theme.color(tone))
-    painter.drawText(column, _RIGHT, text)
+    draw_text(painter, column, _RIGHT, text)
     taken = QFontMetrics(painter.font()).horizontalAdvance(text)
     return column.adjusted(0, 0, -taken - 8, 0)
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.panels.context.left_out import Detail, LeftOutRow
 from ui.theme import Theme
-from ui.widgets.controls import plain_tip
+from ui.widgets.controls import draw_text, plain_tip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.texts import from_left
 
@@ -96,6 +96,7 @@ class _LeftOutDelegate(QStyledItemDelegate):
         """Draw the row of an omitted item, or one of its details."""
         row = index.data(ROW)
         painter.save()
+        mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         state = option.state & ~QStyle.StateFlag.State_Selected
         paint_row_field(painter, option.rect.adjusted(8, 0, -8, 0), state)
@@ -120,10 +121,10 @@ def _paint_row(painter: QPainter, rect: QRect, row: LeftOutRow, is_open: bool) -
     painter.setFont(theme.font("label"))
     painter.setPen(theme.color("text.secondary"))
     code = first.adjusted(theme.px(_CODE), 0, 0, 0)
-    painter.drawText(code, Qt.AlignmentFlag.AlignVCenter, row.layer)
+    draw_text(painter, code, Qt.AlignmentFlag.AlignVCenter, row.layer)
     painter.setFont(theme.font("caption", numbers=True))
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(first, right, row.figure)
+    draw_text(painter, first, right, row.figure)
     taken = QFontMetrics(painter.font()).horizontalAdvance(row.figure) + 8
     first.setLeft(first.left() + theme.px(_WHAT))
     painter.setFont(theme.font("caption", weight=500))

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from ui.icons import mirror_painter
 from ui.panels.index.state import IndexState
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconButton, button, make_wrapped_label
@@ -78,7 +79,9 @@ class IndexFooter(Scaled, Pane):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the progress of indexing as a bar along the upper edge."""
         width = round(self.width() * (self.state.fraction or 0.0))
-        QPainter(self).fillRect(0, 0, width, 2, Theme.current().color("accent.base"))
+        painter = QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
+        painter.fillRect(0, 0, width, 2, Theme.current().color("accent.base"))
 
     def _lay_out(self) -> None:
         self._run = QWidget()

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from ui.icons import mirror_painter
 from ui.panels.index.footer import show_pause
 from ui.panels.index.state import IndexState
 from ui.theme import Theme
@@ -92,6 +93,7 @@ class ProgressBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the completed fraction of the progress bar."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.fillRect(self.rect(), theme.color("layer.free"))
         width = round(self.width() * (self._fraction or 0.0))
         painter.fillRect(0, 0, width, self.height(), theme.color("accent.base"))

@@ -6,10 +6,11 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import (
     IconButton,
+    draw_text,
     make_wrapped_label,
     one_line,
     paint_focus,
@@ -124,6 +125,7 @@ class NoteButton(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the note's icon and title, and the number of the line."""
         theme, painter = Theme.current(), QPainter(self)
+        mirror_painter(painter, self.rect(), self.layoutDirection())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.underMouse() or self.isDown():
             painter.setPen(Qt.PenStyle.NoPen)
@@ -136,7 +138,7 @@ class NoteButton(QAbstractButton):
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("text.tertiary"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(inner, right, self._line)
+        draw_text(painter, inner, right, self._line)
         taken = painter.fontMetrics().horizontalAdvance(self._line)
         painter.setFont(theme.font("ui"))
         painter.setPen(theme.color("text.link"))

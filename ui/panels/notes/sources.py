@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.icons import paint_icon
+from ui.icons import mirror_painter, paint_icon
 from ui.notify import announce
 from ui.theme import Theme
-from ui.widgets.controls import make_wrapped_label, one_line, plain_tip
+from ui.widgets.controls import draw_text, make_wrapped_label, one_line, plain_tip
 from ui.widgets.formatting import place
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.lists import ROW, FitTree, Index, elide_path, paint_row_field, paint_text
@@ -216,6 +216,7 @@ class _SourceDelegate(QStyledItemDelegate):
         theme = Theme.current()
         row: SourceRow = index.data(ROW)
         painter.save()
+        mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         state = option.state & ~QStyle.StateFlag.State_Selected
         if self.marked and row.number == self.marked:
@@ -254,7 +255,7 @@ class _SourceDelegate(QStyledItemDelegate):
         painter.setFont(theme.font("label", numbers=True))
         painter.setPen(theme.color("accent.soft_text" if row.is_verified else "amber.text"))
         text = "?" if row.number is None else str(row.number)
-        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
+        draw_text(painter, pill, Qt.AlignmentFlag.AlignCenter, text)
 
 
 def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
