@@ -228,11 +228,8 @@ def _read(
 ) -> int | None:
     """Read a streamed answer, and emit its text, reasoning, tool calls and final status.
 
-    Args:
-        stream: the answer as streamed by litellm.
-        emit: receives the events.
-        find_price: returns the price of the reported token counts.
-        find_finish: returns the finish reason that the service sent.
+    `find_price` returns the price of the reported token counts. `find_finish` returns the finish
+    reason that the service sent.
 
     Returns:
         The reported token count, or None if the service reported none.
