@@ -56,7 +56,7 @@ class ReviewResult:
 
 
 class _BackgroundPace:
-    """Slows down a review of the notes that no user is waiting for."""
+    """Pauses a review regularly while it runs in the background, when no user waits for it."""
 
     def __init__(self, library: Library, cancel: CancelToken) -> None:
         self._library, self._cancel = library, cancel

@@ -148,7 +148,10 @@ class Jobs:
                 del self._busy[session]
 
     def _write_events(self, id: Any, session: str, events: Iterator[Event]) -> Json:
-        """Write all events of a turn to the client, except the last one, whose data is returned."""
+        """Write all events of a turn except the last one, and return the last one's data.
+
+        If the client has disconnected, all open approval requests are rejected.
+        """
         end: Json = {}
         for event in events:
             if isinstance(event, ApprovalRequested):

@@ -93,10 +93,9 @@ def _list_properties(items: Sequence[TranscriptItem], session: str) -> Iterator[
 
 
 def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
-    """Return a link to a source.
+    """Return a link to a source, or only its name if it cannot be linked.
 
-    The link uses the note's name if it is unambiguous, otherwise the path. A source that cannot be
-    linked is only named.
+    The link uses the name of the note if no other note has this name, otherwise the path.
     """
     path = cited.path
     if resolve is None or PurePath(path).is_absolute() or _NOT_IN_LINKS.search(path):

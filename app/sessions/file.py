@@ -93,7 +93,7 @@ class LogIndex:
         return cls(tree, tree.path(), ids, _usage(entries), _others(entries))
 
     def with_entries(self, more: Sequence[Entry]) -> "LogIndex":
-        """Extend the index with new entries."""
+        """Return an index that also contains new entries."""
         tree = self.tree.with_entries(more)
         path = extend_path(self.path, more)
         self.ids.update(entry.id for entry in more)
@@ -279,10 +279,10 @@ def _keep_original(path: Path) -> None:
 
 
 def _is_free(file: Path, content: bytes) -> bool:
-    """Return whether a copy of some content can be stored in a file.
+    """Return whether `content` can be copied to a file without overwriting something else.
 
-    This is the case if the file does not exist, or has this content because a crash interrupted an
-    earlier attempt.
+    This is the case if the file does not exist, or already has this content because a crash
+    interrupted an earlier attempt.
     """
     return not os.path.lexists(file) or (not file.is_symlink() and _read_file(file) == content)
 

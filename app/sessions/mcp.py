@@ -104,7 +104,7 @@ class McpServers:
         return tuple(warnings)
 
     def list_servers(self) -> tuple[tuple[McpServer, bool], ...]:
-        """Return the configured servers, sorted by name, and whether the user has approved each."""
+        """Return each configured server, and whether the user has approved it, sorted by name."""
         servers = parse_servers(self._settings.values.mcp_servers)
         return tuple((server, self._read_approval(server) is not None) for server in servers)
 
@@ -187,7 +187,11 @@ class McpServers:
     ) -> Generator[Event, None, bool]:
         """Return whether a server's tools are approved, asking the user if they have changed.
 
-        The other arguments are those of `_ask`.
+        Args:
+            server: the server.
+            tools: the tools that the server offers now.
+            ask: asks the user.
+            warnings: receives a sentence if the changed tools are rejected.
         """
         new, approval = describe_tools(tools), self._read_approval(server) or {}
         old = approval.get("tools")

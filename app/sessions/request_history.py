@@ -109,15 +109,15 @@ class RequestHistory:
     def last_context(
         self, session: str, full: bool = False, entry: str | None = None
     ) -> dict[str, Any] | None:
-        """Return the context report of a turn's last request.
+        """Return the context report of a turn's last request, or None if the chat has no question.
 
         If the request is stored, the field `counted` contains the token counts that the provider
-        reported. Otherwise the request is rebuilt from the log. Return None if the chat has no
-        question.
+        reported. Otherwise the request is rebuilt from the log.
 
         Args:
             session: the chat.
-            full: whether to add the request itself (`request_body` and `wire`).
+            full: whether to add the body of the request (`request_body`), and the data that was
+                sent to the provider (`wire`).
             entry: the turn's question or answer, or None for the last turn.
 
         Raises:
@@ -163,7 +163,9 @@ def _read_current(library: Library, path: str) -> CurrentText | None:
 def _mark_changes(
     item: TranscriptItem, read: Callable[[str], CurrentText | None]
 ) -> TranscriptItem:
-    """Add the cited notes that have changed to an answer. Other items are returned unchanged.
+    """Return an answer with `changed` set to the cited notes that have changed since the answer.
+
+    Other items are returned unchanged.
 
     Args:
         item: the item of the transcript.
@@ -182,7 +184,7 @@ def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool
     Args:
         prepared: the request.
         chat: the chat, or None for a new one.
-        full: whether to add the request itself (`request_body` and `wire`).
+        full: whether to add the body of the request, under the key `request_body`.
     """
     shown = {"request_body": prepared.request_body(), "wire": None} if full else {}
     return {**prepared.report.to_dict(), "ephemeral_log": _ephemeral_log(chat), **shown}
@@ -224,7 +226,10 @@ def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, 
 
 
 def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
-    """Return the most recent messages on the active branch that were sent with one request only."""
+    """Return the latest messages that hooks added to a single request, on the active branch.
+
+    Each item is a dict with the id and time of a log entry, and the messages in it.
+    """
     if chat is None:
         return []
     path = {entry.id for entry in chat.path()}

@@ -49,7 +49,7 @@ class ChatHit:
     at: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the hit as JSON."""
+        """Return the hit as a dict that can be written as JSON."""
         return asdict(self)
 
 

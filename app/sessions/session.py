@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 
 
 class Session:
-    """A chat that is open either for writing, in a locked file, or for reading only.
+    """A chat that is open for reading only, or for writing to its locked file.
 
     The file of a new chat is created when its first entries are written, so that a rejected
     question leaves no file.
@@ -180,9 +180,8 @@ class Session:
     def take_back(self, leaf: str | None) -> bool:
         """Make an earlier entry the end of the active branch again. Later entries stay in the log.
 
-        Returns:
-            Whether the end of the branch was changed. False if the branch already ended there, or
-            if writing failed.
+        `leaf` is the id of the entry, or None for the beginning of the log. Return False if the
+        branch already ended there, or if writing failed.
         """
         if self.tree.leaf == leaf:
             return False
@@ -270,9 +269,9 @@ class Session:
         return self._use_state(save, False, f"The report of turn {turn} is not kept")
 
     def save_partial(self, entry: MessageEntry) -> None:
-        """Store the part of an answer that has arrived, in case the process is killed.
+        """Store the part of an answer that has arrived.
 
-        `SessionStore` then appends it to the chat.
+        If the process is killed, `SessionStore` later appends the stored part to the chat.
         """
         save = partial(self._state.save_partial, self.id, entry.to_dict())
         self._use_state(save, None, "The answer that is arriving is not kept")
@@ -293,9 +292,10 @@ class Session:
         return self._use_state(lambda: self._state.result(ref_id), None, problem)
 
     def _use_state(self, use: Callable[[], _T], fallback: _T, problem: str) -> _T:
-        """Call a function that uses `state.db`. On failure, log the error and return the fallback.
+        """Call a function that uses `state.db`, or return `fallback` if the database fails.
 
-        The chat continues without the database.
+        A failure is logged after the words in `problem`, and the chat continues without the
+        database.
         """
         try:
             return use()

@@ -62,7 +62,7 @@ class SessionInfo:
     archived: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the list entry as JSON."""
+        """Return the list entry as a dict that can be written as JSON."""
         return asdict(self)
 
 
@@ -122,10 +122,9 @@ def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
 
 
 def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
-    """Return the entry that set a chat's title, and the title.
+    """Return the log entry that set a chat's current title, and the title.
 
-    The last title entry counts. If there is none or its title is empty, the result is None and an
-    empty string.
+    If there is no such entry, or the last one has an empty title, return None and an empty string.
     """
     named = next(filter(_is_title, reversed(log.index.others)), None)
     title = "" if named is None else named.data.get("content")
