@@ -15,7 +15,7 @@ from tests.support.processes.rpc import Rpc
 from tests.support.vaults.documents import pdf
 from tests.support.vaults.image_files import draw
 
-pytestmark = pytest.mark.started  # the processes are looked at
+looks_at_processes = pytest.mark.started
 
 WORKERS = ("vault.embed_worker", "vault.vector_worker", "vault.notes.parser_worker")
 IMAGE_WORKER, MODEL_WORKER = "ui.image_worker", "chains.gguf.worker"
@@ -40,6 +40,7 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.started  # the import path is read at the start
 @pytest.mark.parametrize("entry", [".", "notes", "", "{notes}", ".:{notes}", "x::notes"])
 def test_modules_of_a_vault_are_never_imported(tmp_path: Path, notes: Path, entry: str) -> None:
     marker = tmp_path / "imported"
@@ -56,11 +57,13 @@ def test_modules_of_a_vault_are_never_imported(tmp_path: Path, notes: Path, entr
     assert not marker.exists(), marker.read_text()
 
 
+@looks_at_processes
 def test_keys_of_the_environment_reach_no_child(tmp_path: Path, notes: Path) -> None:
     program = Program(tmp_path / "home", environ=tuple(SECRETS.items()))
     assert_clean_children(program.start("index", str(notes), "--json"), WORKERS)
 
 
+@looks_at_processes
 def test_keys_of_the_environment_do_not_reach_the_child_that_decodes_images(
     tmp_path: Path, server: ModelServer
 ) -> None:
@@ -73,6 +76,7 @@ def test_keys_of_the_environment_do_not_reach_the_child_that_decodes_images(
     assert_clean_children(asked, (IMAGE_WORKER,))
 
 
+@looks_at_processes
 @needs_library
 def test_keys_of_the_environment_do_not_reach_the_child_that_runs_a_model(tmp_path: Path) -> None:
     model = write_model(tmp_path / "tiny.gguf")
