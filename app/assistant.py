@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.config import secrets
 from app.config.model_files import RecentModelFiles
@@ -21,7 +22,6 @@ from app.library.library import IndexFinished, Library
 from app.library.long_texts import LongTexts
 from app.library.open_vault import NoteSearch, OpenVault
 from app.library.projects import Projects
-from app.library.review import NoteReview
 from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
@@ -47,6 +47,9 @@ from vault.index import NoteState
 from vault.notes.note import READ_WHOLE, Note, ReadOptions
 from vault.search.search import SearchResult
 
+if TYPE_CHECKING:
+    from app.library.review import NoteReview
+
 __all__ = ["Assistant"]
 
 
@@ -67,7 +70,6 @@ class Assistant:
         customization: the user's prompts, long-term memories and hooks, and whether the user has
             accepted the vault's AGENTS.md.
         projects: the projects with their settings.
-        review: finds notes of the open vault that need attention.
         edits: manages and undoes the edits that models make to notes.
         user_edits: makes the user's own edits to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
@@ -96,7 +98,6 @@ class Assistant:
         self._vault = OpenVault(paths, settings, self.ledger, embedder)
         self.projects = Projects(paths, self._vault)
         self._searching = NoteSearch(settings, self._vault, self.projects.open_named)
-        self.review = NoteReview(self._vault, paths)
         self.customization = UserCustomization(paths, settings, self._vault, self.projects)
         self.edits = NoteEdits(paths.edits)
         self.user_edits = UserEdits(self.edits, self._vault, settings)
@@ -127,6 +128,13 @@ class Assistant:
         self.branches = BranchEditor(sessions, self._asking)
         self.compaction = ChatCompactor(sessions, self._vault, turns)
         self.history = RequestHistory(sessions, self._asking)
+
+    @cached_property
+    def review(self) -> "NoteReview":
+        """The review, which finds notes of the open vault that need attention."""
+        from app.library.review import NoteReview  # the window alone reviews notes
+
+        return NoteReview(self._vault, self.paths)
 
     @property
     def vault(self) -> Path | None:
@@ -338,21 +346,6 @@ class Assistant:
     def list_sessions(self) -> list[SessionInfo]:
         """Return all chats, most recently used first."""
         return self.sessions.list()
-
-    def send_message(
-        self, session: str, custom_type: str, content: str | Sequence[Any], display: object = True
-    ) -> str:
-        """Add a message from another program to a chat, without calling a model.
-
-        Later requests contain it as a user message. Return the id of the new log entry.
-
-        Args:
-            session: the chat.
-            custom_type: the program's name for this type of message.
-            content: a text, or a list of texts and images.
-            display: whether the transcript shows the message, or an object that says how.
-        """
-        return self.branches.send_message(session, custom_type, content, display)
 
     def model_choices(self) -> tuple[ModelChoice, ...]:
         """List the models that the user can choose, and the option to use no model.

@@ -26,7 +26,6 @@ from app.cli.settings import (
     list_models,
     show_ledger,
 )
-from app.doctor import check_up
 from app.errors import NotFound, StorageFailed, VaultNotChosen
 from app.library.library import IndexFinished, Library
 from app.log import open_log
@@ -112,6 +111,8 @@ def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    from app.doctor import check_up  # as here, what only one verb needs is imported by it
+
     checks = check_up(assistant, find_vault(assistant, args.vault))
     is_ok = all(check.ok for check in checks)
     output.show(

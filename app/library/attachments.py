@@ -18,7 +18,6 @@ from app.library.image_reader import ImageReader, is_image_file
 from app.library.library import Library
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
-from chains.tools.web import fetch_segment
 from chains.web.client import WebClient
 from chains.web.urls import parse_url
 from context.assemble.attachments import CurrentSource
@@ -79,6 +78,8 @@ class WebPages:
         with self._lock:
             if url in self._pages:
                 return self._pages[url]
+        from chains.tools.web import fetch_segment  # with a parser for web pages
+
         page = fetch_segment(self._client, url, CancelToken())
         with self._lock:
             self._pages[url] = page

@@ -10,18 +10,19 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
 from chains.tool import Tool
-from chains.tools.edit_tools import build_edit_tools
-from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
 from vault.edits.plan import EditPlan
 from vault.edits.undo import EditHistory, NetChange, UndoneRun
 from vault.errors import EditFailed, UndoRefused
 from vault.paths import printable
+
+if TYPE_CHECKING:
+    from vault.edits.editor import NoteEditor
 
 __all__ = ["NoteEdits", "UserEdits"]
 
@@ -54,13 +55,18 @@ class NoteEdits:
             session: the chat, or an empty string for a preview.
             outside: patterns for notes outside of the project, which must not be edited.
         """
+        from chains.tools.edit_tools import build_edit_tools  # most turns have no tools
+        from vault.edits.editor import NoteEditor
+
         run = EditRun(token_hex(4), session)
         with self._lock:
             self._runs[session] = run
         return build_edit_tools(NoteEditor(root, self._journal, exclude, outside), run)
 
-    def build_editor(self, root: Path, exclude: Callable[[], Sequence[str]]) -> NoteEditor:
+    def build_editor(self, root: Path, exclude: Callable[[], Sequence[str]]) -> "NoteEditor":
         """Build an editor for the notes in a folder. `exclude` returns the exclude patterns."""
+        from vault.edits.editor import NoteEditor
+
         return NoteEditor(root, self._journal, exclude)
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
@@ -194,6 +200,6 @@ class UserEdits:
         return run.id
 
     @property
-    def _editor(self) -> NoteEditor:
+    def _editor(self) -> "NoteEditor":
         exclude = self._settings.values.vault_exclude
         return self._edits.build_editor(self._vault.require().root, lambda: exclude)

@@ -265,7 +265,8 @@ class RPC:
     def _send_message(self, request: asked.SendMessage) -> Json:
         session = _free_chat(request, self._jobs)
         message = request.custom_type, request.content, request.display
-        return {"session": session, "entry": self._assistant.send_message(session, *message)}
+        entry = self._assistant.branches.send_message(session, *message)
+        return {"session": session, "entry": entry}
 
     def _select_leaf(self, request: asked.SelectLeaf) -> Json:
         session = _free_chat(request, self._jobs)

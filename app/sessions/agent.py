@@ -26,10 +26,6 @@ from chains.tool import (
     Tool,
     Verdict,
 )
-from chains.tools.memory_tools import build_remember_tool
-from chains.tools.web import build_web_tool
-from chains.turn.agent import AGENT_TOOLS
-from chains.turn.approved_calls import ask_person
 from chains.web.client import WebClient
 
 __all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]
@@ -97,6 +93,8 @@ class AgentBuilder:
             session: the chat id.
             cancel: the cancel token of the turn.
         """
+        from chains.turn.approved_calls import ask_person
+
         port, rules = self._find_approvals(session)
 
         def ask(server: McpServer, proposal: Proposal) -> Generator[Event, None, bool]:
@@ -131,6 +129,8 @@ class AgentBuilder:
             cancel: the cancel token of the turn.
             scope: the limits of the chat's project, or of the whole vault.
         """
+        from chains.turn.agent import AGENT_TOOLS  # turns of other modes have no tools
+
         agent = self._build_agent(notes, session, cancel, scope)
         definitions = (tool.definition for tool in agent.extra_tools)
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
@@ -163,6 +163,9 @@ class AgentBuilder:
 
         Tools that change or fetch something ask for approval first.
         """
+        from chains.tools.memory_tools import build_remember_tool
+        from chains.tools.web import build_web_tool
+
         return (
             *self.edits.build_tools(notes.root, self._list_excluded, session, scope.exclude),
             build_remember_tool((scope.memories or self._memories).propose),

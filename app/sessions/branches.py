@@ -146,7 +146,7 @@ class BranchEditor:
         """
         data = {"type": "custom", "customType": TITLE, "content": " ".join(title.split())}
         with self._sessions.open(session) as chat:
-            chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
+            chat.append([OtherEntry(*_start_entry(chat), "custom", data)])
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
         """Pin a chat to the top of the list, or archive it. If `on` is false, undo this.
@@ -157,7 +157,7 @@ class BranchEditor:
         """
         data = {"type": "custom", "customType": mark, "content": on}
         with self._sessions.open(session) as chat:
-            chat.append([OtherEntry(chat.new_id(), _leaf(chat), chat.now(), "custom", data)])
+            chat.append([OtherEntry(*_start_entry(chat), "custom", data)])
 
     def pin(self, session: str, target: str, on: bool) -> None:
         """Pin or unpin a message or segment. Pinned text is always sent in full.
@@ -168,7 +168,7 @@ class BranchEditor:
             BadPin: the target does not exist, or all pins together would be too large.
         """
         with self._sessions.open(session) as chat:
-            pin = PinEntry(chat.new_id(), _leaf(chat), chat.now(), target, on)
+            pin = PinEntry(*_start_entry(chat), target, on)
             if on:
                 room = self._asking.pin_room(chat)
                 check_pin(room.pins, pin, chat.path(), room.budget, room.counter)
@@ -229,9 +229,9 @@ class BranchEditor:
             return made.text
 
     def send_message(
-        self, session: str, custom_type: str, content: str | Sequence[Any], display: object
+        self, session: str, custom_type: str, content: str | Sequence[Any], display: object = True
     ) -> str:
-        """Append a message from another program, and return its entry id.
+        """Append a message from another program for later requests, and return its entry id.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -240,16 +240,15 @@ class BranchEditor:
         """
         message = read_program_message(content)
         with self._sessions.open(session) as chat:
-            entry = CustomMessageEntry(
-                chat.new_id(), _leaf(chat), chat.now(), custom_type, message, display
-            )
+            entry = CustomMessageEntry(*_start_entry(chat), custom_type, message, display)
             chat.append([entry])
             return entry.id
 
 
-def _leaf(chat: Session) -> str | None:
+def _start_entry(chat: Session) -> tuple[str, str | None, str]:
+    """Return the id, the parent's id and the time of an entry that extends the active branch."""
     path = chat.path()
-    return path[-1].id if path else None
+    return chat.new_id(), path[-1].id if path else None, chat.now()
 
 
 def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:

@@ -34,7 +34,6 @@ from chains.retrieval.attachments import (
 )
 from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.retrieval.retrieve import RetrievalResult, retrieve
-from chains.turn.agent import AgentLoop
 from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.compact import (
     add_summaries,
@@ -215,6 +214,8 @@ def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, 
     agent = context.chain.agent
     if agent is None:
         return (yield from AnswerStream(context, turn).stream())
+    from chains.turn.agent import AgentLoop  # with all tools, which other modes do without
+
     return (yield from AgentLoop(context, agent, turn).run())
 
 

@@ -79,7 +79,7 @@ class _Script:
         self._hear(chat, "Which trees?", assistant.edit(chat, question, "Which trees?", cancel))
         again = self._hear(chat, None, assistant.regenerate(chat, second["entry"], cancel))
         assistant.branches.select_leaf(chat, second["entry"])
-        rain = assistant.send_message(chat, "weather", "It rains.")
+        rain = assistant.branches.send_message(chat, "weather", "It rains.")
         self._tell(session=chat, entry=rain, text="It rains.")
         self._ask("So what now?", session=chat, mode="agent", update_index=False)
         copy = assistant.branches.fork(chat, again["entry"])

@@ -121,7 +121,7 @@ def test_a_chat_that_went_on_meanwhile_is_not_summarised_by_an_old_summary(
 ) -> None:
     window.run("compact")
     window.compaction.press("Make the summary")
-    assistant.send_message(window.chat.session, "note", "Another program was here.")
+    assistant.branches.send_message(window.chat.session, "note", "Another program was here.")
     before = read_log(window)
     window.compaction.press("Use this summary")
     said = "The chat went on after this summary was made. Compact again."

@@ -249,8 +249,8 @@ def test_a_message_of_a_program_is_read_by_the_model_and_shown_if_it_wants(
 ) -> None:
     (one,) = chat(assistant, "One?")
     session = str(one.session)
-    entry = assistant.send_message(session, "weather", "It rains.")
-    assistant.send_message(session, "weather", "It snows.", display=False)
+    entry = assistant.branches.send_message(session, "weather", "It rains.")
+    assistant.branches.send_message(session, "weather", "It snows.", display=False)
     assert shown(assistant, session) == ["One?", "Understood.", "It rains."]
     assert assistant.sessions.read(session).path()[-2].id == entry
     ask(assistant, "Two?", mode="chat", session=session)
@@ -268,7 +268,7 @@ def test_what_is_no_question_cannot_be_edited(assistant: Assistant, server: Mode
 
 def test_what_is_no_answer_cannot_be_given_anew(assistant: Assistant, server: ModelServer) -> None:
     (one,) = chat(assistant, "One?")
-    rain = assistant.send_message(str(one.session), "weather", "It rains.")
+    rain = assistant.branches.send_message(str(one.session), "weather", "It rains.")
     with pytest.raises(TurnFailed, match="is not an answer"):
         regenerate(assistant, str(one.session), rain)
     assert len(server.bodies) == 1
