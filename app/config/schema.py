@@ -146,6 +146,28 @@ def check_shares(values: Settings) -> None:
             )
 
 
+def check_changed_shares(
+    file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]
+) -> None:
+    """Check the context thresholds in a changed file, with and without this run's overrides.
+
+    Args:
+        file: the values in the settings file.
+        run: the values that apply to this run of the program only.
+        change: the changed values.
+
+    Raises:
+        BadSetting: a threshold is below the previous one.
+    """
+    check_shares(Settings.model_validate({**file, **change}))
+    check_shares(Settings.model_validate({**file, **run, **change}))
+
+
+def omit_shares(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without the context thresholds."""
+    return {key: value for key, value in values.items() if key not in SHARES}
+
+
 def format_share(share: float) -> str:
     """Format a fraction as a percentage, such as `80 %`."""
     return f"{round(share * 100, 4):g}\N{NO-BREAK SPACE}%"

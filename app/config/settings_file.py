@@ -12,7 +12,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from app.config.schema import SettingSpec, check, check_shares, schema
+from app.config.schema import (
+    SettingSpec,
+    check,
+    check_changed_shares,
+    check_shares,
+    omit_shares,
+    schema,
+)
 from app.config.settings import SHARES, Settings
 from app.durable import lock_folder, read_file, write_atomically
 from app.errors import (
@@ -83,7 +90,7 @@ class SettingsStore:
             try:
                 check_shares(Settings.model_validate(self._file))
             except BadSetting as error:
-                self._file = _without_shares(self._file)
+                self._file = omit_shares(self._file)
                 problems.append(self._out_of_order(error))
             self.unknown = tuple(key for key in found if key not in schema())
             self.problems = tuple(problems)
@@ -240,7 +247,7 @@ class SettingsStore:
         try:
             check_shares(self.values)
         except BadSetting:  # the file was changed after the overrides of this run were checked
-            in_order = {**_without_shares(self._file), **_without_shares(self._run)}
+            in_order = {**omit_shares(self._file), **omit_shares(self._run)}
             self.values = Settings.model_validate(in_order)
 
     def _require_order(self, key: str, value: object) -> None:
@@ -255,11 +262,11 @@ class SettingsStore:
             return
         run = {name: other for name, other in self._run.items() if name != key}
         try:
-            _check_both(self._file, run, {key: value})
+            check_changed_shares(self._file, run, {key: value})
         except BadSetting:
             if self._written == self._file:
                 raise
-            _check_both(self._written, run, {key: value})
+            check_changed_shares(self._written, run, {key: value})
 
     def _in_file(self, error: BadSetting, key: str) -> BadSetting:
         default = _shown(schema()[key].default)
@@ -342,25 +349,6 @@ def _without_secret(key: str, value: object) -> object:
             key=key,
             hint=f"Set {key} to {bare}, and enter the key for it with `strata keys set`.",
         ) from error
-
-
-def _check_both(file: Mapping[str, Any], run: Mapping[str, Any], change: Mapping[str, Any]) -> None:
-    """Check the context thresholds in a changed file, with and without this run's overrides.
-
-    Args:
-        file: the values in the settings file.
-        run: the values that apply to this run of the program only.
-        change: the changed values.
-
-    Raises:
-        BadSetting: a threshold is below the previous one.
-    """
-    check_shares(Settings.model_validate({**file, **change}))
-    check_shares(Settings.model_validate({**file, **run, **change}))
-
-
-def _without_shares(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key not in SHARES}
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
