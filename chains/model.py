@@ -261,14 +261,10 @@ def _read(
     if finish and calls.calls:
         emit(ModelCalls(calls.calls))
     counted = _read_usage(usage, find_price) if usage and is_counted else None
-    emit(
-        ModelEnded(
-            status="complete" if finish else "interrupted",
-            finish=finish,
-            usage=counted,
-            reason="" if finish else BROKEN_OFF,
-        )
-    )
+    if finish:
+        emit(ModelEnded(status="complete", finish=finish, usage=counted))
+    else:
+        emit(ModelEnded(status="interrupted", usage=counted, reason=BROKEN_OFF))
     return None if counted is None else counted.prompt_tokens + counted.completion_tokens
 
 
