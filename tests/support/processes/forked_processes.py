@@ -41,6 +41,7 @@ PROGRAM_NEEDS = (
     *("app.wiring", "app.cli.verbs", "app.rpc.server", "chains.tokenizer"),
     *("litellm", "numpy", "jsonschema"),
     *("ui.main", "ui.window", "ui.wiring"),
+    *("app.library.review", "chains.turn.agent", "chains.tools.edit_tools", "chains.tools.web"),
 )
 LIBRARIES = {**WORKERS, PROGRAM: PROGRAM_NEEDS}
 _INTERPRETER = sys.executable
