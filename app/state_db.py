@@ -77,7 +77,7 @@ class StateDB:
         self._was_damaged = False
 
     def take_warning(self) -> str:
-        """Return the warning if the database was damaged. Later calls return an empty string."""
+        """Return a warning if the database was damaged. Later calls return an empty string."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return STATE_DAMAGED if was_damaged else ""
@@ -137,7 +137,12 @@ class StateDB:
         )
 
     def chat_info(self, session: str, size: int, mtime_ns: int) -> dict[str, Any] | None:
-        """Return a chat's list entry, or None if none is stored for this file size and time.
+        """Return a chat's stored list entry, or None if the chat's file has changed since.
+
+        Args:
+            session: the id of the chat.
+            size: the current size of the chat's file in bytes.
+            mtime_ns: the current modification time of the file, in nanoseconds.
 
         Raises:
             StorageFailed: the database cannot be read.
@@ -212,7 +217,7 @@ class StateDB:
         )
 
     def save_partial(self, session: str, entry: Mapping[str, Any]) -> None:
-        """Store the answer that is arriving in a chat as a log entry, replacing the previous one.
+        """Store a chat's partial answer as a log entry, replacing the one that was stored before.
 
         Raises:
             StorageFailed: the database cannot be written.

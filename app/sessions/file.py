@@ -57,7 +57,7 @@ class LoadedLog:
         return LogIndex.build(self.entries)
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
-        """Return a copy of the log with new entries. If the log has an index, it is extended."""
+        """Return a copy of the log with new entries. An index that exists is extended too."""
         more = tuple(more)
         entries = self.entries + more
         log = replace(self, entries=entries, torn=b"", lacks_newline=False, is_outdated=False)

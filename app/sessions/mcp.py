@@ -156,7 +156,7 @@ class McpServers:
         self._client.close()
 
     def _stop_others(self, servers: tuple[McpServer, ...]) -> None:
-        """Stop servers that have been removed from the settings."""
+        """Stop the running servers that are not in `servers`, the list from the settings."""
         with self._lock:
             gone = [server for server in self._open if server not in servers]
             self._open = {server: self._open[server] for server in self._open if server in servers}

@@ -184,7 +184,8 @@ def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool
     Args:
         prepared: the request.
         chat: the chat, or None for a new one.
-        full: whether to add the body of the request, under the key `request_body`.
+        full: whether to add the body of the request as `request_body`. The key `wire` is then None,
+            because nothing was sent.
     """
     shown = {"request_body": prepared.request_body(), "wire": None} if full else {}
     return {**prepared.report.to_dict(), "ephemeral_log": _ephemeral_log(chat), **shown}

@@ -172,7 +172,7 @@ class SessionStore:
         return self._folder / f"{session}.jsonl"
 
     def take_warning(self) -> str:
-        """Return the warning if `state.db` was damaged. Later calls return an empty string."""
+        """Return a warning if `state.db` was damaged. Later calls return an empty string."""
         return self._state.take_warning()
 
     def close(self) -> None:
@@ -206,7 +206,10 @@ class SessionStore:
         return path
 
     def _load(self, path: Path) -> LoadedLog:
-        """Load a chat's file. The last log is cached until its file changes."""
+        """Load a chat's file, and cache the log of the chat that was loaded last.
+
+        The cached log is returned until the size or modification time of its file changes.
+        """
         with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
             stat = os.fstat(file.fileno())
             key = (path.stem, stat.st_size, stat.st_mtime_ns)
@@ -221,7 +224,7 @@ class SessionStore:
         return log
 
     def _remember(self, log: LoadedLog, stat: os.stat_result) -> None:
-        """Cache a chat's log after a write to its file."""
+        """Cache a chat's log after a write, with the status of its file to detect later changes."""
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 

@@ -65,8 +65,8 @@ def build_transcript(
     Args:
         title: the chat's title.
         log: all entries of the chat.
-        report: the context report of the last request, which lists the dropped turns. If None, the
-            last drop entry in the log is used instead.
+        report: the context report of the last request, which lists the turns that are no longer
+            sent. If None, they are taken from the log.
     """
     reader = _Reader(log)
     lines = dict(_summaries(reader.path))
@@ -181,17 +181,17 @@ class _Reader:
                 said = ""
 
     def _list_versions(self, entry: str, shown: str) -> tuple[str, ...]:
-        """Return the ids of a message's versions, by which the transcript identifies them.
+        """Return the ids that identify the versions of a message in the transcript, in log order.
 
         Args:
             entry: the id of the log entry of any version.
-            shown: the id by which the transcript identifies that version.
+            shown: the id that identifies this version in the transcript.
         """
         found = self._tree.siblings(entry)
         return tuple(shown if e.id == entry else self._find_shown_id(e) for e in found)
 
     def _find_shown_id(self, start: MessageEntry) -> str:
-        """Return the id by which the transcript identifies a user message or an answer.
+        """Return the id that identifies a user message or an answer in the transcript.
 
         For an answer, this is the id of its last message.
         """
@@ -283,10 +283,10 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
 
 
 def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
-    """Yield each summary with the id of the entry above which the summary is shown.
+    """Yield each summary with the id of a log entry, above which the summary is shown.
 
-    That is the first entry that was not summarised or, if there is none, the entry that stores the
-    compaction.
+    A summary is shown above the first entry that was not summarised. If the branch has no such
+    entry, the summary is shown above the entry that stores the compaction.
     """
     ids, edited = {entry.id for entry in path}, find_edited_summaries(path)
     transforms = [entry for entry in path if isinstance(entry, TransformEntry)]
@@ -315,9 +315,10 @@ def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) 
 def _find_dropped(
     path: Sequence[Entry], report: Mapping[str, Any] | None
 ) -> tuple[DroppedItem | None, str]:
-    """Return the divider for dropped turns, and the id of the entry above which it is shown.
+    """Return the divider for dropped turns, and the id of the log entry above which it is shown.
 
-    That is the first entry of the oldest turn that requests still contain.
+    The divider is shown above the oldest turn that requests still contain. If no turns were
+    dropped, return None and an empty string.
     """
     if report is None:
         return _find_dropped_in_log(path)

@@ -150,7 +150,12 @@ class TurnBuilder:
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
 
     def _make_chain(self, within: AttachmentSearch, customization: Customization) -> Chain:
-        """Build a chain without search or tools."""
+        """Build a chain without search or tools.
+
+        Args:
+            within: searches in attachments.
+            customization: the user's prompts, instructions and hooks for the turn.
+        """
         return Chain(
             "chat",
             secrets.key_for,

@@ -184,8 +184,8 @@ def list_attachments(
     """Return the names and line ranges of a question's attachments, without reading files.
 
     Args:
-        question: the user message, which names its attachments unless an older version of Strata
-            stored it.
+        question: the user message. Older versions of Strata did not store the names in it, in which
+            case they are taken from `sent`.
         sent: the segments sent with the question.
     """
     own = _filter_attached(sent)
@@ -232,7 +232,9 @@ class _Again:
             self._lost.append(f"{path} is not attached again: {error}")
 
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
-        """Attach a selection with its original text, if models may still read the note.
+        """Attach a selection again, with the text that was sent with the question.
+
+        If models may no longer read the note, the reason is added to the lost attachments instead.
 
         Args:
             selection: the range of lines.
