@@ -18,7 +18,7 @@ from vault.embedding.chunking import Chunk, chunk_note
 from vault.embedding_versions import choose_vector_table, switch_model
 from vault.errors import NoteUnreadable, UnsafePath, VaultMissing
 from vault.indexing.embed import EmbeddingRun
-from vault.indexing.priority import Priority, order_passages
+from vault.indexing.priority import Priority, find_files_with_words, order_passages
 from vault.indexing.progress import (
     CancelCheck,
     IndexCancelled,
@@ -237,7 +237,9 @@ class Indexer:
         meter.begin("scan", len(changes.to_read))
         pending = _Pending()
         try:
-            for done, (path, stat) in enumerate(self._priority.arrange(changes.to_read)):
+            find_files = partial(find_files_with_words, self._root, tick=meter.tick)
+            arranged = self._priority.arrange(changes.to_read, find_files)
+            for done, (path, stat) in enumerate(arranged):
                 meter.step(done, path)
                 if not changes.known and done == max(0, len(changes.to_read) - _LAST_NOTES):
                     self._embedder.start()

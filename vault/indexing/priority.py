@@ -1,22 +1,36 @@
 """The order in which notes are read and embedded.
 
 Recently changed and frequently linked notes are embedded first. Notes that the user is asking about
-come before all others, even if an update is already running.
+come before all others, even if an update is already running: those that a question names, and in a
+large folder also those whose files contain its words.
 """
 
 import json
+import math
+import os
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from vault.catalog import Catalog, Row
-from vault.notes.keywords import FUNCTION_WORDS
+from vault.errors import UnsafePath
+from vault.notes.keywords import FUNCTION_WORDS, find_function_words, fold
+from vault.notes.kinds import find_kind
 from vault.notes.links import fold_link_name
+from vault.paths import open_inside
 from vault.records import Records
 
-__all__ = ["Preference", "Priority", "list_possible_names", "order_passages"]
+__all__ = [
+    "Preference",
+    "Priority",
+    "find_files_with_words",
+    "list_possible_names",
+    "order_passages",
+]
 
 T = TypeVar("T")
 
@@ -24,7 +38,16 @@ _MOST_KEPT = 50
 _MOST_WORDS_OF_A_NAME = 6
 _MOST_CHARS = 4_000
 _FEW_PASSAGES = 128
+_FEW_FILES = 500  # these are read so soon that their order does not matter
+_MOST_FILES = 300
+_LONGEST_LOOK_S = 1.0
+_MOST_BYTES = 1 << 16
+_SHORTEST_WORD, _LONGEST_ENDING = 4, 2
 _WORD = re.compile(r"[^\s,;:!?()\[\]{}<>\"“”„‘’#|]+")
+
+
+# Returns those of the given paths whose files contain the given words.
+FindFiles = Callable[[Collection[bytes], Sequence[str]], Sequence[str]]
 
 
 class Preference(NamedTuple):
@@ -33,10 +56,12 @@ class Preference(NamedTuple):
     Attributes:
         paths: the paths of notes.
         names: names of notes, as `fold_link_name` spells them.
+        words: the words of questions without their endings, as UTF-8.
     """
 
     paths: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    words: frozenset[bytes] = frozenset()
 
     def matches(self, path: str) -> bool:
         """Return whether a file is one of the preferred notes."""
@@ -65,9 +90,10 @@ class Priority:
 
         Args:
             paths: the paths of notes.
-            question: a question. The notes that it names are preferred.
+            question: a question. The notes that it names or that contain its words are preferred.
         """
-        preference = Preference(frozenset(paths), list_possible_names(question))
+        names, words = list_possible_names(question), _list_words(question)
+        preference = Preference(frozenset(paths), names, words)
         if any(preference):
             with self._lock:
                 self._preferences = [*self._preferences, preference][-_MOST_KEPT:]
@@ -87,27 +113,31 @@ class Priority:
             with self._lock:
                 new = self._preferences[-(self._count - seen) :]
                 seen = self._count
-            paths, names = zip(*new, strict=True)
-            return Preference(frozenset().union(*paths), frozenset().union(*names))
+            paths, names, words = zip(*new, strict=True)
+            return Preference(*(frozenset().union(*each) for each in (paths, names, words)))
 
         return take
 
-    def arrange(self, files: Sequence[tuple[str, T]]) -> Iterator[tuple[str, T]]:
+    def arrange(
+        self, files: Sequence[tuple[str, T]], find_files: FindFiles = lambda _words, _paths: ()
+    ) -> Iterator[tuple[str, T]]:
         """Yield the items in order, but those of preferred notes first.
 
         Notes that become preferred during the iteration are yielded next.
 
         Args:
             files: pairs of a note's path and an item.
+            find_files: returns those of the given paths whose files contain the given words.
         """
         take, done = self.follow(), set[str]()
         for at, file in enumerate(files):
-            preferred = take()
-            urgent = () if preferred is None else files[at:]
-            for early in urgent:
-                if preferred is not None and early[0] not in done and preferred.matches(early[0]):
-                    done.add(early[0])
-                    yield early
+            if (preferred := take()) is not None:
+                left = {path: item for path, item in files[at:] if path not in done}
+                named = (path for path in left if preferred.matches(path))
+                found = find_files(preferred.words, list(left)) if preferred.words else ()
+                for path in dict.fromkeys((*named, *found)):
+                    done.add(path)
+                    yield path, left[path]
             if file[0] not in done:
                 yield file
 
@@ -122,6 +152,61 @@ def list_possible_names(question: str) -> frozenset[str]:
     )
     names = {fold_link_name(" ".join(group)) for group in groups}
     return frozenset(names - FUNCTION_WORDS - {""})
+
+
+def find_files_with_words(
+    root: Path, words: Collection[bytes], paths: Sequence[str], tick: Callable[[], None]
+) -> list[str]:
+    """Return the files that contain the most words, best first. Rare words count more.
+
+    Only the beginnings of text files are compared, for at most a second. This is much faster than
+    indexing them. Of a few files, none is returned.
+
+    Args:
+        root: the folder of the vault.
+        words: the words without their endings, in lower case, as UTF-8.
+        paths: the paths of the files.
+        tick: called for each file. It can raise an exception to stop.
+    """
+    held: dict[str, list[bytes]] = {}
+    ends_at = time.monotonic() + _LONGEST_LOOK_S
+    for path in paths if len(paths) > _FEW_FILES else ():
+        tick()
+        text = b"" if find_kind(path).needs_worker else _read_start(root, path)
+        if found := [word for word in words if word in text]:
+            held[path] = found
+        if time.monotonic() > ends_at:
+            break
+    counts = Counter(word for found in held.values() for word in found)
+    weights = {word: math.log((len(paths) + 1) / count) for word, count in counts.items()}
+    best = sorted(held, key=lambda path: -sum(weights[word] for word in held[path]))
+    return best[:_MOST_FILES]
+
+
+def _read_start(root: Path, path: str) -> bytes:
+    """Return the path and the beginning of a file in lower case."""
+    name = path.encode("utf-8", "surrogatepass")
+    try:
+        descriptor = open_inside(root, path)
+    except (OSError, UnsafePath):
+        return name.lower()
+    try:
+        return (name + b"\n" + os.read(descriptor, _MOST_BYTES)).lower()
+    except OSError:
+        return name.lower()
+    finally:
+        os.close(descriptor)
+
+
+def _list_words(question: str) -> frozenset[bytes]:
+    """Return the words of a question without function words and without their endings."""
+    question = fold(question[:_MOST_CHARS])
+    words = {word.strip(".") for word in _WORD.findall(question)} - find_function_words(question)
+    return frozenset(
+        word[: max(_SHORTEST_WORD, len(word) - _LONGEST_ENDING)].encode("utf-8", "replace")
+        for word in words
+        if len(word) > 1
+    )
 
 
 def order_passages(catalog: Catalog, waiting: Sequence[Row]) -> Sequence[Row]:

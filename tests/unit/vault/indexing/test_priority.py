@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,15 @@ import pytest
 from vault.catalog import Catalog
 from vault.coverage import Coverage, find_gap
 from vault.index import VaultIndex
-from vault.indexing import progress
+from vault.indexing import priority, progress
 from vault.indexing.embed import WaitingPassage, split_into_batches
 from vault.indexing.indexer import IndexReport
-from vault.indexing.priority import Priority, list_possible_names, order_passages
+from vault.indexing.priority import (
+    Priority,
+    find_files_with_words,
+    list_possible_names,
+    order_passages,
+)
 from vault.indexing.progress import IndexProgress
 
 Write = Callable[[str, str | bytes], Path]
@@ -165,11 +171,11 @@ def test_a_question_is_matched_with_the_names_of_notes() -> None:
 
 
 def test_files_that_are_waited_for_are_read_first() -> None:
-    priority = Priority()
+    waiting = Priority()
     files = [(f"n{number}.md", number) for number in range(6)]
-    arranged = priority.arrange(files)
+    arranged = waiting.arrange(files)
     order = [next(arranged)[0]]
-    priority.prefer(["n4.md"], "what about n5?")
+    waiting.prefer(["n4.md"], "what about n5?")
     order += [path for path, _ in arranged]
     assert order == ["n0.md", "n4.md", "n5.md", "n1.md", "n2.md", "n3.md"]
 
@@ -208,3 +214,43 @@ def test_a_hit_of_a_search_is_embedded_next(make_index: MakeIndex, many: Path) -
 )
 def test_the_coverage_is_one_sentence(coverage: Coverage, sentence: str, words: str) -> None:
     assert (coverage.sentence, coverage.words_sentence) == (sentence, words)
+
+
+@pytest.fixture
+def lake(write: Write) -> Path:
+    """A folder of 600 notes, few of which tell of a heron."""
+    for number in range(600):
+        told = {400: "A heron stands.", 500: "The herons nest at the lake.", 550: "A lake."}
+        write(f"n{number:03}.md", f"Row {number}. {told.get(number, 'It rained.')}\n")
+    return write("page.html", "<p>The heron nests at the lake.</p>").parent
+
+
+def test_of_many_notes_those_with_the_words_of_a_question_are_read_first(
+    make_index: MakeIndex, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_SILENCE_S", 0.0)  # each note is reported, however fast it is
+    index = make_index(lake)
+    index.updates.priority.prefer(question="Where does the heron nest at the lake?")
+    read: list[str] = []
+    index.update(lambda at: read.append(at.path), lambda: len(set(read)) > 5)
+    assert [*dict.fromkeys(filter(None, read))][:4] == ["n500.md", "n400.md", "n550.md", "n000.md"]
+
+
+def test_no_more_files_are_compared_than_there_is_time_for(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(priority, "_LONGEST_LOOK_S", -1.0)
+    paths = [f"n{number:03}.md" for number in range(600)]
+    looked: list[None] = []
+    find = partial(find_files_with_words, lake, tick=lambda: looked.append(None))
+    assert find([b"row"], paths) == ["n000.md"]
+    assert len(looked) == 1
+    assert find([b"row"], paths[:10]) == []
+
+
+def test_files_that_cannot_be_read_are_compared_by_their_names(lake: Path) -> None:
+    os.mkfifo(lake / "heron.md")
+    (lake / "link.md").symlink_to("/etc/passwd")
+    paths = ["heron.md", "link.md", "gone.md", *(f"n{number:03}.md" for number in range(600))]
+    found = find_files_with_words(lake, [b"heron", b"gone", b"root"], paths, lambda: None)
+    assert found == ["gone.md", "heron.md", "n400.md", "n500.md"]
