@@ -48,6 +48,9 @@ CODE_WORTH: Final = 1.12
 STEPS_WORTH: Final = 1.1
 SINGLE_STEP_WORTH: Final = 0.8
 RECORD_WORTH: Final = 0.8
+LONG_WORDS: Final = 150
+LONG_LIST_WORTH: Final = 0.85
+OTHER_COLLECTION_WORTH: Final = 0.8
 COLLECTION_WORTH: Final = 0.6
 MOST_COMPARED: Final = 20
 MOST_COMPARED_OF_SOURCE: Final = 6
@@ -279,9 +282,15 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
             worth *= NAMED_FIRST_WORTH
         elif part.kind in {"item", "row"}:
             worth *= DETAIL_WORTH
+    is_list = part.kind in {"list", "section"}
+    if is_list and len(part.text.split()) > LONG_WORDS:
+        worth *= LONG_LIST_WORTH
+    is_named = bool(part.title_words) and part.title_words <= names
+    if question.kind == "list" and part.is_collection and not is_named:
+        worth *= OTHER_COLLECTION_WORTH
     if question.figure and _FIGURES[question.figure].search(part.text):
         worth *= FIGURE_WORTH if question.figure == "number" else EXACT_FIGURE_WORTH
-    if part.title_words and part.title_words <= names:
+    if is_named:
         worth *= TITLE_WORTH
     return worth * (APPENDIX_WORTH if _APPENDIX.match(above) else 1.0)
 

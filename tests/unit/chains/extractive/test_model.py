@@ -338,6 +338,36 @@ def test_what_happened_and_what_is_to_be_done_are_quoted_where_they_are_asked_fo
     assert "Restore one file from the rented machine" in text
 
 
+TREES: Final = ("oak", "ash", "elm", "fir", "yew")
+RARE: Final = "It was built long ago by people of whom nothing is known any more today."
+
+
+def compare_single(telling, shown):
+    """Return a comparison by meaning: items with one word, but not another, are a bit nearer."""
+    return lambda _, texts: [0.6 if telling in t and shown not in t else 0.3 for t in texts]
+
+
+def test_of_a_long_list_only_the_items_that_answer_are_quoted(answer, source):
+    items = [f"- The {name} valve stands open. {RARE}" for name in TREES]
+    items[2] = f"- The elm valve and its valves below freeze in winter. {RARE}"
+    question, compare = "Which valves freeze in winter?", compare_single("freeze", "oak")
+    short = answer(question, source(1, "\n".join(items)), compare=compare)
+    assert len(read_quotations(short)) == 5
+    many = "\n".join([*items, *items[:1] * 6])
+    long = read_quotations(answer(question, source(1, many), compare=compare))
+    assert "freeze" in long[0]
+    assert len(long) < 5
+
+
+def test_a_collection_of_commands_is_a_list_only_of_what_its_note_is_about(answer, source):
+    question, compare = "Which stashes are listed?", compare_single("List", "Delete")
+    named = replace(source(1, COMMANDS), title="stashes")
+    assert "git stash clear" in answer(question, named, compare=compare)
+    other = answer(question, source(1, COMMANDS), compare=compare)
+    assert "git stash list" in other
+    assert "git stash clear" not in other
+
+
 def test_a_list_comes_whole_with_the_sentence_before_it(answer, source):
     text = answer("Which trees are in the garden?", source(1, FRUIT))
     assert read_quotations(text)[:4] == [
