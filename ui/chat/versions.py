@@ -5,7 +5,7 @@ In a narrow window, the versions are shown one above the other.
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -124,6 +124,7 @@ class VersionsDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._below = parent.window()
+        self._below.installEventFilter(self)
         self.setWindowTitle("Compare answers")
         self.setModal(True)
         self.left, self.right = VersionColumn("This answer"), VersionColumn("Other answer")
@@ -183,6 +184,12 @@ class VersionsDialog(QDialog):
         """
         self.menu.set_value(choice)
         self.right.show_answer(answer)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the dialog within the main window when that is resized."""
+        if event.type() == QEvent.Type.Resize and watched is self._below and self.isVisible():
+            self._fit()
+        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the versions one above the other if the dialog is too narrow for two columns."""

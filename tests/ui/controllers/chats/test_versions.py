@@ -151,6 +151,11 @@ def test_the_dialog_fits_the_window(
     assert dialog.height() <= window.view.height()
     assert widgets.find_faults(dialog) == []
     assert widgets.overlapping_siblings(dialog) == []
+    for wide in (1280, width):
+        window.view.resize(wide, 700)
+        for _ in range(3):
+            QApplication.processEvents()
+        assert dialog.width() <= wide
     for column in (dialog.left, dialog.right):
         keep = widgets.rect_in(dialog, column.keep)
         assert dialog.rect().contains(keep)
