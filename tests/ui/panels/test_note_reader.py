@@ -280,3 +280,12 @@ def test_a_part_that_is_selected_or_scrolled_past_keeps_the_keys_working(
         assert reader.verticalScrollBar().value() >= least
     QTest.keyClick(reader, Qt.Key.Key_Home)
     assert reader.verticalScrollBar().value() == 0
+
+
+def test_the_scroll_bar_does_not_cover_the_end_of_the_text(reader: NoteReader) -> None:
+    reader.resize(663, 400)
+    reader.show_text(NOTE * 8, 3, 5)
+    settle()
+    page = reader.widget()
+    assert page.height() > reader.viewport().height()
+    assert all(view.geometry().right() <= page.rect().right() for view in reader.views())

@@ -221,8 +221,16 @@ class NoteReader(QScrollArea):
     def _value(self) -> int:
         return self.verticalScrollBar().value()
 
+    def _compute_column(self) -> tuple[int, int]:
+        """Return the left edge and the width of the text column, which is the same as in the chat.
+
+        The column is computed from the full width. A scroll bar must not cover its right end.
+        """
+        left, width = compute_column(self.width())
+        return left, min(width, self.viewport().width() - left)
+
     def _estimate(self, part: NotePart) -> int:
-        _, width = compute_column(self.width())
+        _, width = self._compute_column()
         chars = max(20, _LINE_CHARS * width // Theme.current().px(760))
         lines = sum(1 + len(line) // chars for line in part.text.split("\n") if line)
         return round(lines * Theme.current().line("body") * 1.2)
@@ -276,7 +284,7 @@ class NoteReader(QScrollArea):
         return next((at for at in nearby if at >= 0 and at not in self._views), None)
 
     def _make(self, index: int) -> None:
-        left, width = compute_column(self.width())
+        left, width = self._compute_column()
         self._is_placing = True
         view = NoteView(self._parts[index], width, self._images, self._page)
         view.light(*self._lit)
@@ -302,7 +310,7 @@ class NoteReader(QScrollArea):
         this widget including the scroll bar.
         """
         self._is_placing = True
-        left, width = compute_column(self.width())
+        left, width = self._compute_column()
         for index, view in self._views.items():
             view.set_width(width)
             self._heights[index] = view.height()
