@@ -289,8 +289,11 @@ class _Connection:
         return self._client
 
     async def _require_same(self, tool: McpTool) -> None:
-        """Raise `McpFailed` if a tool has changed since it was shown to the user."""
-        if self._tools is None:
+        """Raise `ToolFailed` if a tool has changed since it was shown to the user.
+
+        A server at an address may be replaced at any time, so it is asked for its tools each time.
+        """
+        if self._tools is None or self._server.url:
             await self.list_tools()
         assert self._tools is not None
         if self._tools.get(tool.name) != tool.fingerprint:

@@ -118,11 +118,15 @@ def _add_hostile_tools(server: MCPServer) -> None:
 
 
 @contextmanager
-def serve_http() -> Iterator[str]:
-    """Serve over streamable HTTP on loopback, and yield the address."""
+def serve_http(tools: MCPServer | None = None) -> Iterator[str]:
+    """Serve over streamable HTTP on loopback, and yield the address.
+
+    Args:
+        tools: the server with its tools, or None for the same as over standard input and output.
+    """
     import uvicorn
 
-    app = build_server().streamable_http_app()
+    app = (tools or build_server()).streamable_http_app()
     config = uvicorn.Config(app, log_level="critical", lifespan="on", ws="none")
     server = uvicorn.Server(config)
     listener = socket.socket()
