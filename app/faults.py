@@ -96,7 +96,12 @@ def log_bug(error: BaseException) -> None:
 
 
 def report_fault(fault: BaseException | str, where: str) -> None:
-    """Log an unexpected exception or message, and inform the user if a window is open."""
+    """Log an unexpected exception or message, and inform the user if a window is open.
+
+    Args:
+        fault: the exception, or a message from a library.
+        where: the thread or callback in which it occurred.
+    """
     _reporter.report(fault, where)
 
 

@@ -64,7 +64,12 @@ def _report_early_stop(is_json: bool) -> int:
 
 
 def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
-    """Open the window for `strata-gui`, and return the exit code."""
+    """Open the window for `strata-gui`, and return the exit code.
+
+    Args:
+        argv: the arguments after the program's name.
+        open_window: shows the window and returns its exit code.
+    """
     args = build_window_parser().parse_args(argv)
     return _start_window(args, open_window)
 

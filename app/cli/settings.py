@@ -126,6 +126,10 @@ def _find_owner(named: str | None, assistant: Assistant) -> str:
 def _read_key(owner: str, *, allows_plain_http: bool) -> str:
     """Read an API key from the terminal or a pipe.
 
+    Args:
+        owner: the provider or address to which the key belongs.
+        allows_plain_http: whether the user agreed to send the key unencrypted.
+
     Raises:
         InvalidRequest: the key is empty, or would be sent to this address unencrypted.
     """

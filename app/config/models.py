@@ -145,6 +145,11 @@ def find_servers(
 ) -> tuple[FoundServer, ...]:
     """Find model servers on this computer and at `chat.apiBase`.
 
+    Args:
+        values: the settings.
+        ledger: records the requests.
+        limits: the context lengths that services reported when they rejected a long request.
+
     Raises:
         LedgerFailed: a request could not be recorded, so it was not sent.
     """
@@ -214,7 +219,10 @@ def model_choices(
 
 
 def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]:
-    """Map the names of models, as in the setting `chat.model`, to the models that servers offer."""
+    """Map model names to the models that the servers offer.
+
+    The names have the format of the setting `chat.model`.
+    """
     base = values.chat_api_base
     if not base:
         found = find_local_servers(ledger)
@@ -233,7 +241,12 @@ def describe_choice(name: str, limits: "LearnedLimits") -> ModelChoice:
 
 
 def describe_file_choice(name: str, values: Settings) -> ModelChoice:
-    """Describe the model in a file from its header."""
+    """Describe a model file by reading its header.
+
+    Args:
+        name: the value for the setting `chat.model`.
+        values: the settings, including the context length.
+    """
     info = describe(name, local_context=values.chat_local_context)
     file, limit, path = info.file, info.input_limit, find_path(name)
     return ModelChoice(

@@ -75,7 +75,12 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
 
 
 def resolve_path(found: Path, root: Path | None) -> AttachedPath:
-    """Return the location of a file or folder, with symbolic links resolved."""
+    """Return the location of a file or folder, with symbolic links resolved.
+
+    Args:
+        found: the path of the file or folder.
+        root: the vault's folder, or None if no vault is open.
+    """
     whole = found.resolve()
     if root is not None and whole.is_relative_to(root):
         return AttachedPath(root, whole.relative_to(root).as_posix(), is_in_vault=True)

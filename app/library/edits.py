@@ -156,7 +156,7 @@ class NoteEdits:
 class UserEdits:
     """Makes the user's edits to notes in the open vault, and records them in the journal.
 
-    Each edit is a separate edit run (group of edits), which `NoteEdits.undo` can undo.
+    Each edit forms an edit run (a group of edits) of its own, which `NoteEdits.undo` can undo.
     """
 
     def __init__(self, edits: NoteEdits, vault: OpenVault, settings: SettingsStore) -> None:

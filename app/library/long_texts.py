@@ -57,7 +57,9 @@ class LongTexts:
         self._folder = folder
 
     def as_file(self, text: str) -> PastedText:
-        """Store a message as a file. A short question at its start or end stays in the message.
+        """Store a long message as a file.
+
+        A short question at the start or end of the message is not stored, but stays in the message.
 
         Raises:
             StorageFailed: the file cannot be written.

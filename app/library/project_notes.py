@@ -92,7 +92,10 @@ class ProjectNotes:
         reranks: bool = True,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Return the `k` passages of the project that best match a query. See `Library.search`."""
+        """Return the `k` passages of the project that best match a query.
+
+        The other arguments are those of `Searcher.search`.
+        """
         own = tuple(map(self._find_library_path, in_play))
         search = partial(self.library.search, in_play=own, covers=self.covers)
         return self._show(search(query, k, reranks=reranks, is_quoted=is_quoted))
@@ -211,7 +214,12 @@ class ProjectNotes:
 
 
 def _anchor(folder: str, pattern: str) -> str:
-    """Convert a pattern relative to a project to one that is relative to the vault."""
+    """Convert a pattern relative to a project to one that is relative to the vault.
+
+    Args:
+        folder: the project's path in the vault, such as `/a/b`, or an empty string for the vault.
+        pattern: a pattern in `.gitignore` syntax.
+    """
     between = "/" if "/" in pattern.rstrip("/") else "/**/"
     return f"{folder}{between}{pattern.removeprefix('/')}"
 

@@ -87,6 +87,10 @@ class NoteReview:
         """Store which vault to review, and where dismissed findings are stored.
 
         Nothing is read yet.
+
+        Args:
+            vault: the open vault.
+            paths: the folders and files of Strata itself, including that of dismissed findings.
         """
         self._vault, self._paths = vault, paths
         self._lock = threading.Lock()

@@ -114,6 +114,12 @@ def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
 def write_export(folder: Path, title: str, text: str, suffix: str = ".md") -> Path:
     """Write an exported chat to a new file, and return the file's path.
 
+    Args:
+        folder: the folder of the file, which need not exist.
+        title: the title of the chat, which becomes the name of the file.
+        text: the exported chat.
+        suffix: the suffix of the file.
+
     Raises:
         StorageFailed: the file cannot be written.
     """

@@ -150,9 +150,13 @@ def _is_custom(entry: Entry, types: Sequence[str]) -> bool:
 
 
 def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
-    """Return whether a chat is pinned or archived, as set by the last log entry for this mark.
+    """Return whether a chat is pinned or archived, according to the last log entry about it.
 
-    A question that is asked later removes the mark `archived`.
+    A chat is no longer archived if a question was asked in it later.
+
+    Args:
+        log: the chat's log.
+        mark: which of the two to look for.
     """
     for entry in reversed(log.entries):
         if mark == ARCHIVED and _asks(entry):
