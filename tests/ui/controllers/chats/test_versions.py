@@ -212,7 +212,8 @@ def test_an_answer_is_kept_in_its_chat_when_another_chat_is_opened_meanwhile(
     controller = window.view.controllers.session
     with qtbot.waitSignal(controller.turn_ended):
         click_button(dialog.left, "Keep this answer")
-        window.chat.new()
+        window.view.open_session(None)
+        assert window.chat.is_running is False
     window.chat.reopen(session)
     qtbot.waitUntil(lambda: not window.chat.is_running)
     qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")])
