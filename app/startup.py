@@ -111,7 +111,7 @@ class Startup:
         )
 
     def find_files(self) -> "FolderFiles | None":
-        """Return the files of the vault that will be opened, before it is open, or None."""
+        """Return the files of the vault that will be opened, or None if there is no vault."""
         from app.library.files import FolderFiles
 
         folder, excluded = self.look.vault, self._read_values().get("vault.exclude")
@@ -145,7 +145,7 @@ class Startup:
             self._assistant.close()
 
     def _read_values(self) -> dict[str, Any]:
-        """Return the settings of this run by key, as they are written, without a check."""
+        """Return the settings of this run by key, without validating them."""
         return {**_read_settings(self._paths.settings_file), **self._overrides}
 
     def _build(self) -> "Assistant":

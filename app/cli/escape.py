@@ -61,8 +61,8 @@ def _escape(text: str, start: int) -> str:
 class EscapingStream:
     """Escapes control characters and invisible characters in a streamed text, like `escape_text`.
 
-    A piece of the text may end within an emoji. Characters at its end are therefore held back until
-    the next piece shows whether they must be escaped.
+    Characters that may have to be escaped are held back at the end of a piece of text, because the
+    next piece may show that they belong to an emoji and must be kept.
     """
 
     def __init__(self) -> None:

@@ -140,7 +140,7 @@ class ProgressLine:
             self._width = 0
 
     def _is_line_due(self) -> bool:
-        """Return whether to print a separate line now. If so, compute when the next one is due."""
+        """Return whether to print a separate line now. If so, set the time of the next one."""
         passed_s = self._read_clock() - self._started_at
         if passed_s < self._next_line_s:
             return False

@@ -102,9 +102,8 @@ def _find_owner(named: str | None, assistant: Assistant) -> str:
     """Return the provider or server whose API key is to be changed.
 
     Args:
-        named: the provider or address on the command line, or None to use the one that the
-            configured
-            model belongs to.
+        named: the provider or address on the command line, or None for that of the configured
+            model.
         assistant: provides the settings.
 
     Raises:

@@ -104,10 +104,9 @@ def use_labels(text: str) -> str:
 
 
 def adapt_hint(hint: str | None) -> str:
-    """Adapt an error's hint to the window.
+    """Return an error's hint as the window shows it.
 
-    Keys are replaced with labels. Sentences about options and commands of the command line are left
-    out.
+    Setting keys are replaced with their labels, and sentences about the command line are left out.
     """
     sentences = _SENTENCE_END.split(hint or "")
     return use_labels(" ".join(one for one in sentences if not _COMMAND_LINE.search(one)))

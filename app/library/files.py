@@ -41,7 +41,10 @@ class FolderFiles:
         return list_attachable_images(self.root, self.exclude)
 
     def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
-        """List the notes in a folder, or in the whole vault, that are not excluded."""
+        """List the notes in a folder and its subfolders, except excluded ones.
+
+        An empty string for `folder` lists all notes.
+        """
         return list_allowed_notes(self.root, folder, self.exclude)
 
     def read_note(self, path: str, options: ReadOptions = READ_WHOLE) -> Note:

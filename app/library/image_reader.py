@@ -129,7 +129,7 @@ class ImageReader:
         return ReadImage(version, image, header["width"], header["height"], own_size)
 
     def _ask(self, form: str, data: bytes) -> Frame:
-        """Decode an image in the child process, restarting it if it has exited.
+        """Decode an image in the child process, which is restarted if it has exited.
 
         Args:
             form: the format of the image, such as `png`.

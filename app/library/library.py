@@ -313,7 +313,7 @@ class Library(FolderFiles):
         return self._index.measure_cosines(query, texts)
 
     def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        """Map the paths of the given notes to the dates in their properties, in ISO 8601."""
         return self._index.find_days(paths)
 
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
@@ -356,7 +356,7 @@ class Library(FolderFiles):
         return self._index.build_link_resolver()
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the given paths whose notes models may currently read."""
+        """Return those of the given paths that models may currently read."""
         return self._index.filter_allowed(paths)
 
     def health(self) -> list[tuple[str, bool, str]]:

@@ -123,7 +123,7 @@ class ProjectNotes:
         return self.library.measure_cosines(query, texts)
 
     def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        """Map the paths of the given notes to the dates in their properties, in ISO 8601."""
         found = self.library.find_days([*map(self._find_library_path, paths)])
         return {self.name_path(path): days for path, days in found.items()}
 
@@ -158,7 +158,7 @@ class ProjectNotes:
         return (*found, *(_anchor(above, pattern) for pattern in self._excluded))
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the given paths whose notes are in the project and readable by models."""
+        """Return those of the given paths that are in the project and that models may read."""
         return self.library.still_allowed([path for path in paths if self.covers(path)])
 
     def read_allowed(self, path: str) -> Note:

@@ -27,7 +27,7 @@ class UserTextKind:
 
     Attributes:
         section: the name of the prompt section, which is also the id of the segment.
-        noun: the plural noun for messages, such as "memories".
+        noun: the plural noun in messages to the user, such as "memories".
     """
 
     section: str

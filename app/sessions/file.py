@@ -34,9 +34,9 @@ class LoadedLog:
     Attributes:
         header: the first line: chat id, creation time, vault and project.
         entries: the log entries, in file order.
-        whole_bytes: the length of the file without a truncated last line.
+        whole_bytes: the length of the file in bytes, without a truncated last line.
         torn: the last line if it is truncated, otherwise empty bytes.
-        lacks_newline: whether only the final line break is missing.
+        lacks_newline: whether the last line is complete except for its line break.
         problems: one sentence for each line that was skipped or repaired.
         why_read_only: why entries cannot be appended, or None.
         is_outdated: whether the file must be rewritten before anything is appended.

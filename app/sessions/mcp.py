@@ -121,10 +121,10 @@ class McpServers:
             self._rejected -= known
 
     def test(self, server: McpServer, cancel: CancelToken) -> tuple[McpTool, ...]:
-        """Return the tools of an approved server, which is started unless it is open.
+        """Return the tools of an approved server.
 
-        The server that a test starts is stopped after it. A turn may be opening this server at the
-        same time, so that turn gets another one.
+        If no turn uses the server yet, it is started for the test only. The test has its own
+        client, so it does not stop a server that a turn is starting at the same time.
 
         Raises:
             McpFailed: the server cannot be started, or does not answer.

@@ -206,8 +206,8 @@ class Session:
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
         """Store the token counts of the messages that the last compaction replaced.
 
-        Nothing is stored if this object has not appended a compaction, because the counts are
-        stored already.
+        Nothing is stored unless this object has appended that compaction, because the counts of
+        earlier compactions are stored already.
         """
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
