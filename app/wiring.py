@@ -74,14 +74,15 @@ def open_vault(assistant: Assistant, named: str | None, session: str | None = No
 
 
 def find_vault(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
-    """Return the folder to open as the vault, or None.
+    """Return the folder to open as the vault, or None if there is none.
 
-    If the folder was moved and has been opened since, its new path is returned.
+    This is the folder `named`, else the vault of the chat, else the vault in the settings. For the
+    last two, the new path is returned if the folder was moved and opened at its new path.
 
     Args:
         assistant: provides the settings and chats.
-        named: the folder from the command line, which is returned unchanged.
-        session: the chat to continue. Its vault takes precedence over the settings.
+        named: the folder from the command line, or None.
+        session: the chat to continue, or None.
     """
     if named is not None:
         return parse_folder(named)

@@ -18,13 +18,13 @@ SEND_WITH_CTRL: Final = "Ctrl+Enter"
 
 @dataclass(frozen=True)
 class WindowCommand:
-    """A command of the main window, which menus, shortcuts and the palette run.
+    """A command of the main window, which can be run from menus, by shortcuts and in the palette.
 
     Attributes:
-        name: the name under which the command is run and stored.
+        name: the identifier of the command in code and in the settings of shortcuts.
         words: the label of the command in menus and the palette.
         keys: the default shortcuts of the command.
-        group: the heading of the command in the list of shortcuts.
+        group: the heading under which the list of shortcuts shows the command.
         other_words: other words by which the palette finds the command.
     """
 

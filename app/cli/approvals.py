@@ -41,8 +41,8 @@ def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
     Without a terminal, changes are approved only through the option `--approve`.
 
     Args:
-        args: the verb's arguments. `approve` is the approval level, or None.
-        assistant: the assistant whose proposals the user approves from now on.
+        args: the arguments of the subcommand. `approve` is the approval level, or None.
+        assistant: the assistant whose proposals are shown to the user for approval.
     """
     level: ApprovalLevel = args.approve or ("ask" if can_ask() else "never")
     assistant.agents.connect(TerminalApprovals() if can_ask() else None, level)

@@ -298,7 +298,7 @@ def _shorten_item(block: PassageBlock) -> str:
 
 
 def _write_row(line: str) -> str:
-    """Remove the markup from a table row."""
+    """Return a row of a Markdown table without the markup in its cells."""
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     shown = [write_text(cell) if cell.strip("-: ") else cell for cell in cells]
     return line.strip() if shown == cells else f"| {' | '.join(shown)} |"

@@ -139,8 +139,8 @@ def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
 def join_texts(question: str, noted: Iterable[Segment]) -> str:
     """Append the text of the project's notes to a user message.
 
-    Answers may quote these notes without a citation, like the user message, so citations are
-    checked against the result.
+    Answers may quote both without a citation. The check of citations therefore accepts quotations
+    from the joined text.
     """
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))

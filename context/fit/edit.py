@@ -69,14 +69,14 @@ def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:
 
 
 def _find_operation(path: Sequence[Entry], compaction: str) -> Mapping[str, object] | None:
-    """Return the patch operation that stores a compaction, or None if there is none.
+    """Return a copy of the patch operation of a compaction, or None if there is none.
 
-    If the summary was edited, `tokensAfter` of the returned copy is the token count of the history
-    after the last edit.
+    If the summary was edited, `tokensAfter` in the copy is the token count of the history after the
+    last edit.
 
     Args:
         path: the log entries of the active branch, oldest first.
-        compaction: the id of the entry that stores the compaction.
+        compaction: the id of the compaction's log entry.
     """
     edited = find_edited_summaries(path).get(compaction, {})
     for entry in path:

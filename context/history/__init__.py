@@ -4,10 +4,10 @@
     earlier turns + TrimOffsets ── boundaries ──→ the same turns, old messages shortened
 
     turns         `Turn`: a user message and its answers; `MeasuredTurn`: its messages, counted
-    turn_list     `TurnList`: a list of turns that can grow and be cut without counting again
+    turn_list     `TurnList`: extends and shortens a list of turns without counting tokens again
     tool_pairing  exactly one result for each tool call; markers for interrupted answers
     replay        path → turns; applies stored transforms: the patches of hooks and compactions
-    boundaries    how far the path's trims and drops reach, and how older messages are sent
+    boundaries    to which messages the path's trims and drops apply; how older messages are sent
     pins          pinned messages and segments, which move to L2 when their turn is not sent
     sources       attachments and cited notes of earlier turns, for carry-forward (L2)
     memory        scratchpad, progress and facts, from the `memory_update` entries
@@ -18,9 +18,9 @@ shortened, and a `TrimEntry` in the log stores the decision. For a single reques
 shorten answers further (`context.fit.shorten.shorten_answer`). A new entry type that changes
 requests needs a case in `replay`, in addition to its row in `context/log/entries.py`.
 
-This package may import `context.log` and the contract modules. It changes no entry and runs no
-hook, and equal paths give equal turns. `boundaries` never shortens a user message or a pinned
-message, and never makes a message larger.
+This package may import `context.log` and the contract modules. It modifies no entry and runs
+no hook, and its results depend only on the path. `boundaries` never shortens a user message or a
+pinned message, and never makes a message larger.
 """
 
 __all__ = [

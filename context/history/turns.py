@@ -249,7 +249,8 @@ class MeasuredTurn:
         turn: the turn.
         messages: the messages as they are sent.
         tokens: the token count of the messages.
-        counter: the token counter, or None if messages are never merged with those of other turns.
+        counter: counts the tokens again when a message is merged with one of another turn. None if
+            that cannot happen.
     """
 
     turn: Turn

@@ -88,7 +88,7 @@ class SessionController(QObject):
 
     @property
     def is_followed(self) -> bool:
-        """Whether a turn is running in the open chat and the transcript shows all of its text."""
+        """Whether a turn is running in the open chat and its text is shown as it arrives."""
         return self.turn is not None and self._is_followed(self.turn)
 
     @property

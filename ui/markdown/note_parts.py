@@ -106,7 +106,7 @@ class _Cutter:
         return NotePart(start + 1, "\n".join([*head, *self._lines[start:end]]), len(head))
 
     def _can_cut(self, at: int, size: int) -> bool:
-        """Return whether the current part may end before a line.
+        """Return whether the current part may be ended just before the given line.
 
         Args:
             at: the index of the line.

@@ -48,10 +48,10 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class WithMenus(_View):
-    """A mixin for list views that adds a context menu to each row. It must precede the view class.
+    """A mixin for list views that adds a context menu to each row.
 
-    The view must define the signal `menu_wanted`, which carries the index of a row and its empty
-    menu.
+    It must come before the view class in the list of base classes. The view must define the signal
+    `menu_wanted`, which is emitted with the index of a row and a menu. Receivers add actions to it.
     """
 
     menu_wanted: ClassVar[Signal]

@@ -60,10 +60,10 @@ def is_rtl(text: str) -> bool:
 
 
 def from_left(sentence: str) -> str:
-    """Return a sentence of the user interface that is always laid out left to right.
+    """Make a sentence of the user interface display left to right, whatever script it starts with.
 
-    If it starts with a name or quotation in a right-to-left script, a left-to-right mark is put
-    before it. Otherwise, the whole sentence would be laid out right to left.
+    Otherwise, a sentence that starts with a name in a right-to-left script would be displayed right
+    to left. A left-to-right mark is put before such a sentence.
     """
     return f"{_MARK}{sentence}" if is_rtl(sentence) else sentence
 

@@ -192,7 +192,7 @@ def plan_append(path: str, before: bytes, text: str) -> EditPlan:
 
 
 def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
-    """Plan to add a link at the end of a note's section "Related".
+    """Return an edit that adds a link at the end of the section "Related" of a note.
 
     If the note has no such section, it is created at the end of the note.
 
@@ -202,7 +202,7 @@ def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
         link: the link in Markdown.
 
     Raises:
-        EditRefused: the note is not text, or its encoding cannot store the link.
+        EditRefused: the note is not text, or its encoding cannot represent the link.
     """
     note = EditableText.decode(printable(path), before)
     lines = note.text.split("\n")

@@ -109,8 +109,8 @@ def _detect_utf16(data: bytes) -> str:
 def _decode_western(data: bytes, first_bad: int) -> str:
     """Decode Windows-1252 if the result looks like Western text.
 
-    If the text had another encoding, its words would consist of accented letters or contain
-    symbols.
+    Text in another encoding that is decoded as Windows-1252 has words of accented letters, or words
+    that contain symbols.
 
     Args:
         data: the bytes to decode.

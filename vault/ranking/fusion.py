@@ -83,10 +83,11 @@ class Scores:
 
 
 def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:
-    """Return the weight of words relative to meaning, from 0 to 1.
+    """Return the weight of the scores by words in a ranking, from 0 to 1.
 
-    The embedding model was trained on English and knows little of other languages. Therefore words
-    count more in queries with other scripts, in short queries, and for numbers and code.
+    The scores by meaning have the rest of the weight. The embedding model was trained on English
+    and knows little of other languages. Therefore words count more in queries in other scripts, in
+    short queries, and for numbers and code.
 
     Args:
         query: the query without filters.

@@ -129,7 +129,7 @@ def describe_uses(
 def find_images(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, ImageData]:
-    """Return the images that were sent, by the attachment that each image belongs to.
+    """Map each attachment to the image that was sent for it. Attachments without one are left out.
 
     Args:
         attached: the attachments of the message.

@@ -227,7 +227,7 @@ class _Block(QWidget):
         self._editor: MessageEditor | None = None
 
     def set_editor(self, editor: "MessageEditor | None") -> None:
-        """Set the editor around whose field an edge is drawn, or None for no edge."""
+        """Draw a border around the text field of an editor, or no border for None."""
         self._editor = editor
         if editor is not None:
             editor.field.focus_changed.connect(self._on_focus_changed)

@@ -190,7 +190,7 @@ class Scroller(PlaceKeeper, QWidget):
         self._show_jump()
 
     def _settle_held(self) -> None:
-        """Restore the place of a message that was expanded, once its new height is known."""
+        """Scroll an expanded message back to where it was on the screen, given its new height."""
         if self._anchor is not None and self._anchor[0] in self.feed.rows:
             self.feed.fit_row(self._anchor[0])
         self._settle()

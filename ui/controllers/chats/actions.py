@@ -263,7 +263,7 @@ class ChatActionController(QObject):
         return one_line(chat.title, _TITLE_CHARS) if chat and chat.title else "New chat"
 
     def _refuse_running(self, session: str) -> bool:
-        """Return whether a turn is running in a chat. If so, show a message to stop it first."""
+        """Return whether a turn is running in a chat. If so, ask the user to stop it first."""
         is_running = session in self._session.list_running()
         if is_running:
             self._frame.notifier.toast("This chat is being answered. Stop the answer first.")

@@ -1,6 +1,7 @@
-"""The space between blocks of Markdown (leaves), and the indentation in lists, quotes and callouts.
+"""The space between blocks of Markdown, and the indentation in lists, quotes and callouts.
 
-Space is always added above a leaf, so that written text does not change when more is appended.
+A block without inner blocks is called a leaf. Space is always added above a leaf, so that the text
+already on the page does not move when more is appended.
 """
 
 from dataclasses import dataclass
