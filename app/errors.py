@@ -265,8 +265,8 @@ def describe(error: BaseException) -> ErrorInfo:
 def _hook_hint(error: ContextHookError) -> str:
     outcome = "The answer is kept." if error.reason == "turn_end" else "Nothing was sent."
     return (
-        f"{outcome} Mend or remove the hook, or switch the files off: "
-        "`strata settings set hooks.enabled false`."
+        f"{outcome} Mend or remove the hook. "
+        "`strata settings set hooks.enabled false` switches all hook files off."
     )
 
 

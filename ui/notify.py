@@ -45,7 +45,7 @@ from PySide6.QtWidgets import (
 from app.faults import report_fault, set_fault_listener
 from ui.icons import app_icon
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, make_wrapped_label, one_line
+from ui.widgets.controls import IconButton, make_wrapped_label, one_line, plain_tip
 from ui.widgets.geometry import compute_column
 from ui.widgets.texts import from_left
 
@@ -318,7 +318,9 @@ class _Toast(QWidget):
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(14, 6, 8, 6)
         row.setSpacing(theme.space(3))
-        self._line = make_wrapped_label(from_left(_shorten(text)), "ui", "on_tooltip")
+        shown = _shorten(text)
+        self._line = make_wrapped_label(from_left(shown), "ui", "on_tooltip")
+        self._line.setToolTip("" if shown == text else plain_tip(text))
         row.addWidget(self._line, 1)
         if act is not None:
             row.addWidget(self._action(word, act))

@@ -303,7 +303,7 @@ def test_an_error_stands_where_the_answer_would_have_stood(
         qtbot.mouseClick(failure.buttons[1], Qt.MouseButton.LeftButton)
 
 
-def test_an_error_names_settings_by_their_labels_but_in_commands(transcript: Transcript) -> None:
+def test_an_error_names_settings_by_their_labels_and_no_commands(transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
     transcript.live.fail(describe(Offline("OpenAI")))
     (offline,) = widgets(transcript, Failure)
@@ -311,7 +311,7 @@ def test_an_error_names_settings_by_their_labels_but_in_commands(transcript: Tra
     transcript.live.fail(describe(ContextHookError("marker", "before_request", "no")))
     _, hook = widgets(transcript, Failure)
     assert offline.detail.text().endswith('or switch "Offline" off.')
-    assert hook.detail.text().endswith("`strata settings set hooks.enabled false`.")
+    assert hook.detail.text() == "Nothing was sent. Mend or remove the hook."
 
 
 def test_an_error_after_some_text_keeps_the_text(transcript: Transcript) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.errors import StorageFailed
 from app.library.long_texts import LongTexts
 from app.paths import Paths
-from app.startup import Startup
+from app.startup import Startup, sweep_files
 from app.wiring import build
 from chains.tokenizer import load_counter
 from tests.support.sessions.turns import ask, result_of
@@ -125,12 +125,12 @@ def test_texts_of_chats_that_are_gone_are_removed_when_a_window_opens(strata_hom
             grow_old(path.parent)
         result_of(ask(assistant, "What is it about?", mode="chat", attach=(str(kept),)))
     with closing(Startup(paths)) as opening:
-        opening.open()
+        sweep_files(opening.open())
     assert (kept.exists(), orphan.exists()) == (True, False)
     for chat in paths.sessions.glob("*.jsonl"):
         chat.unlink()
     with closing(Startup(paths)) as opening:
-        opening.open()
+        sweep_files(opening.open())
     assert not kept.exists()
 
 
