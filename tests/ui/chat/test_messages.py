@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.library.attachments import Selection
@@ -137,6 +137,15 @@ def test_tab_walks_the_field_and_its_buttons(qtbot: QtBot, transcript: Transcrip
         qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Tab)
         visited.append(QGuiApplication.focusObject().text())
     assert visited == ["Cancel", "Ask again"]
+
+
+def test_an_agent_that_failed_tells_why_when_its_chat_is_opened_again(
+    transcript: Transcript,
+) -> None:
+    failed = answer(text="", steps=STEPS[:1], status="error", reason="the server did not answer")
+    show(transcript, user(), failed)
+    said = [label.text() for label in first(transcript, Answer).findChildren(QLabel)]
+    assert "No answer arrived: the server did not answer." in said
 
 
 def test_an_edit_is_kept_while_the_chat_is_read_anew(transcript: Transcript) -> None:

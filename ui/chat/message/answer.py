@@ -203,14 +203,21 @@ class Answer(AccessibleFrame):
         self._found.setText(sentence)
         self._found.setVisible(bool(sentence))
 
-    def show_end(self, item: AnswerItem) -> None:
-        """Show below the text why the answer is incomplete. Hide this if it is complete."""
-        is_broken = item.status == "interrupted"
-        sentence = "" if item.status == "error" else use_labels(item.ending)
+    def show_end(self, item: AnswerItem, *, with_error: bool = False) -> None:
+        """Show below the text why the answer is incomplete. Hide this if it is complete.
+
+        Args:
+            item: the answer.
+            with_error: whether the error of a failed answer is shown, because no other widget does.
+        """
+        is_broken, has_failed = item.status == "interrupted", item.status == "error"
+        sentence = "" if has_failed and not with_error else use_labels(item.ending)
         if is_broken and not item.reason:
             sentence = describe_ending("", bool(self._text.strip() or self.steps.steps))
         self.ending = sentence
-        self._end.show_ending(sentence, can_continue=item.can_continue, can_retry=is_broken)
+        self._end.show_ending(
+            sentence, can_continue=item.can_continue, can_retry=is_broken or has_failed
+        )
 
     def copy(self) -> None:
         """Copy the answer to the clipboard as Markdown."""

@@ -205,7 +205,7 @@ class MessageMaker(QObject):
         made.set_text(item.shown_text)
         self.fill(made, item)
         self._place(made, item)
-        made.show_end(item)
+        made.show_end(item, with_error=True)
         return made
 
     def retry(self, message: str, entry: str, code: str = "") -> Failure:
