@@ -9,7 +9,9 @@ from PySide6.QtGui import QColor, QFont, QImage, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
+    QDialog,
     QFileDialog,
+    QFrame,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -310,3 +312,35 @@ def test_the_completions_of_the_folder_dialog_can_be_read(
     shown = popup.viewport().grab().toImage()
     assert shown.pixelColor(shown.width() - 2, shown.height() - 2) == theme.color("bg.overlay")
     popup.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_dialog_is_lighter_than_the_page_and_shows_its_raised_surfaces(
+    mode: Mode, qtbot: QtBot
+) -> None:
+    theme = Theme.current()
+    theme.apply(mode)
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    column, surface = QVBoxLayout(dialog), QFrame()
+    surface.setProperty("surface", "raised")
+    surface.setMinimumSize(80, 40)
+    column.setContentsMargins(20, 20, 20, 20)
+    column.addWidget(surface)
+    dialog.show()
+    image = dialog.grab().toImage()
+    ground, raised = (image.pixelColor(5, 5), image.pixelColor(surface.geometry().center()))
+    assert ground == theme.color("bg.overlay")
+    assert raised != ground
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_placeholder_can_be_read(mode: Mode, qtbot: QtBot) -> None:
+    theme = Theme.current()
+    theme.apply(mode)
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    field.setPlaceholderText("Search settings")
+    field.show()
+    shown = field.palette().color(QPalette.ColorRole.PlaceholderText)
+    assert shown == theme.color("text.tertiary")

@@ -92,8 +92,7 @@ class ChoiceCard(QAbstractButton):
         painter.setFont(small)
         if self._badge:
             begin = left + QFontMetrics(strong).horizontalAdvance(title) + 10
-            tone = "text.secondary" if self.isChecked() else "success.text"
-            painter.setPen(theme.color(tone))
+            painter.setPen(theme.color("success.text"))
             room = QRect(begin, top, left + width - begin, high)
             draw_text(painter, room, Qt.AlignmentFlag.AlignVCenter, self._badge)
         if self.sentence:

@@ -330,7 +330,7 @@ def paint_text(
 
 
 def elide_path(text: str, path: str, metrics: QFontMetrics, width: int) -> str:
-    """Shorten a sentence that is too long, by eliding the middle of the path in it.
+    """Shorten a sentence that is too long, by eliding the beginning of the path in it.
 
     If the path would get too short, the middle of the whole sentence is elided instead.
 
@@ -340,11 +340,10 @@ def elide_path(text: str, path: str, metrics: QFontMetrics, width: int) -> str:
         metrics: the metrics of the font in which the sentence is drawn.
         width: the available width in pixels.
     """
-    middle = Qt.TextElideMode.ElideMiddle
     rest = metrics.horizontalAdvance(text.replace(path, "", 1))
-    shown = metrics.elidedText(path, middle, max(0, width - rest))
+    shown = metrics.elidedText(path, Qt.TextElideMode.ElideLeft, max(0, width - rest))
     if metrics.horizontalAdvance(text) <= width or len(shown) < _SHORTEST_PATH:
-        return metrics.elidedText(text, middle, width)
+        return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
     return text.replace(path, shown, 1)
 
 

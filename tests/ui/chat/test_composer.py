@@ -467,6 +467,16 @@ def test_the_list_stands_within_the_window(qtbot: QtBot, offering: Composer, wid
     assert popup.geometry().bottom() < below
 
 
+def test_the_list_covers_no_attachment(qtbot: QtBot, offering: Composer) -> None:
+    offering.window().resize(900, 700)
+    offering.set_attached({Attachment(f"Note {n}.md"): ChipState(tokens=9) for n in range(4)})
+    qtbot.keyClicks(offering.input, "@")
+    popup = offering.completer.popup
+    assert popup.isVisible()
+    top = offering.mapTo(offering.window(), QPoint(0, 0)).y()
+    assert popup.geometry().bottom() < top
+
+
 def test_the_list_follows_the_field_when_the_window_is_resized(
     qtbot: QtBot, offering: Composer
 ) -> None:

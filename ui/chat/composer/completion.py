@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
@@ -261,7 +261,7 @@ class _Popup(QFrame):
         self.hide()
 
     def show_at(self, matches: Sequence[Match], field: QTextEdit, start: int) -> None:
-        """Show matching suggestions above the trigger, or below it if there is no space above.
+        """Show matching suggestions above the composer, or below the trigger if space is missing.
 
         Args:
             matches: the suggestions, the best first.
@@ -278,7 +278,8 @@ class _Popup(QFrame):
         spot = field.viewport().mapTo(window, mark.topLeft())
         width = min(Theme.current().px(_WIDTH), window.width() - 16)
         height = self.view.rows_height() + 10
-        above = spot.y() - height - 6
+        box = field.parentWidget() or field  # its attachments stay visible
+        above = min(spot.y(), box.mapTo(window, QPoint(0, 0)).y()) - height - 6
         y = above if above >= 8 else spot.y() + mark.height() + 6
         x = max(8, min(spot.x() - 12, window.width() - width - 8))
         self.setGeometry(x, y, width, height)
