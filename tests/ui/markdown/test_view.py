@@ -499,3 +499,16 @@ def test_a_menu_is_gone_once_an_item_is_chosen(qtbot: QtBot, view: MarkdownView)
     click_item(menu, "Select all")
     qtbot.waitUntil(lambda: not isValid(menu))
     assert view.textCursor().selectedText() == "Some text."
+
+
+def test_the_bar_of_a_quoted_code_block_is_as_high_as_the_block(view: MarkdownView) -> None:
+    view.set_markdown("> ```sh\n> restic snapshots\n> restic restore latest\n> ```\n")
+    view.resize(640, 200)
+    picture, theme = view.grab().toImage(), Theme.current()
+    bar, block = theme.color("line.strong"), theme.color("bg.raised")
+    rows, middle = range(picture.height()), view.cursorRect(view.document().find("restic")).y()
+    x = next(x for x in range(picture.width()) if picture.pixelColor(x, middle) == bar)
+    in_bar = [y for y in rows if picture.pixelColor(x, y) == bar]
+    in_block = [y for y in rows if picture.pixelColor(picture.width() // 2, y) == block]
+    assert abs(in_bar[0] - in_block[0]) <= 1
+    assert in_bar[-1] >= in_block[-1] - 1

@@ -96,7 +96,7 @@ class DecorationPainter:
         first, last = reach
         for panel in ink.panels:
             if panel.first <= last and panel.last >= first:
-                self._paint_panel(painter, panel)
+                self._paint_panel(painter, panel, ink)
 
     def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
         """Paint the visible backgrounds of inline code and citations.
@@ -202,13 +202,12 @@ class DecorationPainter:
         x = edge + line.width() if is_rtl else edge - width
         return QRectF(x, low - theme.px(16), width, high), low
 
-    def _paint_panel(self, painter: QPainter, panel: Panel) -> None:
+    def _paint_panel(self, painter: QPainter, panel: Panel, ink: Decorations) -> None:
         theme, rect = Theme.current(), self.panel_rect(panel)
         if panel.kind == "quote":
-            bar = QRectF(
-                rect.right() - 3 if panel.is_rtl else rect.left(), rect.top(), 3, rect.height()
-            )
-            painter.fillRect(bar, theme.color("line.strong"))
+            top, bottom = self._find_quote_ends(panel, ink)
+            x = rect.right() - 3 if panel.is_rtl else rect.left()
+            painter.fillRect(QRectF(x, top, 3, bottom - top), theme.color("line.strong"))
             return
         soft = "bg.raised" if panel.tone in {"", "neutral"} else f"{panel.tone}.soft"
         shape = QPainterPath()
@@ -221,6 +220,14 @@ class DecorationPainter:
             paint_icon(painter, spot, panel.icon, "text.tertiary")
         else:
             self._paint_code_head(painter, panel, rect)
+
+    def _find_quote_ends(self, quote: Panel, ink: Decorations) -> tuple[float, float]:
+        """Return the top and bottom of a quote, with the head of a code block at its start."""
+        codes = [panel for panel in ink.panels if panel.kind == "code"]
+        rect = self.panel_rect(quote)
+        tops = [self.panel_rect(code).top() for code in codes if code.first == quote.first]
+        bottoms = [self.panel_rect(code).bottom() for code in codes if code.last == quote.last]
+        return min([rect.top(), *tops]), max([rect.bottom(), *bottoms])
 
     def _paint_callout(
         self, painter: QPainter, panel: Panel, rect: QRectF, shape: QPainterPath
