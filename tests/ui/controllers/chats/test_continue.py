@@ -90,15 +90,21 @@ def test_an_answer_is_continued_by_keys(window: WindowPage, server: ModelServer,
     assert [one.text for one in window.chat.answers()] == ["The barrel h and so on."]
 
 
-def test_the_text_so_far_stays_in_view_while_the_rest_arrives(
-    scripted: Assistant, server: ModelServer, qtbot: QtBot
-) -> None:
+def open_broken_chat(scripted: Assistant, server: ModelServer, qtbot: QtBot) -> WindowPage:
+    """Open a window whose answer broke off. If it is continued, a part of the rest arrives."""
     page = open_window(scripted, None, qtbot, mode="chat")
     server.script(BROKEN, Answer("and so on, for a while.", chunk_chars=4, stall_after=3))
     page.composer.send(QUESTION)
     qtbot.waitUntil(
         lambda: bool(page.chat.answers()) and RESUME in names_in(page.chat.answers()[0])
     )
+    return page
+
+
+def test_the_text_so_far_stays_in_view_while_the_rest_arrives(
+    scripted: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    page = open_broken_chat(scripted, server, qtbot)
     page.press_keys("Ctrl+Shift+R")
     qtbot.waitUntil(lambda: page.chat.answers()[0].text == "The barrel h and so o")
     page.run("stop")
@@ -158,12 +164,7 @@ def test_a_continuation_that_fails_can_be_repeated(window: WindowPage, server: M
 def test_a_continued_chat_that_is_opened_meanwhile_shows_the_whole_answer(
     scripted: Assistant, server: ModelServer, qtbot: QtBot
 ) -> None:
-    page = open_window(scripted, None, qtbot, mode="chat")
-    server.script(BROKEN, Answer("and so on, for a while.", chunk_chars=4, stall_after=3))
-    page.composer.send(QUESTION)
-    qtbot.waitUntil(
-        lambda: bool(page.chat.answers()) and RESUME in names_in(page.chat.answers()[0])
-    )
+    page = open_broken_chat(scripted, server, qtbot)
     session = page.chat.session
     page.press_keys("Ctrl+Shift+R")
     qtbot.waitUntil(lambda: page.chat.answers()[0].text == "The barrel h and so o")

@@ -164,12 +164,8 @@ def test_the_dialog_fits_the_window(
     assert window.chat.answers()[0].text == "Two barrels."
 
 
-def test_an_answer_is_kept_while_the_other_one_still_arrives(
-    assistant: Assistant, server: ModelServer, qtbot: QtBot
-) -> None:
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "openai/small")
-    window = open_window(assistant, None, qtbot, mode="chat")
+def compare_while_arriving(window: WindowPage, server: ModelServer, qtbot: QtBot) -> VersionsDialog:
+    """Ask, and open the comparison in which the answer of another model is still arriving."""
     server.script(Answer("Two barrels."))
     window.composer.send("How many barrels?")
     qtbot.waitUntil(lambda: bool(window.view.transcript.last_answer_entry))
@@ -178,6 +174,16 @@ def test_an_answer_is_kept_while_the_other_one_still_arrives(
     server.script(Answer("Three barrels, at least.", stall_after=2))
     answer_with(dialog, "large")
     qtbot.waitUntil(lambda: shown(dialog)[1].startswith("Three"))
+    return dialog
+
+
+def test_an_answer_is_kept_while_the_other_one_still_arrives(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "openai/small")
+    window = open_window(assistant, None, qtbot, mode="chat")
+    dialog = compare_while_arriving(window, server, qtbot)
     click_button(dialog.left, "Keep this answer")
     qtbot.waitUntil(lambda: not window.chat.is_running)
     qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")])
@@ -200,15 +206,8 @@ def test_an_answer_is_kept_in_its_chat_when_another_chat_is_opened_meanwhile(
     assistant.settings.set("chat.apiBase", server.url)
     assistant.settings.set("chat.model", "openai/small")
     window = open_window(assistant, None, qtbot, mode="chat")
-    server.script(Answer("Two barrels."))
-    window.composer.send("How many barrels?")
-    qtbot.waitUntil(lambda: bool(window.view.transcript.last_answer_entry))
+    dialog = compare_while_arriving(window, server, qtbot)
     session = window.chat.session
-    dialog = open_dialog(window, qtbot)
-    qtbot.waitUntil(lambda: any("large" in item for item in items(dialog)))
-    server.script(Answer("Three barrels, at least.", stall_after=2))
-    answer_with(dialog, "large")
-    qtbot.waitUntil(lambda: shown(dialog)[1].startswith("Three"))
     controller = window.view.controllers.session
     with qtbot.waitSignal(controller.turn_ended):
         click_button(dialog.left, "Keep this answer")

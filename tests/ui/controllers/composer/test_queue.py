@@ -31,12 +31,8 @@ def type_message(window: WindowPage, text: str) -> None:
     QTest.keyClick(window.composer.view.input, Qt.Key.Key_Return)
 
 
-def test_a_queued_message_is_sent_when_the_answer_is_complete(
-    assistant: Assistant, server: ModelServer, qtbot: QtBot
-) -> None:
-    assistant.settings.set("chat.apiBase", server.url)
-    assistant.settings.set("chat.model", "scripted")
-    page = open_window(assistant, None, qtbot, mode="chat")
+def answer_first_late(server: ModelServer) -> threading.Event:
+    """Script two answers. The first one arrives once the returned event is set."""
     gate = threading.Event()
 
     def answer_late(_body: object) -> Answer:
@@ -44,6 +40,16 @@ def test_a_queued_message_is_sent_when_the_answer_is_complete(
         return Answer("One.")
 
     server.script(answer_late, Answer("Two."))
+    return gate
+
+
+def test_a_queued_message_is_sent_when_the_answer_is_complete(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "scripted")
+    page = open_window(assistant, None, qtbot, mode="chat")
+    gate = answer_first_late(server)
     type_message(page, "First?")
     qtbot.waitUntil(lambda: page.chat.is_running and len(server.bodies) == 1)
     type_message(page, "Second?")
@@ -93,13 +99,7 @@ def test_a_queued_message_is_sent_while_another_chat_is_open(
     assistant.settings.set("chat.apiBase", server.url)
     assistant.settings.set("chat.model", "scripted")
     page = open_window(assistant, None, qtbot, mode="chat")
-    gate = threading.Event()
-
-    def answer_late(_body: object) -> Answer:
-        gate.wait(30)
-        return Answer("One.")
-
-    server.script(answer_late, Answer("Two."))
+    gate = answer_first_late(server)
     type_message(page, "First?")
     qtbot.waitUntil(lambda: page.chat.session is not None)
     session = page.chat.session
