@@ -641,6 +641,7 @@ def test_enter_is_forgotten_when_the_message_is_still_too_long_or_written_on(
         qtbot.keyClick(composer.input, Qt.Key.Key_Return)
         qtbot.keyClicks(composer.input, " still")
         composer.set_meter(0.9)
+    assert composer.text() == "Longer still"
 
 
 @pytest.mark.parametrize("changed", ["size", "theme", "both"])

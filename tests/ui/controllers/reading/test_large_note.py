@@ -109,7 +109,9 @@ def test_another_note_opens_while_a_heading_is_searched(
 ) -> None:
     days = open_note(window, "Days.md", qtbot)
     days.click_link("Journal")
-    open_note(window, "Watering.md", qtbot)
+    watering = open_note(window, "Watering.md", qtbot)
+    assert not may_parse.is_set()
+    assert watering.path == "Watering.md"
     may_parse.set()
 
 
