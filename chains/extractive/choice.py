@@ -122,8 +122,8 @@ class ChosenParts:
     """The parts of the sources, such as sentences and lists, that answer a question best.
 
     Attributes:
-        parts: the parts, best first. If the question asks for the first or last time of something,
-            they are sorted by date.
+        parts: the parts, best first, but those below the same headings together. If the question
+            asks for the first or last time of something, they are sorted by date.
         closest: the highest cosine similarity between the question and a part, or None if no part
             was compared.
     """
@@ -168,6 +168,9 @@ def choose_parts(
     found = [part for at, part in enumerate(found) if not any(map(part.overlaps, found[:at]))]
     if question.order:
         found.sort(key=_read_date, reverse=question.order == "last")
+    else:  # quotations below the same headings stand together
+        places = list(dict.fromkeys(part.place for part in found))
+        found.sort(key=lambda part: places.index(part.place))
     return ChosenParts(tuple(found), max(cosines, default=None))
 
 

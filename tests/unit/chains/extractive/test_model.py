@@ -75,6 +75,28 @@ def test_a_quotation_stands_below_its_title_and_headings(answer, source):
     assert text.split("\n\n")[1] == "*Note 2 › Power*"
 
 
+def test_quotations_below_the_same_headings_stand_together(answer, source):
+    long = "Fans and cables are listed on another page of this folder. " * 7
+    backup = f"## Backup\nThe backup ends at six. {long}\n\nThe backup of photos ends later."
+    disks = f"## Disks\nThe backup ends when both disks are full. {long}"
+    nearness = {"The backup ends at six": 0.9, "when both disks": 0.9, "photos": 0.6}
+
+    def compare(_question, texts):
+        return [
+            max((nearness[key] for key in nearness if key in text), default=0) for text in texts
+        ]
+
+    sources = source(1, backup), source(2, disks)
+    text = answer("When does the backup end?", *sources, compare=compare)
+    assert [line for line in text.split("\n") if line.startswith(("*", ">"))] == [
+        "*Note 1 › Backup*",
+        "> The backup ends at six. [1]",
+        "> The backup of photos ends later. [1]",
+        "*Note 2 › Disks*",
+        "> The backup ends when both disks are full. [2]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("days", "title", "place"),
     [
