@@ -22,10 +22,19 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
 )
+from PySide6.QtWidgets import QWidget
 
 from ui.theme import Theme
 
-__all__ = ["app_icon", "icon", "keep_upright", "mirror_painter", "paint_icon", "pixmap"]
+__all__ = [
+    "app_icon",
+    "begin_painting",
+    "icon",
+    "keep_upright",
+    "mirror_painter",
+    "paint_icon",
+    "pixmap",
+]
 
 _FONT = "phosphor-1.3.0.ttf"
 _NAMES = "phosphor-charmap-1.3.0.json"
@@ -92,6 +101,17 @@ def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.seco
             painter.setFont(_glyph_font(side))
             painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, _glyphs()[name])
     painter.restore()
+
+
+def begin_painting(widget: QWidget) -> QPainter:
+    """Return a painter for a widget that smooths edges and follows the widget's layout direction.
+
+    If the layout runs from right to left, what is painted is mirrored (see `mirror_painter`).
+    """
+    painter = QPainter(widget)
+    mirror_painter(painter, widget.rect(), widget.layoutDirection())
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    return painter
 
 
 def mirror_painter(painter: QPainter, rect: QRect | QRectF, direction: Qt.LayoutDirection) -> None:

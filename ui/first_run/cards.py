@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
 
@@ -51,9 +51,7 @@ class ChoiceCard(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the card of a choice. The chosen card has an accent-coloured border."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         is_on = self.isChecked()
         pen = painter.pen()
         pen.setColor(theme.color("accent.base" if is_on else "line.control"))
@@ -129,9 +127,7 @@ class StepBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the steps of the first run as circles with names, and lines between the circles."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         side, left = theme.px(_CIRCLE), 0
         for place, name in enumerate(self._names):
             if place:

@@ -5,11 +5,11 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy
 
 from resources import sample_vault
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import one_line, paint_row, plain_tip
 from ui.widgets.formatting import count
@@ -77,9 +77,7 @@ class VaultSwitcher(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the icon, the name and the two arrows."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         paint_row(self, painter)
         side = theme.px(16)
         top = (self.height() - side) // 2

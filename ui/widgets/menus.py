@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCursor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QCursor, QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, QWidget
 
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, one_line, paint_row, plain_tip
 
 __all__ = ["MenuButton", "TitleButton", "select_item", "show_menu", "unlight_after"]
 
@@ -160,17 +160,9 @@ class MenuButton(QToolButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button's background, icon, label and arrow."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_hot = self.underMouse() or self.isDown()
-        if is_hot:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("bg.pressed" if self.isDown() else "bg.hover"))
-            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
-        if self.hasFocus():
-            paint_focus(painter, self.rect())
-        tone = "text.primary" if is_hot else "text.secondary"
+        theme, painter = Theme.current(), begin_painting(self)
+        paint_row(self, painter)
+        tone = "text.primary" if self.underMouse() or self.isDown() else "text.secondary"
         if self._icon_name:
             paint_icon(painter, self._square(8, theme.px(_ICON)), self._icon_name, tone)
         before, after = self._sides()
@@ -258,15 +250,8 @@ class TitleButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button's background, title and arrow."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.underMouse() or self.isDown():
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("bg.pressed" if self.isDown() else "bg.hover"))
-            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
-        if self.hasFocus():
-            paint_focus(painter, self.rect())
+        theme, painter = Theme.current(), begin_painting(self)
+        paint_row(self, painter)
         side = theme.px(_ARROW)
         text = self.rect().adjusted(_INSET, 0, -side - 11, 0)
         painter.setPen(theme.color("text.primary"))

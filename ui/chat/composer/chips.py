@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle, QWidget
 from context.layers import ImageData
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState, read_thumbnail
-from ui.icons import keep_upright, mirror_painter, paint_icon
+from ui.icons import begin_painting, keep_upright, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
 from ui.widgets.flow_row import FlowRow
@@ -163,9 +163,7 @@ class Chip(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the attachment's chip: border, icon, name, counts and remove button."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         self._paint_field(painter)
         is_amber = self._state is not None and self._state.is_amber
         side = self._picture_side()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, mirror_painter, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import (
     IconButton,
@@ -88,9 +88,7 @@ class Meter(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the bar and the percentage of the token budget."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         painter.setPen(Qt.PenStyle.NoPen)
         if self.underMouse():
             painter.setBrush(theme.color("bg.hover"))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import draw_text, make_wrapped_label, paint_focus, plain_tip
 from ui.widgets.geometry import keep_place
@@ -102,9 +102,7 @@ class _StepLine(QAbstractButton):
         step = self._step
         if step is None:
             return
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         if self.underMouse():
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color("bg.hover"))

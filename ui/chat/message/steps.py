@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.chat.message.step_row import StepRow
 from ui.chat.message.step_words import StepView, summary, took
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import draw_text, paint_focus, plain_tip
 from ui.widgets.geometry import OUTDENT, keep_place
@@ -138,9 +138,7 @@ class _Head(QAbstractButton):
         return QSize(160, Theme.current().px(_HEAD))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         tone = "text.primary" if self.underMouse() else "text.secondary"
         side = theme.px(12)
         arrow = QRect(OUTDENT, (self.height() - side) // 2, side, side)

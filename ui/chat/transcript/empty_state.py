@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from html import escape
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import ago, plural
@@ -158,9 +158,7 @@ class QuestionButton(QPushButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the suggested question, with an icon of the Enter key at the right edge."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(theme.color("line.hairline"))
         painter.setBrush(theme.color(self._ground()))

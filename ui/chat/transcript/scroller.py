@@ -1,11 +1,11 @@
 """Keep the scroll position of a chat at its end, or at the message being read."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
 
 from ui.chat.transcript.feed import Feed, MessageRow, Slot
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import draw_text, paint_focus
 from ui.widgets.geometry import PlaceKeeper, set_in
@@ -242,9 +242,7 @@ class _JumpButton(QPushButton):
         dress(self, "ui", "")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, painter = Theme.current(), begin_painting(self)
         edge = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(theme.color("line.strong"))
         painter.setBrush(theme.color("bg.hover" if self.underMouse() else "bg.overlay"))

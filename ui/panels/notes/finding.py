@@ -3,17 +3,17 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QEnterEvent, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.icons import mirror_painter, paint_icon
+from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import (
     IconButton,
     draw_text,
     make_wrapped_label,
     one_line,
-    paint_focus,
+    paint_row,
     plain_tip,
 )
 from ui.widgets.formatting import place
@@ -124,13 +124,8 @@ class NoteButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the note's icon and title, and the number of the line."""
-        theme, painter = Theme.current(), QPainter(self)
-        mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.underMouse() or self.isDown():
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("bg.pressed" if self.isDown() else "bg.hover"))
-            painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
+        theme, painter = Theme.current(), begin_painting(self)
+        paint_row(self, painter)
         side = theme.px(16)
         spot = QRect(8, (self.height() - side) // 2, side, side)
         paint_icon(painter, spot, "file-text", "text.secondary")
@@ -143,5 +138,3 @@ class NoteButton(QAbstractButton):
         painter.setFont(theme.font("ui"))
         painter.setPen(theme.color("text.link"))
         paint_text(painter, inner.adjusted(0, 0, -taken - 8, 0), self.text())
-        if self.hasFocus():
-            paint_focus(painter, self.rect())
