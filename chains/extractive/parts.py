@@ -35,7 +35,7 @@ _NO_ANSWER: Final = re.compile(
     r"copyright and related rights|all rights reserved|licen[sc]ed under|\bMIT license\b"
     r"|^(?:thank you|thanks|hello|hi|dear|best|regards|cheers)\b[^.]{0,40}[.!,]?$"
     r"|^more info(?:rmation)?:|^(?:jump|back|go) to\b.{0,30}(?:top|contents|tests)?\W*$"
-    r"|^see(?: also)?:? (?:(?:\S+ ){0,4}\S+|how to\b[^.]*|the [^.]*)[.]?$",
+    r"|^see also:|^see(?: also)?:? (?:(?:\S+ ){0,4}\S+|how to\b[^.]*|the [^.]*)[.]?$",
     re.IGNORECASE,
 )
 _MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")

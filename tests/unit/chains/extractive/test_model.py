@@ -174,6 +174,8 @@ def test_what_begins_with_the_asked_thing_defines_it(answer, source):
     text = (
         "The growth of a bean pole can be seen by anyone.\n\n"
         "See bean pole supports.\n\n"
+        "See also: https://example.org/bean-pole and the pages that it links to for a bean pole.\n"
+        "\n"
         "- Trellis: a lattice for climbers\n"
         "- **Bean pole**: a stick of two metres that carries the plant\n" + LONG
     )
@@ -181,6 +183,7 @@ def test_what_begins_with_the_asked_thing_defines_it(answer, source):
     assert "stick of two metres" in quoted
     assert "Trellis" not in quoted
     assert "supports" not in quoted
+    assert "See also" not in quoted
 
 
 def test_a_duration_is_quoted_where_one_is_asked_for(answer, source):
