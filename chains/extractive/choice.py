@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final
 
 from chains.extractive.parts import Part, PartKind, build_parts, verify_part
-from chains.extractive.question import AskedQuestion, Facet, QuestionKind
+from chains.extractive.question import DATE, FIGURES, AskedQuestion, Facet, QuestionKind
 from chains.extractive.words import measure_match, split_words, weigh_words
 from context.layers import Segment
 from vault.notes.keywords import FUNCTION_WORDS
@@ -75,23 +75,6 @@ _LEAST: Final[Mapping[QuestionKind, float]] = {
     "list": 0.8,
 }
 
-_DATE: Final = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}[.:]\d{2}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"[a-z]*\.? \d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-    r"|\b(?:daily|weekly|monthly|every)\b",
-    re.IGNORECASE,
-)
-_NUMBER: Final = r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|half)"
-_FIGURES: Final = {
-    "number": re.compile(rf"\d|{_NUMBER}\b"),
-    "duration": re.compile(
-        rf"{_NUMBER}[ -]?(?:ms|s|min|h|d|milli\w*|seconds?|minutes?|hours?|days?|nights?|weeks?"
-        r"|months?|years?|blocks?|epochs?|slots?|sekunden?|minuten?|stunden?|tagen?|wochen?"
-        r"|monaten?|jahren?)\b|\b(?:daily|weekly|monthly|yearly|hourly|twice|every)\b",
-        re.IGNORECASE,
-    ),
-    "version": re.compile(r"\b[vV]?\d+\.\d+"),
-}
 _DEFINED: Final = re.compile(
     r"(?:(?:the|an?|der|die|das)\s+)?([^.:;\n–—]{2,60}?)[*`_]*"
     r"\s*(?:[:–—]|\s-\s|\s(?:is|are|means?|refers?|stands? for|ist|sind)\s)",
@@ -275,7 +258,7 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
     """
     worth = _WORTH[question.kind][part.kind]
     above = " ".join(part.heading[-1:])
-    if question.kind == "time" and _DATE.search(part.text):
+    if question.kind == "time" and DATE.search(part.text):
         worth *= DATED_WORTH
     if question.kind == "how_to":
         worth *= _weigh_instructions(part)
@@ -291,7 +274,7 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
     is_named = bool(part.title_words) and part.title_words <= names
     if question.kind == "list" and part.is_collection and not is_named:
         worth *= OTHER_COLLECTION_WORTH
-    if question.figure and _FIGURES[question.figure].search(part.text):
+    if question.figure and FIGURES[question.figure].search(part.text):
         worth *= FIGURE_WORTH if question.figure == "number" else EXACT_FIGURE_WORTH
     if is_named:
         worth *= TITLE_WORTH

@@ -10,7 +10,7 @@ from typing import Final
 from chains.cancel import CancelToken
 from chains.extractive.choice import ChosenParts, Compare, choose_parts
 from chains.extractive.parts import Part
-from chains.extractive.question import AskedQuestion, read_question
+from chains.extractive.question import AskedQuestion, can_answer, read_question
 from chains.extractive.words import (
     is_unspaced,
     measure_match,
@@ -158,6 +158,9 @@ def _may_answer(
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return True
+    quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
+    if quoted and not can_answer(question, quoted):
+        return False
     coverage = _measure_coverage(question, sources)
     if support is None:
         return coverage >= LEAST_COVERAGE

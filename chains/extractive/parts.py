@@ -16,7 +16,7 @@ from chains.citations.quotes import VerbatimText, count_words, remove_markup
 from chains.citations.sentences import split_paragraph
 from chains.extractive.blocks import PassageBlock, parse_blocks
 from chains.extractive.words import split_words
-from chains.extractive.writer import write_code, write_lines, write_text
+from chains.extractive.writer import write_code, write_lines, write_row, write_text
 from context.layers import Segment
 
 __all__ = ["Part", "PartKind", "build_parts", "verify_part"]
@@ -38,6 +38,7 @@ _NO_ANSWER: Final = re.compile(
     r"|^see also:|^see(?: also)?:? (?:(?:\S+ ){0,4}\S+|how to\b[^.]*|the [^.]*)[.]?$",
     re.IGNORECASE,
 )
+_UNENDED: Final = re.compile(r"[\w,][*_]*$")
 _MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
 _LINK_ALONE: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*")
@@ -179,18 +180,20 @@ class _Builder:
             if is_example and _introduces(block):
                 yield from self._build_run("sentences", blocks, at, at + 2)
             else:
-                yield from self._build_sentences(block, is_first=at == 0)
+                sentences = split_paragraph(block.lines)
+                if behind and behind[0].kind == "item" and _UNENDED.search(sentences[-1]):
+                    sentences.pop()
+                yield from self._build_sentences(block, sentences, is_first=at == 0)
 
-    def _build_sentences(self, block: PassageBlock, *, is_first: bool) -> Iterator[Part]:
-        found = split_paragraph(block.lines)
+    def _build_sentences(
+        self, block: PassageBlock, found: Sequence[str], *, is_first: bool
+    ) -> Iterator[Part]:
         for at, sentence in enumerate(found):
             is_question = _is_question(sentence)
             shown = found[at : at + 2] if is_question else [sentence]
             if _is_no_answer(sentence) or (is_question and len(shown) < 2):
                 continue
-            if count_words(sentence) >= SHORTEST_WORDS and not sentence.rstrip("*_").endswith(
-                (":", "：")
-            ):
+            if count_words(sentence) >= SHORTEST_WORDS and not _ends_in_colon(sentence):
                 text = " ".join(shown)
                 around = " ".join(found[max(0, at - 1) : at])
                 part = self._make("sentences", block, block.end, [[_shorten(text)]], text, around)
@@ -229,12 +232,12 @@ class _Builder:
         head, body = _split_table(table)
         rows = [line for line in body if line.strip("|-: \t")]
         if len(rows) > 1 and len(table.lines) <= MOST_LINES:
-            shown = [_write_row(line) for line in table.lines]
+            shown = [write_row(line) for line in table.lines]
             yield self._make("list", table, table.end, [shown], " ".join(rows), " ".join(head[:1]))
         for at, row in enumerate(body):
             if row.strip("|-: \t"):
                 gap = ["|" + _GAP_CELL * max(1, row.strip("| \t").count("|") + 1)] * (at > 0)
-                shown = [*map(_write_row, head), *gap, _write_row(row)]
+                shown = [*map(write_row, head), *gap, write_row(row)]
                 yield self._make("row", table, table.end, [shown], row, " ".join(head[:1]))
 
     def _build_run(
@@ -285,7 +288,7 @@ def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
     if block.kind == "code":
         return write_code(block.lines)
     if block.kind == "table":
-        return [_write_row(line) for line in block.lines]
+        return [write_row(line) for line in block.lines]
     lead = " " * max(0, block.indent - least)
     return [f"{lead}{line}" for line in write_lines(block.lines)]
 
@@ -295,13 +298,6 @@ def _shorten_item(block: PassageBlock) -> str:
     mark = _MARK.match(block.lines[0].lstrip())
     sentences = split_paragraph([_MARK.sub("", block.lines[0].lstrip()), *block.lines[1:]])
     return (f"{mark[0].strip()} " if mark else "") + _shorten(sentences[0] if sentences else "")
-
-
-def _write_row(line: str) -> str:
-    """Return a row of a Markdown table without the markup in its cells."""
-    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-    shown = [write_text(cell) if cell.strip("-: ") else cell for cell in cells]
-    return line.strip() if shown == cells else f"| {' | '.join(shown)} |"
 
 
 def _split_table(table: PassageBlock) -> tuple[list[str], list[str]]:
@@ -345,7 +341,11 @@ def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
 
 
 def _introduces(block: PassageBlock) -> bool:
-    return block.lines[-1].rstrip().rstrip("*_").endswith((":", "："))
+    return _ends_in_colon(block.lines[-1])
+
+
+def _ends_in_colon(text: str) -> bool:
+    return text.rstrip().rstrip("*_").endswith((":", "："))
 
 
 def _fits_intro(block: PassageBlock) -> bool:

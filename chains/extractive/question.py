@@ -9,7 +9,15 @@ from typing import Final, Literal
 from chains.extractive.words import list_asked_words, split_words
 from vault.notes.keywords import find_function_words
 
-__all__ = ["AskedQuestion", "Facet", "QuestionKind", "read_question", "split_question"]
+__all__ = [
+    "DATE",
+    "FIGURES",
+    "AskedQuestion",
+    "Facet",
+    "QuestionKind",
+    "read_question",
+    "split_question",
+]
 
 QuestionKind = Literal["fact", "how_to", "list", "time"]
 
@@ -73,6 +81,47 @@ _MORE: Final = re.compile(
 _NOTES: Final = re.compile(
     r"^(?:where|in which|which|what)\b.{0,30}\bnotes?\b|\bin (?:which|what) notes?\b"
     r"|^(?:wo|in welchen|welche)\b.{0,30}\bnotizen\b",
+    re.IGNORECASE,
+)
+# What the text that answers a question about a time or a number contains.
+DATE: Final = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}[.:]\d{2}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"[a-z]*\.? \d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\b(?:daily|weekly|monthly|every)\b",
+    re.IGNORECASE,
+)
+_NUMBER: Final = r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|half)"
+FIGURES: Final = {
+    "number": re.compile(rf"\d|{_NUMBER}\b"),
+    "duration": re.compile(
+        rf"{_NUMBER}[ -]?(?:ms|s|min|h|d|milli\w*|seconds?|minutes?|hours?|days?|nights?|weeks?"
+        r"|months?|years?|blocks?|epochs?|slots?|sekunden?|minuten?|stunden?|tagen?|wochen?"
+        r"|monaten?|jahren?)\b|\b(?:daily|weekly|monthly|yearly|hourly|twice|every)\b",
+        re.IGNORECASE,
+    ),
+    "version": re.compile(r"\b[vV]?\d+\.\d+"),
+}
+# Questions for an amount and for a time, in English and German, and the words of their answers.
+_AMOUNT: Final = re.compile(
+    r"\bhow (?:many|much|long)\b|^what\b.*\bcosts?\b|\bwie (?:viele?|lange)\b", re.IGNORECASE
+)
+_AMOUNT_ANSWER: Final = re.compile(
+    rf"\d|{_NUMBER}\b|\b(?:eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    r"|ninety|hundreds?|thousands?|millions?|dozens?|single|once|twice|none|never|always"
+    r"|unlimited|infinite|forever|overnight|daily|weekly|monthly|yearly|eine?[nrs]?|zwei|drei"
+    r"|vier|fünf|sechs|sieben|acht|neun|zehn|keine?[nrs]?|immer|nie|täglich)\b",
+    re.IGNORECASE,
+)
+_WHEN: Final = re.compile(r"^(?:\w+ )?when\b|^(?:seit )?wann\b", re.IGNORECASE)
+_WHEN_ANSWER: Final = re.compile(
+    r"\d|\b(?:after|before|until|till|since|once|when|whenever|while|during|if|soon|now|later"
+    r"|always|never|often|daily|weekly|monthly|yearly|every|each|morning|noon|evening|today"
+    r"|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)?day|night|week|month|year|hour|minute)s?"
+    r"|tomorrow|yesterday|spring|summer|autumn|winter|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|nach|vor|bis|seit|wenn|sobald|während"
+    r"|jede[nrs]?|immer|nie|heute|morgen|gestern|abends?|nachts?|tage?n?|\w+tags?|wochen?"
+    r"|monate?n?|jahre?n?|stunden?|minuten?|januar|februar|märz|mai|juni|juli|oktober|dezember"
+    r"|frühling|sommer|herbst)\b",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -151,6 +200,17 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
     asks_for_notes = _NOTES.search(text) is not None
     asked_for = (kind, words, added, facets, order, defines, figure, asks_for_more, asks_for_notes)
     return AskedQuestion(text, searched or text, *asked_for)
+
+
+def can_answer(question: AskedQuestion, text: str) -> bool:
+    """Return whether a text has what a question for an amount or a time asks for.
+
+    A text without a number does not answer "How many?", and a text that mentions no time does not
+    answer "When?". Other questions, and other languages than English and German, are not examined.
+    """
+    if _AMOUNT.search(question.text) and not _AMOUNT_ANSWER.search(text):
+        return False
+    return not _WHEN.search(question.text) or _WHEN_ANSWER.search(text) is not None
 
 
 def split_question(text: str) -> list[str]:

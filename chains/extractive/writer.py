@@ -10,7 +10,7 @@ from typing import Final
 
 from chains.citations.quotes import remove_markup
 
-__all__ = ["escape_markdown", "write_code", "write_item", "write_lines", "write_text"]
+__all__ = ["escape_markdown", "write_code", "write_item", "write_lines", "write_row", "write_text"]
 
 _CODE: Final = re.compile(r"(?<!`)(`{1,3})(?!`)(?:[^`]|(?!\1(?!`))`)+?\1(?!`)")
 _LEAD: Final = re.compile(
@@ -57,6 +57,13 @@ def write_item(line: str) -> str:
         line = " · ".join(cell for cell in cells if cell)
     lead = _LEAD.match(line) or _BLOCK_LEAD.match(line)
     return write_text(_COMMENT.sub("", _BLOCK_ID.sub("", line[lead.end() if lead else 0 :])))
+
+
+def write_row(line: str) -> str:
+    """Return a row of a Markdown table without the markup in its cells."""
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    shown = [write_text(cell) if cell.strip("-: ") else cell for cell in cells]
+    return line.strip() if shown == cells else f"| {' | '.join(shown)} |"
 
 
 def escape_markdown(text: str) -> str:

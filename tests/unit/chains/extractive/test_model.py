@@ -5,7 +5,7 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.citations.check import check_citations
-from chains.extractive.model import ExtractiveModel
+from chains.extractive.model import NOTHING_ANSWERS, ExtractiveModel
 from chains.extractive.words import list_asked_words
 from chains.llm.port import ModelEnded, ModelText
 from chains.models import ModelInfo
@@ -184,6 +184,34 @@ def test_what_begins_with_the_asked_thing_defines_it(answer, source):
     assert "Trellis" not in quoted
     assert "supports" not in quoted
     assert "See also" not in quoted
+
+
+def test_the_sentence_that_introduces_a_list_is_not_quoted_without_the_list(answer, source):
+    text = "The team of the greenhouse are\n\n- Ada\n- Grace\n" + LONG
+    quoted = read_quotations(answer("Who is in the team of the greenhouse?", source(1, text)))
+    assert quoted == ["> The team of the greenhouse are", "> - Ada", "> - Grace [1]"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        ("How many trees stand in the orchard?", "The trees of the orchard stand close.", False),
+        ("How many trees stand in the orchard?", "The orchard has twelve trees.", True),
+        ("Wie viele Bäume stehen im Garten?", "Im Garten stehen drei Bäume.", True),
+        ("What does a tree of the orchard cost?", "A tree of the orchard costs little.", False),
+        ("When does the orchard bloom?", "The bloom of the orchard is a sight.", False),
+        ("When does the orchard bloom?", "The orchard blooms after the frost.", True),
+        ("Wann blüht der Garten?", "Der Garten blüht schön.", False),
+        ("Wann blüht der Garten?", "Der Garten blüht im Mai.", True),
+        ("How does the orchard bloom?", "The bloom of the orchard is a sight.", True),
+    ],
+)
+def test_a_text_without_a_number_or_a_time_does_not_answer_a_question_for_it(
+    answer, source, question, text, answers
+):
+    passage = source(1, text, title="Trees")
+    found = answer(question, passage, support=1.0, compare=lambda _, texts: [0.9] * len(texts))
+    assert (NOTHING_ANSWERS in found) is not answers
 
 
 def test_a_duration_is_quoted_where_one_is_asked_for(answer, source):
