@@ -13,19 +13,20 @@ The widgets contain no domain logic, and do not read or write files themselves.
     controllers  connect views to the assistant, one controller for each concern
     chat         the open chat: transcript, messages, composer
     panels       sidebar and right column: notes, sources, context, index
-    first_run    the dialog of the first start: choose a folder and a model, ask a question
-    settings     the settings dialog, made from the schema
+    first_run    the first-run dialog: choose a folder and a model, ask a question
+    settings     the settings dialog, generated from the settings schema
     markdown     renders Markdown with citations as a Qt text document
     widgets      small widgets that several views use
     tasks        runs functions in threads, and delivers their events in batches every 33 ms
     idle_work    collects garbage and loads slow modules while the window is idle
     notify       toasts, including those for unexpected exceptions; desktop notifications
-    actions      the table of commands and their current keys; palette searches it
+    actions      the table of commands and their current keys, which the palette searches
     shortcuts    the Qt actions for the commands, and the list of shortcuts
     instance     ensures that each user has only one window
     state        the saved window state
-    image_worker decodes images, scales and encodes them for models, in a process of `app.library`
-    theme        colours, fonts and sizes from the design tokens;  icons uses the colours
+    image_worker a child process that decodes images, and scales and encodes them for models
+    theme        colours, fonts and sizes from the design tokens
+    icons        icons in the colours of the theme
 
 The window is painted before the vault is opened. Until then, only `frame` and `app.startup` are
 imported. A task then imports the other modules and opens the vault, and `MainWindow.attach` creates
@@ -36,5 +37,5 @@ normally.
 This package may import PySide6, `app`, `resources`, and the events and values of `chains`,
 `context` and `vault`. It must not open files, call a model, or choose what a request contains.
 Nothing blocks the interface for more than 50 ms. Text from notes, models and servers is shown as
-plain text. When the window closes, no thread is still running.
+plain text. All threads have ended when the window is closed.
 """

@@ -18,14 +18,14 @@ SEND_WITH_CTRL: Final = "Ctrl+Enter"
 
 @dataclass(frozen=True)
 class WindowCommand:
-    """A command of the main window, which can be run from menus, by shortcuts and in the palette.
+    """A command of the main window, which the user runs from a menu, a shortcut or the palette.
 
     Attributes:
-        name: the identifier of the command in code and in the settings of shortcuts.
+        name: the identifier of the command in code and in the setting `ui.keys`.
         words: the label of the command in menus and the palette.
         keys: the default shortcuts of the command.
-        group: the heading under which the list of shortcuts shows the command.
-        other_words: other words by which the palette finds the command.
+        group: the heading above the command in the list of shortcuts.
+        other_words: additional search words for the palette, which are not displayed.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Keymap(QObject):
 
     @classmethod
     def current(cls) -> Self:
-        """Return the global keymap, creating it on first use."""
+        """Return the global keymap. The first call creates it."""
         if cls._current is None:
             cls._current = cls()
         return cls._current
@@ -139,12 +139,11 @@ class Keymap(QObject):
         return "Enter" if self.sends_with_ctrl else show_keys("Shift+Enter")
 
     def apply(self, chosen: Mapping[str, Sequence[str]], send_key: str) -> None:
-        """Apply the user's settings.
+        """Apply the user's shortcuts and send key from the settings.
 
         Args:
-            chosen: the value of the setting `ui.keys`: the shortcuts that the user changed, by
-                command.
-            send_key: the value of the setting `ui.sendKey`.
+            chosen: the shortcuts that the user changed, by command name: the setting `ui.keys`.
+            send_key: the setting `ui.sendKey`.
         """
         keys, sends_with_ctrl = _choose_keys(chosen), send_key == SEND_WITH_CTRL
         if (keys, sends_with_ctrl) != (self._keys, self.sends_with_ctrl):
@@ -156,7 +155,7 @@ class Keymap(QObject):
         return self._keys[name]
 
     def describe(self, name: str) -> str:
-        """Return a command's first shortcut in the notation of this system.
+        """Return a command's first shortcut in the notation of the operating system.
 
         Return an empty string if the command has no shortcut.
         """
@@ -172,15 +171,14 @@ class Keymap(QObject):
 
 
 def show_keys(keys: str) -> str:
-    """Format a shortcut in the notation of this system, such as ⌘N on macOS."""
+    """Format a shortcut in the notation of the operating system, such as ⌘N on macOS."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Merge the user's shortcuts with the default ones, without conflicts.
+    """Merge the user's shortcuts with the default shortcuts, without conflicts.
 
-    A shortcut that the user has chosen for one command is removed from the command that uses it by
-    default.
+    If the user assigns a shortcut that is another command's default, the other command loses it.
 
     Args:
         chosen: the shortcuts that the user changed, by command name.
@@ -203,6 +201,6 @@ def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
 
 
 def _normalize(keys: Iterable[str]) -> list[str]:
-    """Convert shortcuts to Qt's portable text format, without those that Qt does not know."""
+    """Convert shortcuts to Qt's portable text format. Drop duplicates and invalid shortcuts."""
     shown = (QKeySequence(key).toString() for key in keys)
     return list(dict.fromkeys(key for key in shown if key))

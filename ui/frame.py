@@ -50,18 +50,18 @@ class Navigation:
     """Functions that controllers call to open notes, chats, settings and folders.
 
     Attributes:
-        show_note: opens a note, given its path, first and last line. If the lines are 0, the note
-            is opened without a highlight.
+        show_note: opens a note, given its path and the first and last line to highlight. 0 and 0
+            highlight no line.
         open_session: opens a chat by its session ID. None starts a new chat.
-        open_settings: opens the settings at a page or setting, given its name.
+        open_settings: opens the settings at a page, given its name, or at a setting, given its key.
         open_folder: opens a folder as the vault.
         choose_folder: lets the user choose a folder and opens it as the vault.
         run_command: runs a window command by its name.
         open_project: opens a folder as a project, given by its path relative to the vault or its
             full path.
         set_model: opens the first-run dialog at the model step.
-        enter_key: opens the settings at the API key field of a provider or address.
-        show_chat: shows the chat if a note is shown in its place.
+        enter_key: opens the settings at the API key of a provider or server address.
+        show_chat: shows the chat again if a note covers it.
     """
 
     show_note: Callable[[str, int, int], object]
@@ -80,13 +80,13 @@ class WindowFrame(QMainWindow):
     """The main window's three columns, restored to their saved sizes and positions.
 
     The signal `first_painted` is emitted once, when the window has been drawn for the first time.
+    `MainWindow.attach` sets all attributes except `early_names`.
 
     Attributes:
-        transcript: the messages of the open chat. Like the attributes below, it is set by
-            `MainWindow.attach`.
+        transcript: the messages of the open chat.
         note: the panel that shows a note.
         docking: shows the panels of the right column.
-        early_names: the notes that were listed before the vault was open.
+        early_names: the tree of notes that is listed until the vault is open.
         navigation: functions that controllers call to open notes, chats, settings and folders.
     """
 
@@ -124,7 +124,7 @@ class WindowFrame(QMainWindow):
         self._state.note_folder = folder
 
     def show_names(self, folders: Folders) -> None:
-        """Show the names of the notes before the vault is open. A click opens a note after that."""
+        """List the notes before the vault is open. A note that the user clicks is opened later."""
         if not self._is_begun:
             self.early_names = folders
             self.sidebar.show_notes(folders, "")
@@ -140,7 +140,7 @@ class WindowFrame(QMainWindow):
             self._early_note = path
 
     def restore_typed(self, typed: str) -> None:
-        """Put text that was typed while the vault was opening into the composer, after the draft.
+        """Append text to the composer's draft that the user typed while the vault was opening.
 
         If the user has already pressed Send and there is no draft, the text is also sent.
 
@@ -164,7 +164,10 @@ class WindowFrame(QMainWindow):
         self.remember_soon()
 
     def open_on_screen(self) -> None:
-        """Show the window at its saved position, or maximized if the screen is too small for it."""
+        """Show the window, at its saved position if there is one.
+
+        If no position is saved and the window does not fit on the screen, it is maximized.
+        """
         room = self.screen().availableSize()
         fits = self.width() <= room.width() and self.height() < room.height()  # and a title bar
         if fits or self._state.geometry:
@@ -225,17 +228,17 @@ class WindowFrame(QMainWindow):
             self.composer.setFocus()
 
     def remember_soon(self) -> None:
-        """Save the window state after a short delay, so that it survives a crash."""
+        """Save the window state within a second, so that it survives a crash."""
         if self._is_painted and not self._saving.isActive():  # a restart could delay it for ever
             self._saving.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Save the window's new size after a short delay."""
+        """Schedule the saving of the window's new size."""
         super().resizeEvent(event)
         self.remember_soon()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """Save the window's new position after a short delay."""
+        """Schedule the saving of the window's new position."""
         super().moveEvent(event)
         self.remember_soon()
 
@@ -244,7 +247,7 @@ class WindowFrame(QMainWindow):
         self.remember_places()
 
     def remember_places(self) -> None:
-        """Save the window's size, position, columns and font scale for the next start."""
+        """Save the window's size and position, its columns and docks, and the font scale."""
         state = self._state
         state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
         state.docks = base64.b64encode(self.column.places().data()).decode()
@@ -256,7 +259,7 @@ class WindowFrame(QMainWindow):
         self._writer.put(replace(state))
 
     def finish_saving(self) -> None:
-        """Wait until the window state is written to disk."""
+        """Wait until the window state has been written to disk."""
         self._writer.flush()
 
     def count_sent_message(self) -> None:
@@ -268,7 +271,7 @@ class WindowFrame(QMainWindow):
         self.composer.set_hint_visible(self._state.sent < _HINT_MESSAGES)
 
     def _on_submitted(self, _text: str) -> None:
-        """Remember whether the user pressed Send before the vault was opened."""
+        """Remember whether the user pressed Send before the vault was open."""
         self._is_sent_early = not hasattr(self, "navigation")
 
     def _on_columns_changed(self) -> None:
@@ -311,21 +314,20 @@ class WindowFrame(QMainWindow):
 
 
 def choose_start(vault: Path | None) -> str:
-    """Return the folder at which the dialog for choosing a vault opens.
+    """Return the folder in which the dialog for choosing a vault starts.
 
     Args:
         vault: the open vault, or None if no vault is open.
 
     Returns:
-        The folder that contains the vault. If no vault or only the sample vault is open, this is
-        the home folder.
+        The parent folder of the vault, or the home folder if no vault or the sample vault is open.
     """
     is_own = vault is not None and vault != sample_vault().resolve()
     return str(vault.parent if vault is not None and is_own else Path.home())
 
 
 def _focus_first(region: QWidget) -> None:
-    """Focus a region of the window if it accepts the focus, otherwise its first visible child."""
+    """Focus a region of the window, or the first visible widget in it that accepts the focus."""
     if region.focusPolicy() & Qt.FocusPolicy.TabFocus or region.focusProxy() is not None:
         region.setFocus(Qt.FocusReason.TabFocusReason)
         return

@@ -1,7 +1,7 @@
-"""Icons that take their colours from the theme each time they are painted.
+"""Icons that follow the colours of the current theme.
 
-The glyphs are the Phosphor set that QtAwesome ships. Only its font and its table of names are
-read, because importing QtAwesome itself loads eleven more fonts and OpenGL.
+The glyphs are from the Phosphor set, which is part of QtAwesome. Only its font and its table of
+names are read, because importing QtAwesome itself loads eleven more fonts and OpenGL.
 """
 
 import json
@@ -43,7 +43,7 @@ _DIRECTED = {"caret-right", "arrow-elbow-down-left"}  # they point along the lay
 
 
 def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QIcon:
-    """Return an icon that always uses the colours of the current theme.
+    """Return an icon that is drawn in the colours of the current theme, even after a theme change.
 
     Args:
         name: a name from the Phosphor set, such as `gear`, or one of Strata's own icons:
@@ -70,7 +70,7 @@ def pixmap(name: str, size: int, tone: str = "text.secondary", ratio: float = 1.
         name: the name of the icon, as in `icon`.
         size: the width and height in logical pixels.
         tone: the name of the colour in the theme.
-        ratio: the number of physical pixels for each logical pixel.
+        ratio: the number of physical pixels per logical pixel.
     """
     image = QPixmap(QSize(size, size) * ratio)
     image.setDevicePixelRatio(ratio)
@@ -104,9 +104,9 @@ def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.seco
 
 
 def begin_painting(widget: QWidget) -> QPainter:
-    """Return a painter for a widget that smooths edges and follows the widget's layout direction.
+    """Return an antialiased painter for a widget. In a right-to-left layout, it is mirrored.
 
-    If the layout runs from right to left, what is painted is mirrored (see `mirror_painter`).
+    See `mirror_painter` for what is mirrored.
     """
     painter = QPainter(widget)
     mirror_painter(painter, widget.rect(), widget.layoutDirection())
@@ -115,10 +115,10 @@ def begin_painting(widget: QWidget) -> QPainter:
 
 
 def mirror_painter(painter: QPainter, rect: QRect | QRectF, direction: Qt.LayoutDirection) -> None:
-    """Mirror what is painted in a rectangle, if the layout runs from right to left.
+    """Mirror a painter within a rectangle if the layout is right-to-left.
 
-    So, positions are only computed for the other direction. Icons, texts and images are painted
-    with functions that use `keep_upright`.
+    Callers can therefore always compute positions as in a left-to-right layout. Icons, texts and
+    images are not mirrored, because the functions that draw them use `keep_upright`.
     """
     if direction == Qt.LayoutDirection.RightToLeft:
         _flip(painter, rect)
@@ -126,7 +126,10 @@ def mirror_painter(painter: QPainter, rect: QRect | QRectF, direction: Qt.Layout
 
 @contextmanager
 def keep_upright(painter: QPainter, rect: QRect | QRectF) -> Iterator[bool]:
-    """Paint in a rectangle as usual, even if the painter is mirrored. Yield whether it is."""
+    """Undo the mirroring of a painter within a rectangle, for the duration of a `with` block.
+
+    Yield whether the painter was mirrored.
+    """
     is_mirrored = painter.worldTransform().m11() < 0
     painter.save()
     if is_mirrored:
@@ -144,7 +147,7 @@ def _flip(painter: QPainter, rect: QRect | QRectF) -> None:
 
 
 class _Engine(QIconEngine):
-    """Paints one glyph in the current theme's colours, so that it follows a change of theme."""
+    """An icon engine that draws a glyph in the current theme's colours each time it is painted."""
 
     def __init__(self, name: str, tone: str, on: str) -> None:
         super().__init__()

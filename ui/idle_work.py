@@ -1,8 +1,8 @@
 """Do slow work while the GUI thread is idle: garbage collection and slow imports.
 
-A full garbage collection stops the whole program for 100 to 300 ms. Importing the library that
-calls models holds Python's interpreter lock for long enough to delay frames. Nobody notices either
-of them while nothing moves in the window.
+A full garbage collection stops the whole program for 100 to 300 ms. The import of the library that
+calls models holds Python's interpreter lock long enough to delay frames. The user notices neither
+while nothing moves in the window.
 """
 
 import gc
@@ -28,8 +28,8 @@ class IdleTimer(QObject):
     """Checks four times a second whether the GUI thread is idle.
 
     The thread is idle if it used at most 10 ms of processor time in each of the last eight checks.
-    Typing, scrolling and an answer that arrives use more than that. Watching the events instead
-    would cost time for each of them.
+    Typing, scrolling and receiving an answer use more. Observing every Qt event instead would slow
+    down each event.
 
     The signal `checked` is emitted after each check. Its argument is True if the thread is idle.
 
@@ -71,13 +71,13 @@ class GarbageCollector(QObject):
     contain a widget, and Qt crashes if a widget is destroyed outside the GUI thread. Therefore,
     automatic collection is turned off, and a timer collects instead:
 
-    - At each check, it collects the objects created since the last one, if they exceed Python's
-      threshold.
-    - It collects all objects as soon as the GUI thread is idle, or after five minutes if it never
-      was.
-    - Most objects created while a module is loaded are never freed. Therefore, at the first idle
-      moment after modules were loaded, all existing objects are excluded from later collections,
-      which makes these several times faster.
+    - At each check of the timer, recently created objects are collected if their number exceeds
+      Python's threshold.
+    - After 20 such collections, all objects are collected as soon as the GUI thread is idle. After
+      1,200 of them, which takes at least five minutes, they are collected even if it is not idle.
+    - Most objects that are created while a module is loaded are never freed. Therefore, at the
+      first idle moment after 100 modules were loaded, all existing objects are excluded from later
+      collections, which makes these several times faster.
     """
 
     def __init__(self, parent: QObject, timer: IdleTimer) -> None:

@@ -2,11 +2,12 @@
 
 Run as `python -P -m ui.image_worker`. A request consists of the header `{format}` and the bytes of
 a file. The answer consists of the header `{media_type, width, height, own_width, own_height}` and
-the bytes of a PNG or JPEG file, or only of the header `{failure}` if the image cannot be converted.
+the bytes of a PNG or JPEG file. `own_width` and `own_height` are the size of the original image. If
+the image cannot be converted, the answer is only the header `{failure}`.
 
-Only the pixels are kept: a photo's location, time and all other metadata are left out, and the
-photo is turned upright. The child process has limited memory and no window. It ends when no request
-has arrived for a while.
+Only the pixels are kept. The result contains no location, time or other metadata of a photo, and
+the photo is rotated upright. The child process has limited memory and no window. It ends when no
+request has arrived for a while.
 """
 
 import resource
@@ -60,7 +61,7 @@ def convert_image(data: bytes, form: str) -> Answer:
             decoded.
 
     Returns:
-        The header and the bytes of the answer that the module's docstring describes.
+        The header and the bytes of the answer, as described in the module's docstring.
     """
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
@@ -88,7 +89,7 @@ def _turn_upright(reader: QImageReader, size: QSize) -> QSize:
 
     Args:
         reader: the reader of the image, which knows the rotation.
-        size: the size of the image in the file.
+        size: the size of the image as stored in the file.
     """
     is_turned = reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90
     return size.transposed() if is_turned else size
@@ -102,7 +103,7 @@ def _fit(size: QSize, edge: int) -> QSize:
 
 
 def _keep_pixels(image: QImage) -> QImage:
-    """Return only the pixels of an image, as sRGB, without its metadata and colour profile."""
+    """Return a copy of an image in sRGB, without its metadata and colour profile."""
     if image.colorSpace().isValid():
         image.convertToColorSpace(QColorSpace(QColorSpace.NamedColorSpace.SRgb))
     has_alpha = image.hasAlphaChannel()
@@ -120,9 +121,10 @@ def _draw(image: QImage, onto: QImage) -> None:
 
 
 def _encode(image: QImage, form: str) -> Answer:
-    """Encode an image as PNG or JPEG, within the maximum number of bytes.
+    """Encode an image as PNG or JPEG, and keep the result below the maximum file size.
 
-    A PNG that is too large becomes a JPEG. A JPEG that is too large is scaled down until it fits.
+    A PNG that is too large is encoded as JPEG instead. A JPEG that is too large is scaled down
+    until it fits.
 
     Args:
         image: the image.

@@ -26,12 +26,12 @@ _DONE = b"ok\n"
 
 
 class InstanceServer(QObject):
-    """Listens for later starts of the program.
+    """Listens for further starts of the program while this process has a window.
 
-    Emits `called` with the folder that the later start should open, or "" if none was given.
+    Emits `called` with the folder that the new process was asked to open, or "" for no folder.
 
     Args:
-        state: the folder for Strata's own data that can be rebuilt.
+        state: the state folder of Strata, which contains the socket.
         parent: the Qt parent.
     """
 
@@ -48,7 +48,7 @@ class InstanceServer(QObject):
             self._server.listen(name)
 
     def close(self) -> None:
-        """Stop listening for later starts of the program. The next start opens a new window."""
+        """Stop listening. If the program is started again, it opens its own window."""
         self._server.close()
 
     def _on_connection(self) -> None:
@@ -68,12 +68,11 @@ class InstanceServer(QObject):
 
 
 def hand_over(state: Path, folder: str | None) -> bool:
-    """Ask an open window to come to the front. Return False if no window responds.
+    """Ask the existing window to come to the front. Return False if there is no such window.
 
     Args:
-        state: the folder for Strata's own data that can be rebuilt.
-        folder: the vault given on the command line, which the window then opens, or None if no
-            vault was given.
+        state: the state folder of Strata, which contains the socket.
+        folder: the vault that the existing window should open, or None to keep the open one.
     """
     socket = QLocalSocket()
     socket.connectToServer(_name_socket(state))
@@ -94,10 +93,10 @@ def _read_folder(line: bytes) -> str | None:
 
 
 def _name_socket(state: Path) -> str:
-    """Return the path of the socket on which the open window listens.
+    """Return the name of the local socket on which the existing window listens.
 
-    The socket is in the state folder. If its path would be too long there, the socket is in a
-    temporary folder instead.
+    On POSIX systems, this is a path in the state folder, or in a temporary folder if the path would
+    be too long. On Windows, it is the name of a pipe.
     """
     make_private_folder(state)
     path = str(state / "window.socket")

@@ -30,11 +30,11 @@ _NAMES_MS = 1_000  # after this time, the vault is opened although its notes are
 def run(opening: "Startup", exit_after_show: bool = False) -> int:
     """Show the window until it is closed, and return the exit code.
 
-    If another process already has an open window, that window is raised instead, and opens the
-    folder given to this process.
+    If another process has already opened a window for the same state folder, that window comes to
+    the front instead and opens the folder given to this process.
 
     Args:
-        opening: opens the vault after the first paint.
+        opening: reads the start-up settings, and opens the vault after the first paint.
         exit_after_show: whether to quit right after the first paint, to measure the start-up time.
 
     Raises:
@@ -80,10 +80,10 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
 def restore_import() -> None:
     """Restore Python's own import function, which PySide6 replaces when it is loaded.
 
-    PySide6 reads the source of each module that is imported later, to find out whether the module
-    uses PySide6's optional features. Python keeps the lines that are read. This makes importing the
-    library that calls models a fifth slower, and uses 66 MB of memory. Strata does not use these
-    features.
+    PySide6 reads the source code of each module that is imported later, to find out whether the
+    module uses PySide6's optional features, which Strata does not use. Python keeps the lines in
+    memory. As a result, importing the library that calls models takes a fifth longer, and the
+    program uses 66 MB more memory.
     """
     original = getattr(builtins, "__orig_import__", None)
     if original is not None:
@@ -104,7 +104,7 @@ def _create_app() -> "QApplication":
 
 
 class _Start:
-    """Opens the vault in a task after the first paint, then attaches the window to it.
+    """Opens the vault in the background after the first paint, then attaches the window to it.
 
     The names of the notes are listed first, because loading the rest of the program takes longer.
     """
@@ -145,7 +145,11 @@ class _Start:
         task.start()
 
     def call(self, folder: str) -> None:
-        """Bring the window to the front for a second start, and open the folder given to it."""
+        """Bring the window to the front after the program was started again, and open a folder.
+
+        Args:
+            folder: the folder to open, or an empty string to keep the open vault.
+        """
         self._window.come_to_front()
         if folder and self._is_open:
             self._window.open_folder(Path(folder))
@@ -174,9 +178,10 @@ class _Start:
 
 
 def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:
-    """Return a sentence that says why no window can be shown, or None if a window can be shown.
+    """Return a sentence that explains why no window can be shown, or None if one can be shown.
 
-    Qt aborts the process if it finds no display, so this is checked before Qt starts.
+    Qt aborts the process if it finds no display, so the display is checked before Qt starts. On
+    systems other than Linux, nothing is checked.
 
     Args:
         environ: the environment variables.

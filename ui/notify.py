@@ -1,9 +1,8 @@
 """Toasts, which are short messages over the chat, and desktop notifications.
 
 Toasts also report unexpected exceptions. An error that the user has to resolve is not shown as a
-toast. The view that the error concerns shows it until it is resolved. `watch_faults` is called
-once, when the window starts. Python's exception hooks are in `app.faults`, which also writes the
-log.
+toast, but by the view that the error concerns, until it is resolved. `watch_faults` is called once,
+when the window starts. Python's exception hooks are in `app.faults`, which also writes the log.
 """
 
 import logging
@@ -83,24 +82,24 @@ class Notifier(QObject):
         place.installEventFilter(self)
 
     def set_bottom(self, height: int) -> None:
-        """Reserve space at the bottom for the composer, in pixels."""
+        """Keep space free for the composer at the bottom, given its height in pixels."""
         self._bottom = height
         self.arrange()
 
     def set_guard(self, find: Callable[[], Sequence[QWidget]]) -> None:
-        """Set a function that returns the widgets that toasts must not cover.
+        """Set the function that returns the widgets that toasts must not cover.
 
         Args:
-            find: the function. It is called each time the toasts are positioned.
+            find: the function, which is called each time the toasts are positioned.
         """
         self._find_guarded = find
 
     def toast(self, text: str, word: str = "", act: Callable[[], object] | None = None) -> None:
-        """Show a one-line message.
+        """Show a toast. If two toasts are visible, the older one is removed first.
 
         Args:
             text: the message.
-            word: the label of the action button.
+            word: the label of the toast's action button.
             act: the function to call when the button is clicked, or None for no button.
         """
         while len(self._toasts) >= _MOST:
@@ -123,7 +122,7 @@ class Notifier(QObject):
         return [toast.text for toast in self._toasts]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move the toasts when the widget below them is resized."""
+        """Position the toasts again when the widget below them is resized."""
         if event.type() == QEvent.Type.Resize:
             self.arrange()
         return False
@@ -147,7 +146,7 @@ class Notifier(QObject):
         self.arrange()
 
     def arrange(self) -> None:
-        """Place the toasts above the composer, and above the widgets that they may not cover."""
+        """Position the toasts above the composer, without covering any guarded widget."""
         if not self._toasts:
             return
         guarded = self._list_guarded()
@@ -164,16 +163,16 @@ class Notifier(QObject):
             bottom = spot.top() - 8
 
     def _list_guarded(self) -> list[QRect]:
-        """Return the rectangles that toasts must not cover."""
+        """Return the areas that toasts must not cover."""
         guarded = [widget for widget in self._find_guarded() if widget.isVisible()]
         return [QRect(one.mapTo(self._place, QPoint()), one.size()) for one in guarded]
 
 
 class DesktopNotifier(QObject):
-    """Shows a desktop notification when a long job ends while the window is not in use.
+    """Shows a desktop notification when a long job ends while the window is not active.
 
-    The task bar highlights the window. If the desktop has a notification area, a message is shown
-    there, too.
+    The window's entry in the task bar is highlighted. If the desktop has a notification area, a
+    message is also shown there.
 
     Signals:
         shown: emitted with the text of each notification.
@@ -189,7 +188,7 @@ class DesktopNotifier(QObject):
         self._tray: QSystemTrayIcon | None = None
 
     def tell(self, text: str) -> None:
-        """Show a desktop notification, unless the window is in use."""
+        """Show a desktop notification, unless the window is active."""
         if self._window.isActiveWindow():
             return
         QApplication.alert(self._window)
@@ -198,7 +197,7 @@ class DesktopNotifier(QObject):
         self.shown.emit(one_line(text))
 
     def _show(self, text: str) -> None:
-        """Show a message with a tray icon. The icon is hidden as soon as the window is used."""
+        """Show a message and an icon in the notification area until the window is active again."""
         if self._tray is None:
             self._tray = QSystemTrayIcon(app_icon(), self)
             self._tray.messageClicked.connect(self.clicked)
@@ -208,14 +207,14 @@ class DesktopNotifier(QObject):
         self._tray.showMessage("Strata", text, app_icon())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hide the tray icon when the window is used again."""
+        """Hide the icon in the notification area when the window becomes active."""
         if event.type() == QEvent.Type.WindowActivate and self._tray is not None:
             self._tray.hide()
         return False
 
 
 class FaultNotice(QObject):
-    """Shows a toast for unexpected exceptions in any thread, but only one toast at a time."""
+    """Shows a toast for an unexpected exception in any thread, unless such a toast is visible."""
 
     _reported = Signal()
 
@@ -227,7 +226,7 @@ class FaultNotice(QObject):
         self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
     def tell(self) -> None:
-        """Schedule the toast about an unexpected exception. This method is thread-safe."""
+        """Schedule a toast about an unexpected exception. This method is thread-safe."""
         self._reported.emit()
 
     def _show(self) -> None:
@@ -237,13 +236,14 @@ class FaultNotice(QObject):
 
 
 def watch_faults(notifier: Notifier, log: Path) -> None:
-    """Log unexpected exceptions and critical Qt messages from now on, and show toasts for them.
+    """Start to log unexpected exceptions and Qt messages.
 
-    Qt warnings are only logged, because some desktops cause warnings without visible effects.
+    A toast is shown for unexpected exceptions and for critical Qt messages. Qt warnings are only
+    logged, because some desktops cause warnings without visible effects.
 
     Args:
         notifier: shows the toasts.
-        log: the path of the log file, which a toast offers to open.
+        log: the path of the log file, which the user can open from a toast.
     """
     notice = FaultNotice(notifier, log)
     set_fault_listener(notice.tell)
@@ -252,7 +252,7 @@ def watch_faults(notifier: Notifier, log: Path) -> None:
 
 
 def open_address(notifier: Notifier, address: str) -> None:
-    """Open an address in the browser or mail program. If that fails, show a toast."""
+    """Open an address in the browser or mail program. Show a toast if that fails."""
     if QDesktopServices.openUrl(QUrl(address)):
         return
     clipboard = QGuiApplication.clipboard()
@@ -280,7 +280,7 @@ def open_file(notifier: Notifier, file: Path) -> None:
 
 
 def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
-    """Write a Qt message to the log. Debug messages are ignored."""
+    """Write a Qt message to the log, and report a critical one. Ignore debug messages."""
     if kind in {QtMsgType.QtCriticalMsg, QtMsgType.QtFatalMsg}:
         report_fault(text, f"Qt ({context.category or 'default'})")
     elif kind in _LEVELS:
@@ -302,7 +302,7 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
 
 
 class _Toast(QWidget):
-    """A toast with a sentence. It stays visible while the pointer is over it."""
+    """A toast with a sentence. It does not disappear while the pointer is over it."""
 
     def __init__(
         self, place: QWidget, text: str, word: str, act: Callable[[], object] | None
@@ -328,7 +328,7 @@ class _Toast(QWidget):
         self.expired.start()
 
     def fit(self, most_width: int) -> None:
-        """Resize the toast to its text, which is wrapped if it is wider than the maximum width."""
+        """Resize the toast to fit its text. Wrap a text that is wider than `most_width` pixels."""
         row = self._row
         text = self._line.fontMetrics().horizontalAdvance(self._line.text()) + 1
         self._line.setMinimumWidth(0)
@@ -361,5 +361,5 @@ class _Toast(QWidget):
 
 
 def _shorten(text: str) -> str:
-    """Cut off the end of a text that would cover too much of the chat."""
+    """Shorten a text so that the toast does not cover too much of the chat."""
     return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS].rstrip()}…"

@@ -28,7 +28,7 @@ Group = tuple[str, Sequence[Choice]]
 
 
 class Palette(AccessibleFrame):
-    """The palette's popup. It closes when an item is chosen, on Esc, or when it loses the focus.
+    """The command palette. It closes on Esc, when an item is chosen, or when it loses the focus.
 
     Emits `chosen` with the name of the chosen item's group, and the item's value.
     """
@@ -61,7 +61,12 @@ class Palette(AccessibleFrame):
         self.hide()
 
     def open(self, groups: Sequence[Group], hint: str) -> None:
-        """Open the palette with groups of choices. `hint` is the search field's placeholder."""
+        """Open the palette.
+
+        Args:
+            groups: the items to choose from, as pairs of a group's name and the group's items.
+            hint: the placeholder text of the search field.
+        """
         self._groups = groups
         focused = QApplication.focusWidget()
         if focused is not None and not self.isAncestorOf(focused):
@@ -85,7 +90,7 @@ class Palette(AccessibleFrame):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle Esc, Enter and arrow keys in the search field before the window gets them."""
+        """Handle Esc, Enter and the arrow keys of the search field before the window does."""
         if event.type() == QEvent.Type.FocusOut and not self.isHidden():
             self.hide()
         if not isinstance(event, QKeyEvent):

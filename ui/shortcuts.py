@@ -1,4 +1,4 @@
-"""The window's commands as Qt actions and as palette items, and the list of shortcuts (F1)."""
+"""The window's commands as Qt actions and palette items, and the dialog that lists shortcuts."""
 
 from collections.abc import Callable, Iterable
 
@@ -19,12 +19,12 @@ _LEAST_WIDTH = 440
 
 
 class WindowActions(QObject):
-    """The commands as Qt actions of a window, with the keymap's keys as shortcuts.
+    """The window's commands as Qt actions with their current shortcuts.
 
     Args:
-        window: the window to add the actions to. The shortcuts work while the window or one of its
+        window: the window that gets the actions. The shortcuts work while the window or one of its
             children has the focus.
-        slots: maps the name of each command to the function that runs it.
+        slots: the functions that run the commands, by command name.
     """
 
     def __init__(self, window: QWidget, slots: dict[str, Callable[[], object]]) -> None:
@@ -49,7 +49,7 @@ class WindowActions(QObject):
 
 
 def command_choices() -> list[Choice]:
-    """Return all commands except the palette itself, as choices for the palette."""
+    """Return all commands as items for the palette, except the command that opens the palette."""
     keymap = Keymap.current()
     return [
         Choice(

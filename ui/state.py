@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class WindowState:
-    """The window's saved sizes, positions and choices that are not settings.
+    """The saved state of the window: sizes, positions, and choices that are not settings.
 
     Attributes:
         geometry: the result of Qt's `saveGeometry`, in base64.
@@ -28,11 +28,12 @@ class WindowState:
             docks, joined with spaces.
         columns: the widths of the sidebar and the right column, in pixels.
         session: the session ID of the open chat, or an empty string for a new chat.
-        is_set_up: whether the first-run dialog has been opened automatically, because that must
-            happen only once.
+        is_set_up: whether the first-run dialog has been opened automatically, which happens only
+            once.
         note_folder: the folder in the vault that is suggested when a chat is saved as a note.
         recent_folders: the paths of recently opened vaults, most recent first.
-        sent: the number of messages sent so far. After ten the hint below the composer is hidden.
+        sent: the number of messages sent so far. After ten messages, the hint below the composer is
+            hidden.
     """
 
     geometry: str = ""
@@ -63,9 +64,9 @@ def load_state(path: Path) -> WindowState:
 
 
 def save_state(path: Path, state: WindowState) -> bool:
-    """Save the window state.
+    """Save the window state, and return whether it was saved.
 
-    If the state cannot be written, log the error and return False. Otherwise return True.
+    If the file cannot be written, the error is logged.
     """
     try:
         make_private_folder(path.parent)
@@ -77,7 +78,7 @@ def save_state(path: Path, state: WindowState) -> bool:
 
 
 def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the drafts by session ID. Return an empty dict if the file cannot be read."""
+    """Read the saved drafts, by session ID. Return an empty dict if the file cannot be read."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -90,9 +91,9 @@ def load_drafts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def save_drafts(path: Path, drafts: dict[str, dict[str, object]]) -> bool:
-    """Save the drafts.
+    """Save the drafts, and return whether they were saved.
 
-    If they cannot be written, log the error and return False. Otherwise return True.
+    If the file cannot be written, the error is logged.
 
     Args:
         path: the file.

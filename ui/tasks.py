@@ -1,9 +1,8 @@
 """Run tasks in threads and deliver their results in the GUI thread.
 
-No other module of `ui` uses threads. A `Task` runs one iterator of `app` or another package in its
-own thread. A `Mailbox` delivers the items to the GUI thread in order. Text deltas that arrive
-within one frame are joined, so a fast model causes one repaint every 33 ms instead of one per
-token.
+No other module of `ui` uses threads. A `Task` iterates over one iterator in its own thread. A
+`Mailbox` delivers the items to the GUI thread in order. Text deltas that arrive within 33 ms are
+joined, so a fast model causes one repaint every 33 ms instead of one for each token.
 
 Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. Only `close` and
 `LatestWriter.flush` wait for a thread.
@@ -44,6 +43,8 @@ Value = TypeVar("Value")
 class Mailbox(QObject):
     """Delivers items from other threads to the GUI thread, in order.
 
+    The signal `arrived` is emitted in the GUI thread with each item.
+
     Args:
         parent: the Qt parent.
         is_paced: whether to deliver items in batches, at most one batch every 33 ms.
@@ -65,7 +66,7 @@ class Mailbox(QObject):
         self._called.connect(self.flush, Qt.ConnectionType.QueuedConnection)
 
     def put(self, item: object) -> None:
-        """Add an item. Any thread may call this. Items added after `close` are dropped."""
+        """Add an item, from any thread. Items added after `close` are dropped."""
         with self._lock:
             if self._is_closed:
                 return
@@ -75,17 +76,13 @@ class Mailbox(QObject):
                 self._called.emit()
 
     def close(self) -> None:
-        """Drop the items that wait for delivery, and deliver no more items."""
+        """Drop all items that have not been delivered, and accept no more."""
         with self._lock:
             self._is_closed = True
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the items that are waiting.
-
-        If delivery is throttled and the last batch was less than 33 ms ago, they are delivered
-        later.
-        """
+        """Deliver the waiting items, or schedule their delivery if the last batch is too recent."""
         wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
         if self._is_paced and wait_s > 0:
             self._timer.start(max(1, round(wait_s * 1000)))
@@ -100,7 +97,7 @@ class Mailbox(QObject):
 
 
 class Task(QObject):
-    """An iterator that runs in its own thread. Connect to the signals before calling `start`.
+    """Iterates over an iterator in its own thread, and delivers its items to the GUI thread.
 
     Signals:
         yielded: emitted with each item of the iterator.
@@ -127,7 +124,7 @@ class Task(QObject):
         self._thread: threading.Thread | None = None
 
     def start(self) -> "Task":
-        """Start the task in its own thread and return the task. Connect to its signals first."""
+        """Start the task and return it. Connect to its signals before this call."""
         self.is_running = True
         if self._is_synchronous:
             self._run()
@@ -138,7 +135,7 @@ class Task(QObject):
         return self
 
     def cancel(self) -> None:
-        """Request cancellation. The signal `finished` is emitted once the thread has stopped."""
+        """Request the cancellation of the task. `finished` is emitted once the task has stopped."""
         self.token.cancel()
 
     def close(self, timeout_s: float) -> bool:
@@ -148,7 +145,7 @@ class Task(QObject):
             timeout_s: the maximum time to wait, in seconds.
 
         Returns:
-            Whether the thread has ended in time.
+            Whether the thread has ended within this time.
         """
         self.cancel()
         self._mail.close()
@@ -183,7 +180,8 @@ class TaskRunner(QObject):
 
     Args:
         parent: the Qt parent. The runner and its tasks are deleted with it.
-        is_synchronous: whether `start` returns only after the task has ended, used in tests.
+        is_synchronous: whether a task runs in the calling thread, so that its `start` returns only
+            after it has ended. Tests use this.
     """
 
     def __init__(self, parent: QObject | None = None, *, is_synchronous: bool = False) -> None:
@@ -199,7 +197,7 @@ class TaskRunner(QObject):
         return Task(work, self)
 
     def call(self, work: Call) -> Task:
-        """Create a task that yields the return value of a function. The caller has to start it.
+        """Create a task that calls a function and yields its result. The caller has to start it.
 
         Args:
             work: the function, which is called without arguments.
@@ -211,7 +209,11 @@ class TaskRunner(QObject):
         return Mailbox(self)
 
     def close(self, timeout_s: float = 3.0) -> bool:
-        """Cancel all tasks and wait for them. Return whether all stopped within the timeout."""
+        """Cancel all tasks and wait for them. Return whether all tasks have stopped in time.
+
+        Args:
+            timeout_s: the maximum time to wait, in seconds.
+        """
         deadline_s = monotonic() + timeout_s
         for mailbox in self.findChildren(Mailbox):
             mailbox.close()
@@ -225,8 +227,9 @@ class TaskRunner(QObject):
 class LatestOnly(QObject):
     """Debounces calls: runs only the most recent one, after a pause without new calls.
 
-    Only one call runs at a time. If several calls are requested meanwhile, only the latest of them
-    is run.
+    Only one call runs at a time. Of the calls requested meanwhile, only the last one is run. The
+    signal `answered` is emitted with the result of a call, or `failed` with its exception. A call
+    that was replaced by a newer one emits nothing.
     """
 
     answered = Signal(object)
@@ -242,11 +245,11 @@ class LatestOnly(QObject):
         self._timer.timeout.connect(self._start)
 
     def ask(self, question: Call, *, now: bool = False) -> None:
-        """Replace the call that waits with a new one.
+        """Request a call. It replaces a requested call that has not started yet.
 
         Args:
             question: the function to call.
-            now: whether to call it at once instead of after a pause without new calls.
+            now: whether to start at once instead of after a pause without new calls.
         """
         self._waiting = question
         self._is_stale = self._task is not None
@@ -256,7 +259,7 @@ class LatestOnly(QObject):
             self._timer.start()
 
     def forget(self) -> None:
-        """Discard the waiting call, and ignore the result of the running call."""
+        """Discard the call that has not started yet, and ignore the result of the running one."""
         self._waiting = None
         self._is_stale = self._task is not None
         self._timer.stop()
@@ -289,8 +292,7 @@ class LatestOnly(QObject):
 class LatestWriter(Generic[Value]):
     """Writes the latest version of a value in a thread, because a slow disk would block the window.
 
-    A version that has not been written when the next one arrives is skipped, and so is a version
-    that equals the one that was written before.
+    A version is not written if a newer one arrives first, or if it equals the previous version.
 
     Args:
         write: writes a value to disk, and returns whether that succeeded.
@@ -304,10 +306,12 @@ class LatestWriter(Generic[Value]):
         self._thread: threading.Thread | None = None
 
     def put(self, value: Value) -> None:
-        """Write a value in the thread, as soon as the previous one is written.
+        """Write a value in the thread, after the value that is being written now.
+
+        Nothing is written if the value equals the previous one.
 
         Args:
-            value: the value. It must not be changed afterwards.
+            value: the value, which must not be changed afterwards.
         """
         with self._lock:
             if value == self._latest:
@@ -318,7 +322,7 @@ class LatestWriter(Generic[Value]):
                 self._thread.start()
 
     def flush(self) -> None:
-        """Wait until the latest value is written to disk."""
+        """Wait until the latest value has been written to disk."""
         with self._lock:
             thread = self._thread
         if thread is not None:

@@ -1,8 +1,8 @@
 """The theme: colours, fonts, sizes and the Qt style sheet, derived from the design tokens.
 
-Widgets read colours and fonts from `Theme.current()` and repaint on `changed`. No other module
-of `ui` defines a colour. Adjacent surfaces have slightly different background colours and are
-separated by a hairline.
+Widgets read colours and fonts from `Theme.current()`, and are repainted when its signal `changed`
+is emitted. No other module of `ui` defines a colour. Adjacent surfaces have slightly different
+background colours and are separated by a hairline.
 """
 
 import json
@@ -30,7 +30,7 @@ _NUMBERS = QFont.Tag("tnum")
 
 @cache
 def tokens() -> dict[str, Any]:
-    """Return the shipped design tokens. Callers must not change them."""
+    """Return the design tokens that are part of Strata. Callers must not change them."""
     loaded: dict[str, Any] = json.loads(read_text("tokens.json"))
     return loaded
 
@@ -38,7 +38,7 @@ def tokens() -> dict[str, Any]:
 class Theme(QObject):
     """The current theme: light or dark mode, and the font scale.
 
-    The signal `changed` is emitted after the application's palette, style sheet and fonts are
+    The signal `changed` is emitted after the application's palette, style sheet and fonts have been
     replaced.
     """
 
@@ -56,13 +56,13 @@ class Theme(QObject):
 
     @classmethod
     def current(cls) -> "Theme":
-        """Return the theme of this process."""
+        """Return the theme of the application. The first call creates it."""
         if Theme._current is None:
             Theme._current = cls()
         return Theme._current
 
     def apply(self, mode: Mode | None = None, scale: float | None = None) -> None:
-        """Set mode and font scale. Update the application's palette, fonts and style sheet.
+        """Set the mode and the font scale. Update the application's palette, fonts and style sheet.
 
         Args:
             mode: `light`, `dark`, or `system` to follow the desktop, including later changes. None
@@ -96,7 +96,7 @@ class Theme(QObject):
         return QColor(self._colors[name])
 
     def css(self, name: str) -> str:
-        """Return a named colour as a string for style sheets and rich text."""
+        """Return a colour by its name, as text for style sheets and rich text."""
         color = self._colors[name]
         if color.alpha() == 255:
             return color.name()
@@ -127,11 +127,11 @@ class Theme(QObject):
         return self.px(tokens()["type"][kind]["line"])
 
     def px(self, length: float) -> int:
-        """Return a length in pixels multiplied by the font scale, for rows, icons and controls."""
+        """Return a length multiplied by the font scale, in pixels, for rows, icons and controls."""
         return round(length * self.scale)
 
     def space(self, step: int) -> int:
-        """Return a spacing in pixels by its step on the scale: 1 is 4 pixels, 2 is 8, and so on."""
+        """Return a spacing in pixels by its number in the design tokens: 1 is 4 pixels, 2 is 8."""
         return int(tokens()["space"][str(step)])
 
     def radius(self, name: str) -> int:
@@ -139,7 +139,10 @@ class Theme(QObject):
         return int(tokens()["radius"][name])
 
     def duration(self, name: str) -> int:
-        """Return a named duration in milliseconds, or 0 if the desktop disables animations."""
+        """Return a duration in milliseconds by its name in the design tokens.
+
+        The durations of animations are 0 if the desktop disables animations.
+        """
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
         moves = name in {"fast", "base", "slow"}
         if moves and _application().style().styleHint(hint) == 0:
@@ -216,13 +219,13 @@ class Theme(QObject):
 def dress(
     widget: QWidget, kind: str = "ui", tone: str = "primary", *, numbers: bool = False
 ) -> None:
-    """Give a widget a type role and a text colour, and update both when the theme changes.
+    """Set the type role and text colour of a widget. Both follow later changes of the theme.
 
     Args:
         widget: usually a label or a button.
         kind: a type role of the design tokens, such as `body` or `caption`.
         tone: the text colour: `primary`, `secondary`, `tertiary`, `success`, `amber`, `danger`,
-            `link`, or empty for the style sheet's colour.
+            `link`, or an empty string for the colour in the style sheet.
         numbers: whether all digits have the same width.
     """
     widget.setProperty("kind", kind)
@@ -235,7 +238,7 @@ def dress(
 
 
 def redress(widget: QWidget) -> None:
-    """Restore the fonts of a widget's children after a change of parent, because Qt resets them."""
+    """Restore the fonts of a widget's children, which Qt resets if the widget's parent changes."""
     for child in widget.findChildren(QWidget):
         _set_dressed_font(child)
 

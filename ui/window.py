@@ -81,7 +81,7 @@ class MainWindow(WindowFrame):
         self.attached.emit()
 
     def begin(self) -> None:
-        """Restore the chat and the open folders from the last run, and update the index."""
+        """Reopen the last chat and the open folders of the note tree, and update the index."""
         controllers = self.controllers
         controllers.composer.load_models()
         controllers.sessions.refresh()
@@ -119,7 +119,7 @@ class MainWindow(WindowFrame):
         self.controllers.projects.open(named)
 
     def show_note(self, path: str, first: int = 0, last: int = 0) -> None:
-        """Show a note at the given lines. If `first` is 0, no line is highlighted."""
+        """Open a note and highlight the given lines. If `first` is 0, no line is highlighted."""
         self.controllers.reading.show(path, first, last)
 
     def open_session(self, session: str | None) -> None:
@@ -131,7 +131,7 @@ class MainWindow(WindowFrame):
         self.composer.setFocus()
 
     def show_chat(self) -> None:
-        """Show the chat by closing the note, if the note is shown in place of the chat."""
+        """Show the chat again if a note covers it. The note is then closed."""
         self.controllers.reading.show_chat()
 
     def run_command(self, name: str) -> None:
@@ -139,7 +139,7 @@ class MainWindow(WindowFrame):
         self._actions.trigger(name)
 
     def offer_first_run(self) -> None:
-        """Open the first-run dialog once, unless the settings name a folder or a model is set."""
+        """Open the first-run dialog if it is needed and was never opened automatically before."""
         self.controllers.first_run.offer(self._state)
 
     def open_settings(self, page: str = "") -> None:
@@ -154,7 +154,7 @@ class MainWindow(WindowFrame):
         self.controllers.first_run.open("Model")
 
     def enter_key(self, owner: str) -> None:
-        """Open the settings at the API key of a provider, or of the model if `owner` is empty."""
+        """Open the settings at the API key of a provider or address. "" selects the model's key."""
         self._show_settings().show_key(owner)
 
     def _show_settings(self) -> "SettingsDialog":
@@ -185,7 +185,7 @@ class MainWindow(WindowFrame):
         super().closeEvent(event)
 
     def _add_late_views(self) -> None:
-        """Create the views that are not part of the first paint."""
+        """Create the views that are not visible when the window is painted for the first time."""
         from ui.chat.transcript.transcript import Transcript
         from ui.panels.docks import Docking
         from ui.panels.index.panel import IndexPanel
@@ -334,7 +334,7 @@ class MainWindow(WindowFrame):
         self.composer.setFocus()
 
     def _stop(self) -> None:
-        """Handle Esc: close the palette, a drawer or the note, refuse a change, or stop the turn.
+        """Handle Esc: close what is open, reject a proposed change, or stop the turn.
 
         Only the first possible action is performed.
         """
@@ -359,7 +359,7 @@ class MainWindow(WindowFrame):
         ShortcutsDialog(self).exec()
 
     def _on_turn_ended(self, turn: "ChatTurn") -> None:
-        """Show a desktop notification if the answer was slow and the window is not in use."""
+        """Show a desktop notification if the answer took long and the window is not active."""
         is_stopped = turn.error is not None and turn.error.code == "cancelled"
         if monotonic() - turn.started_s >= _LONG_S and not is_stopped:
             what = "The answer failed" if turn.result is None else "The answer is complete"

@@ -72,12 +72,12 @@ class Controllers:
 def make_controllers(
     assistant: Assistant, runner: TaskRunner, frame: WindowFrame, drafts_file: Path
 ) -> Controllers:
-    """Create the controllers. They connect themselves to each other.
+    """Create the controllers. Each one connects itself to the controllers that it uses.
 
     Args:
         assistant: the application's use-cases.
         runner: runs the controllers' tasks.
-        frame: the main window, whose attribute `navigation` must have been set.
+        frame: the main window. Its attribute `navigation` must already be set.
         drafts_file: the file that stores the unsent messages.
     """
     base = (assistant, runner, frame)

@@ -1,4 +1,4 @@
-"""The dialog of the first start: three steps to choose the notes and a model, and ask a question.
+"""The first-run dialog: three steps to choose the notes, choose a model, and ask a question.
 
     FirstRunController ──opens──> FirstRunDialog ──> NotesPage │ ModelPage │ AskPage
              │                                           └──task──> app.assistant.model_setup

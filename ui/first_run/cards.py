@@ -1,4 +1,4 @@
-"""Widgets of the first run: a card that the user can choose, and the bar with the steps."""
+"""Widgets of the first-run dialog: a selectable card, and a bar that shows the steps."""
 
 from collections.abc import Sequence
 
@@ -21,12 +21,14 @@ _CIRCLE = 20
 
 
 class ChoiceCard(QAbstractButton):
-    """A card with a title and a sentence. A click or an arrow key chooses it.
+    """A selectable card with an icon, a title and a sentence.
+
+    The user selects a card with a click or an arrow key. Only one card of a page is selected.
 
     Args:
         icon_name: the name of the icon on the left.
-        title: the name of the choice.
-        text: a sentence about the choice, or an empty string for a card with a single line.
+        title: the title of the card.
+        text: the sentence below the title, or an empty string for a card with a single line.
         badge: a word after the title, such as "Found", or an empty string for no badge.
     """
 
@@ -50,7 +52,7 @@ class ChoiceCard(QAbstractButton):
         return QSize(320, Theme.current().px(height))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the card of a choice. The chosen card has an accent-coloured border."""
+        """Draw the card. If the card is selected, its border has the accent colour."""
         theme, painter = Theme.current(), begin_painting(self)
         is_on = self.isChecked()
         pen = painter.pen()
@@ -102,7 +104,7 @@ class ChoiceCard(QAbstractButton):
 
 
 class StepBar(QWidget):
-    """A bar with the names of the first run's steps.
+    """A bar that shows the names of the first-run steps, and which steps are completed.
 
     The circle of a completed step contains a tick, and the circle of the current step is filled.
     """
@@ -116,7 +118,7 @@ class StepBar(QWidget):
         self.show_step(0)
 
     def show_step(self, current: int) -> None:
-        """Show which step of the first run is the current one."""
+        """Mark a first-run step as the current one, and the steps before it as completed."""
         self._current = current
         self.setAccessibleName(f"Step {current + 1} of {len(self._names)}: {self._names[current]}")
         self.update()
@@ -126,7 +128,7 @@ class StepBar(QWidget):
         return QSize(320, Theme.current().px(_CIRCLE + 4))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the steps of the first run as circles with names, and lines between the circles."""
+        """Draw a circle and a name for each first-run step, and a line between two steps."""
         theme, painter = Theme.current(), begin_painting(self)
         side, left = theme.px(_CIRCLE), 0
         for place, name in enumerate(self._names):

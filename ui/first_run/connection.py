@@ -1,4 +1,4 @@
-"""The form for a service or server: address, key, model, and a test of the connection."""
+"""The form for connecting to a model service or server: address, key, model and a test."""
 
 from collections.abc import Sequence
 
@@ -28,10 +28,10 @@ _FIRST = ("OpenAI", "Anthropic", "Google Gemini")
 
 
 class ConnectionForm(QWidget):
-    """A form for a service or server, its API key and its model.
+    """A form for a model service or server: the service, the address, the API key and the model.
 
     The form does not store the values. Its button `test` checks them by calling the model. The
-    signal `changed` is emitted on each change of the fields.
+    signal `changed` is emitted whenever a field changes.
     """
 
     changed = Signal()
@@ -72,7 +72,7 @@ class ConnectionForm(QWidget):
 
     @property
     def connection(self) -> Connection:
-        """The connection that the fields describe: a model and an address."""
+        """The model and the server address that the user entered in the form."""
         base = complete_address(self.address.text()) if self.service.value == _SERVER else ""
         return Connection(self.model.text().strip(), base)
 
@@ -88,7 +88,7 @@ class ConnectionForm(QWidget):
         return bool(found.model) and (bool(found.api_base) or self.service.value != _SERVER)
 
     def say(self, text: str, tone: str = "secondary") -> None:
-        """Show a sentence below the fields, such as the result of testing the connection.
+        """Show a sentence below the fields, such as the result of a connection test.
 
         Args:
             text: the sentence, or an empty string to hide it.
@@ -99,18 +99,18 @@ class ConnectionForm(QWidget):
         dress(self.state, "caption", tone)
 
     def show_failure(self, error: Exception) -> None:
-        """Show an error and what the user can do about it."""
+        """Show an error message, and a hint that tells the user what to do."""
         info = describe(error)
         self.say(f"{use_labels(info.message)} {adapt_hint(info.hint)}".strip(), "danger")
 
     def focus_first(self) -> None:
-        """Focus the first field that is empty."""
+        """Focus the first empty field, or the test button if no field is empty."""
         fields = (self.address, self.key, self.model)
         empty = [field for field in fields if not field.isHidden() and not field.text()]
         (empty[0] if empty else self.test).setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """When Enter is pressed, list the server's models if an address but no model is given."""
+        """List the server's models on Enter, if the form has an address but no model."""
         is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
         if is_enter and self.connection.api_base and not self.connection.model:
             self._on_look()

@@ -1,4 +1,4 @@
-"""Connect the first run, and the choice of model files, to the other controllers."""
+"""Connect the first-run dialog and the model file chooser to the other controllers."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,9 +20,11 @@ __all__ = ["FirstRunController"]
 
 
 class FirstRunController(QObject):
-    """Opens the dialog of the first run whenever it is requested.
+    """Opens the first-run dialog, automatically or on request.
 
-    The signal `model_set` is emitted after the choice of a model has been stored.
+    It also opens the file dialog when the user wants to choose a model file in the composer. The
+    signal `model_set` is emitted after the model that the user chose in the first-run dialog has
+    been stored.
     """
 
     model_set = Signal()
@@ -48,9 +50,10 @@ class FirstRunController(QObject):
         frame.composer.file_model_wanted.connect(self._files.choose)
 
     def offer(self, state: WindowState) -> None:
-        """Open the dialog if it was never opened and a folder or a model is missing.
+        """Open the first-run dialog, unless it was opened automatically before or is not needed.
 
-        If only the command line names a folder, the dialog is opened at the model step.
+        It is not needed if the settings name a vault, or if a vault is open and the settings name a
+        model. If a vault is open, the dialog opens at the model step.
         """
         settings, has_folder = self._assistant.settings, self._assistant.vault is not None
         has_model = settings.get("chat.model") != settings.spec("chat.model").default
@@ -60,7 +63,7 @@ class FirstRunController(QObject):
             self.open("Model" if has_folder else "Notes")
 
     def open(self, step: str = "Notes") -> None:
-        """Open the dialog at a step, given by its name."""
+        """Open the first-run dialog at a step, given by its name: `Notes`, `Model` or `Ask`."""
         dialog = self._dialog or self._make_dialog()
         self._dialog = dialog
         dialog.notes.show_folder(str(self._assistant.vault or ""))
@@ -90,7 +93,7 @@ class FirstRunController(QObject):
         self._frame.navigation.open_folder(sample_vault())
 
     def _on_opened(self) -> None:
-        """Continue with the model step when the vault that was chosen in the first step is open."""
+        """Continue with the model step after the vault that the user chose has been opened."""
         dialog = self._dialog
         if dialog is None or not dialog.isVisible():
             return
@@ -114,7 +117,7 @@ class FirstRunController(QObject):
         If the file cannot be loaded, show the reason in the composer.
 
         Args:
-            offer: the file, and the reason why it cannot be loaded, if any.
+            offer: a description of the file, with the reason if the file cannot be loaded.
         """
         if offer.obstacle:
             self._frame.composer.show_error(offer.obstacle)

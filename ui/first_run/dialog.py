@@ -1,4 +1,4 @@
-"""The dialog of the first run: three steps, their buttons, and the progress of the index."""
+"""The first-run dialog: three steps, their buttons, and the progress of indexing."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -22,7 +22,7 @@ _SIZE = QSize(720, 560)
 
 
 class FirstRunDialog(QDialog):
-    """The dialog with the three steps, each of which can be skipped.
+    """The first-run dialog with its three steps. The user can skip each step.
 
     Qt's signal `finished` is emitted after the last step, or when the dialog is closed.
     """
@@ -51,11 +51,11 @@ class FirstRunDialog(QDialog):
 
     @property
     def step(self) -> int:
-        """The number of the first run's current step, counted from 0."""
+        """The index of the current step: 0 for the notes, 1 for the model, 2 for the question."""
         return self.stack.currentIndex()
 
     def show_step(self, step: int) -> None:
-        """Show the page of a step, given by its number."""
+        """Show the page of a step, given by its index from 0."""
         self.stack.setCurrentIndex(step)
         self.line.show_step(step)
         page = self.pages[step]
@@ -114,14 +114,14 @@ class FirstRunDialog(QDialog):
         column.addLayout(foot)
 
     def _fit(self) -> None:
-        """Resize the dialog for the font scale and the screen."""
+        """Resize the dialog to match the font scale, but not larger than the screen."""
         theme, room = Theme.current(), self.screen().availableSize() - QSize(64, 64)
         wanted = QSize(theme.px(_SIZE.width()), theme.px(_SIZE.height()))
         self.resize(wanted.boundedTo(room).expandedTo(_SIZE.boundedTo(room)))
 
 
 class _IndexLine(QFrame):
-    """The progress of indexing at the bottom of the dialog, hidden while no vault is open."""
+    """The line that shows the progress of indexing. It is hidden while no vault is open."""
 
     def __init__(self) -> None:
         super().__init__()

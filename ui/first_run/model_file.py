@@ -1,4 +1,4 @@
-"""Choose a model file (GGUF): the file dialog, the check of the file, and the form for it."""
+"""Choose a model file (GGUF): the file dialog, a check of the file, and the form for it."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ _FILTER = "Model files (*.gguf);;All files (*)"
 
 
 class ModelFileChooser(QObject):
-    """Lets the user choose a model file, and reads the file's header in a task.
+    """Lets the user choose a model file, and reads the file's header in the background.
 
     Signals:
         looking: emitted when a file has been chosen and its header is about to be read.
@@ -55,7 +55,7 @@ class ModelFileForm(QWidget):
     the choice is discarded.
 
     Attributes:
-        offer: the chosen file and its description, or None until its header has been read.
+        offer: a description of the chosen file, or None until the file's header has been read.
     """
 
     changed = Signal()
@@ -76,7 +76,7 @@ class ModelFileForm(QWidget):
 
     @property
     def connection(self) -> Connection | None:
-        """The model settings to save, or None until the user has chosen a loadable model file."""
+        """The model settings for the chosen file, or None if no loadable file has been chosen."""
         offer = self.offer
         return None if offer is None or offer.obstacle else Connection(offer.choice.name)
 
@@ -91,7 +91,7 @@ class ModelFileForm(QWidget):
         dress(self.state, "caption", tone)
 
     def forget(self) -> None:
-        """Forget the chosen model file, because it cannot be used."""
+        """Discard the chosen model file and its description."""
         self.offer = None
         self.say("")
         self.changed.emit()

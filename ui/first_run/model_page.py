@@ -1,4 +1,4 @@
-"""The page for the model: servers and files on this computer, a service with a key, or none."""
+"""The model page of the first-run dialog: a local server, a file, a service, or no model."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,9 +28,9 @@ _NONE_FOUND = (
 
 
 class ModelPage(StepPage):
-    """The page on which the user chooses a model.
+    """The first-run page on which the user chooses a model.
 
-    The signal `chosen` is emitted after the choice of a model has been stored.
+    The signal `chosen` is emitted after the chosen model has been stored in the settings.
     """
 
     chosen = Signal()
@@ -95,13 +95,13 @@ class ModelPage(StepPage):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the choice of a model is complete, and is not being stored at the moment."""
+        """Whether a model has been chosen, and is not being saved at the moment."""
         if self._file.isChecked():
             return not self._is_saving and self.file.connection is not None
         return not self._is_saving and (not self._service.isChecked() or self.form.is_complete)
 
     def refresh(self) -> None:
-        """Search for model servers, and load the list of services."""
+        """Search for model servers, and load the list of model services."""
         self.form.refresh()
         self._find()
 
@@ -111,14 +111,14 @@ class ModelPage(StepPage):
         self._service.setChecked(True)
 
     def focus_first(self) -> None:
-        """Focus the card of the current choice or, for a service, the first empty field."""
+        """Focus the selected card. If it is the card of a service, focus the first empty field."""
         if self._service.isChecked():
             self.form.focus_first()
         else:
             super().focus_first()
 
     def go_on(self) -> None:
-        """Store the chosen model in a task, and emit `done` afterwards."""
+        """Save the chosen model in the background, and emit `done` when it has been saved."""
         server = self._chosen_server
         connection, key = Connection(EXTRACTIVE), ""
         if server is not None:
@@ -202,7 +202,7 @@ class ModelPage(StepPage):
 
 
 class _ServerModels(QWidget):
-    """A menu of a server's models. `changed` is emitted when the user chooses another model."""
+    """A menu of a server's models. `changed` is emitted when the user selects another model."""
 
     changed = Signal()
 
@@ -222,22 +222,22 @@ class _ServerModels(QWidget):
 
     @property
     def has_choice(self) -> bool:
-        """Whether the server offers more than one model."""
+        """Whether the server offers more than one model, so that the user can choose."""
         return len(self._server.models) > 1
 
     @property
     def connection(self) -> Connection:
-        """The chosen model and the address of its server."""
+        """The selected model and the address of its server."""
         return Connection(self._menu.value, self._server.api_base)
 
     @property
     def short_name(self) -> str:
-        """The chosen model's name without its provider and folder."""
+        """The selected model's name without its provider and folders."""
         return _shorten(self._menu.value)
 
     @property
     def title(self) -> str:
-        """The name of the model server, and where it runs."""
+        """The name of the model server, with a remark if it runs on this computer."""
         where = ", on this computer" if self._server.is_local else ""
         return f"{self._server.name}{where}"
 
@@ -253,7 +253,7 @@ class _ServerModels(QWidget):
 
 
 def _shorten(name: str) -> str:
-    """Return a model's name without its provider and folders.
+    """Return a model's name without its provider, its folders and the suffix `.gguf`.
 
     A name can contain folders, because llama.cpp reports the path of the model's file.
     """
@@ -261,7 +261,7 @@ def _shorten(name: str) -> str:
 
 
 class _FoundLine(QWidget):
-    """A line that shows whether model servers were found, and a button to search again."""
+    """A line that says whether model servers were found, and a button to search again."""
 
     def __init__(self, look: Callable[[], object]) -> None:
         super().__init__()
@@ -277,7 +277,7 @@ class _FoundLine(QWidget):
 
         Args:
             text: the sentence, or an empty string to hide the line.
-            is_over: whether the search is finished. If so, the button that searches again is shown.
+            is_over: whether the search has finished. If so, a button to search again is shown.
         """
         self._text.setText(text)
         self._again.setVisible(bool(text) and is_over)

@@ -1,4 +1,4 @@
-"""Pages of the first-run dialog: the base class, and the pages for the notes and the question."""
+"""Pages of the first-run dialog: the base class, the notes page, and the question page."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,11 +28,10 @@ _NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose 
 
 
 class StepPage(QWidget):
-    """The page of one step, with a title, a sentence and a column of cards.
+    """The base class for a page of the first-run dialog: a title, a sentence and a column of cards.
 
     Signals:
-        changed: emitted when the label of the main button, or whether it is enabled, may have
-            changed.
+        changed: emitted when the label or the enabled state of the main button may have changed.
         done: emitted when the step is completed.
     """
 
@@ -69,7 +68,7 @@ class StepPage(QWidget):
         outer.addWidget(self._area, 1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the width of the page's cards when a scroll bar appears beside them."""
+        """Keep the width of the cards constant when a scroll bar appears or disappears."""
         if event.type() == QEvent.Type.Resize:
             bar = self._area.width() - self._area.viewport().width()
             self.column.setContentsMargins(_SIDE, 4, _SIDE - bar, 8)
@@ -86,7 +85,7 @@ class StepPage(QWidget):
         return True
 
     def refresh(self) -> None:
-        """Update the step's page before it is shown."""
+        """Update the page's content. The dialog calls this each time before it shows the page."""
 
     def go_on(self) -> None:
         """Perform the action of the page's main button.
@@ -102,13 +101,13 @@ class StepPage(QWidget):
         )
 
     def focus_first(self) -> None:
-        """Focus the card of the current choice."""
+        """Focus the selected card."""
         for card in self.cards:
             if card.isChecked():
                 card.setFocus()
 
     def add_card(self, card: ChoiceCard, before: ChoiceCard | None = None) -> ChoiceCard:
-        """Add the card of a choice before another card, or at the end if `before` is None."""
+        """Add a card before another card, or at the end if `before` is None. Return the card."""
         if before is None:
             self.cards.append(card)
             self.choices.addWidget(card)
@@ -119,7 +118,7 @@ class StepPage(QWidget):
         return card
 
     def remove_card(self, card: ChoiceCard) -> None:
-        """Remove the card of a choice from the page."""
+        """Remove a card from the page."""
         self.cards.remove(card)
         self.choices.removeWidget(card)
         card.hide()
@@ -132,7 +131,7 @@ class StepPage(QWidget):
 
 
 class NotesPage(StepPage):
-    """The page for the notes: the open vault, another folder, or the sample notes.
+    """The first-run page on which the user keeps the open vault or chooses other notes.
 
     Signals:
         folder_requested: emitted when the user wants to choose a folder.
@@ -165,7 +164,14 @@ class NotesPage(StepPage):
         return "Open the sample notes" if self._samples.isChecked() else "Keep this folder"
 
     def show_folder(self, folder: str) -> None:
-        """Offer to keep the open vault. `folder` is empty if no vault is open."""
+        """Add and select a card that keeps the open vault.
+
+        If the sample vault is open, select the card of the sample notes instead. If no vault is
+        open, select the card that chooses a folder.
+
+        Args:
+            folder: the path of the open vault, or an empty string if no vault is open.
+        """
         if folder == self._open:
             return
         self._open = folder
@@ -179,7 +185,7 @@ class NotesPage(StepPage):
         self.changed.emit()
 
     def go_on(self) -> None:
-        """Perform the chosen action: keep the vault, or request another folder or the samples."""
+        """Keep the open vault, or request another folder or the sample notes, as selected."""
         if self._folder.isChecked():
             self.folder_requested.emit()
         elif self._samples.isChecked():
@@ -189,7 +195,7 @@ class NotesPage(StepPage):
 
 
 class AskPage(StepPage):
-    """The page for the first question. Emits `asked` with the question."""
+    """The first-run page for the user's first question. Emits `asked` with the question."""
 
     asked = Signal(str)
 
@@ -213,11 +219,11 @@ class AskPage(StepPage):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the question can be asked: there are notes, and the field is not empty."""
+        """Whether a question can be sent: there are notes, and the field is not empty."""
         return self._has_notes and bool(self.field.text().strip())
 
     def show_state(self, state: IndexState) -> None:
-        """Show below the title whether indexing is still in progress.
+        """Show below the title that indexing is still running, if it is.
 
         Args:
             state: the state of the index.
@@ -225,10 +231,10 @@ class AskPage(StepPage):
         self.sentence.setText(_INDEXING if state.is_going_on else _CITED)
 
     def show_questions(self, has_notes: bool, questions: Sequence[str]) -> None:
-        """Show up to three suggested questions. A click asks a question.
+        """Show up to three suggested questions. A click on a question sends it.
 
         Args:
-            has_notes: whether there are notes, without which no question can be asked.
+            has_notes: whether there are notes to ask about. If not, the field is disabled.
             questions: the suggested questions.
         """
         self._has_notes = has_notes
@@ -248,7 +254,7 @@ class AskPage(StepPage):
         self.field.setFocus()
 
     def go_on(self) -> None:
-        """Ask the question in the page's field."""
+        """Send the question in the page's field."""
         if self.is_ready:
             self._ask(self.field.text().strip())
 
