@@ -1,4 +1,4 @@
-"""The lists of chats and of projects in the sidebar.
+"""The lists of chats and projects in the sidebar.
 
     session summaries ──> sessions (model and tree) ──signal──> controllers
     projects ───────────> projects (model and tree) ────┘

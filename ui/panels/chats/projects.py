@@ -38,11 +38,15 @@ class ProjectListModel(QAbstractListModel):
         self.endResetModel()
 
     def project(self, index: Index) -> "Project | None":
-        """Return a row's project, or None for an invalid index."""
+        """Return the project in a row, or None for an invalid index."""
         return self._projects[index.row()] if index.isValid() else None
 
     def find(self, name: str) -> QModelIndex:
-        """Return the index of a project, or an invalid index if it is not listed."""
+        """Return the index of a project, or an invalid index if it is not listed.
+
+        Args:
+            name: the name of the project.
+        """
         for row, project in enumerate(self._projects):
             if project.name == name:
                 return self.index(row, 0)
@@ -53,7 +57,7 @@ class ProjectListModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._projects)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the row's data for a Qt item role."""
+        """Return the data of a project for a Qt item role."""
         return _build_row(self._projects[index.row()]).data(role) if index.isValid() else None
 
 
@@ -81,12 +85,12 @@ class ProjectList(FitTree):
         self.menu_wanted.connect(self._on_menu_wanted)
 
     def set_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
-        """Show the projects, and select the open chat's project."""
+        """Replace the listed projects, and select the open chat's project."""
         self._model.set_projects(projects)
         self.select(current)
 
     def select(self, name: str | None) -> None:
-        """Select the open chat's project. None clears the selection."""
+        """Select the project of the open chat, given its name. None clears the selection."""
         index = self._model.find(name) if name else QModelIndex()
         if index.isValid():
             self.setCurrentIndex(index)

@@ -26,7 +26,7 @@ class SaveNoteDialog(QDialog):
     """A dialog that asks for a new note's name and folder, and shows why saving failed.
 
     Emits `save_requested` with the note's path relative to the vault. The dialog stays open until
-    the code that opened it calls `accept`.
+    its owner calls `accept`.
     """
 
     save_requested = Signal(str)
@@ -62,7 +62,7 @@ class SaveNoteDialog(QDialog):
         self.name.selectAll()
 
     def show_problem(self, sentence: str) -> None:
-        """Show why the note could not be saved."""
+        """Show why the note could not be saved. An empty string hides the message."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
         self.adjustSize()

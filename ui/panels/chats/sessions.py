@@ -43,10 +43,10 @@ _MARK_KEYS: "dict[QKeyCombination, ChatMark]" = {
 
 
 class ChatListModel(QAbstractListModel):
-    """A Qt list model of chats, newest first, with a heading for each period.
+    """A Qt list model of chats, newest first, with a heading for each period, such as `Last week`.
 
     Pinned chats come first. Archived chats come last, below a row that shows and hides them. During
-    a search, the model lists the matching texts below the titles of their chats. Emits `renamed`
+    a search, the model lists the matching texts, each below the title of its chat. Emits `renamed`
     with a session ID and the title that the user typed.
 
     Attributes:
@@ -67,11 +67,11 @@ class ChatListModel(QAbstractListModel):
     def set_chats(
         self, chats: "Sequence[SessionInfo]", running: Mapping[str, str] = NONE_RUNNING
     ) -> None:
-        """Replace all chats.
+        """Replace the listed chats.
 
         Args:
-            chats: the chats, sorted from newest to oldest.
-            running: the states of the chats with a running turn, by session ID.
+            chats: the chats, newest first.
+            running: a text about the running turn of each chat that has one, by session ID.
         """
         self._chats, self._running = chats, running
         self.beginResetModel()
@@ -87,23 +87,23 @@ class ChatListModel(QAbstractListModel):
         self.endResetModel()
 
     def toggle_archive(self) -> QModelIndex:
-        """Show or hide the archived chats, and return the index of the row for the archive."""
+        """Show or hide the archived chats, and return the index of the row "Archived"."""
         self._is_archive_open = not self._is_archive_open
         self.set_chats(self._chats, self._running)
         at = next(at for at, (row, _) in enumerate(self._rows) if row.arrow)
         return self.index(at, 0)
 
     def is_archive(self, index: Index) -> bool:
-        """Return whether a row is the one that shows and hides archived chats."""
+        """Return whether a row is the row "Archived", which shows and hides archived chats."""
         return index.isValid() and bool(self._rows[index.row()][0].arrow)
 
     def chat(self, index: Index) -> "SessionInfo | None":
-        """Return a row's chat, or None for a heading or the row that shows the archived chats."""
+        """Return the chat in a row, or None for a heading or the row "Archived"."""
         session = self.session(index)
         return next((chat for chat in self._chats if chat.session == session), None)
 
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
-        """Show the texts that a search of the chats found, grouped by chat, newest text first.
+        """Show the texts that a search of the chats found, grouped by chat.
 
         Args:
             hits: the texts, newest first.
@@ -123,7 +123,7 @@ class ChatListModel(QAbstractListModel):
         self.endResetModel()
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit `renamed` with the title that the user typed. The receiver renames the chat."""
+        """Emit `renamed` with the title that the user typed. The receiver must rename the chat."""
         session, title = self.session(index), one_line(str(value)).strip()
         if role != Qt.ItemDataRole.EditRole or session is None or not title:
             return False
@@ -132,37 +132,37 @@ class ChatListModel(QAbstractListModel):
         return True
 
     def hit(self, index: Index) -> "ChatHit | None":
-        """Return a row's search hit, or None if the row is a chat or a heading."""
+        """Return the search hit in a row, or None if the row contains no search hit."""
         return self._hits.get(index.row())
 
     def session(self, index: Index) -> str | None:
-        """Return a row's session ID, or None for a heading."""
+        """Return the session ID of a row, or None for a heading or the row "Archived"."""
         return self._rows[index.row()][1] if index.isValid() else None
 
     def sessions(self) -> list[str]:
-        """Return the session IDs of all listed rows, in list order."""
+        """Return the session IDs of all rows, in list order."""
         return [session for _, session in self._rows if session is not None]
 
     def find(self, session: str) -> QModelIndex:
-        """Return the index of a chat, or an invalid index if it is not listed."""
+        """Return the index of a chat by its session ID, or an invalid index if it is not listed."""
         for place, (_, known) in enumerate(self._rows):
             if known == session:
                 return self.index(place, 0)
         return QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of headings and chats."""
+        """Return the number of rows, including headings."""
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the row's data for a Qt item role."""
+        """Return the data of a row for a Qt item role."""
         if not index.isValid():
             return None
         is_edited = role == Qt.ItemDataRole.EditRole
         return self._rows[index.row()][0].data(Qt.ItemDataRole.DisplayRole if is_edited else role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the row's flags. A heading has no flags, so that it cannot be selected."""
+        """Return the flags of a row. A heading has no flags, so it cannot be selected."""
         if not index.isValid() or self._rows[index.row()][0].head:
             return Qt.ItemFlag.NoItemFlags
         is_chat = self._rows[index.row()][1] is not None
@@ -177,8 +177,8 @@ class ChatListModel(QAbstractListModel):
 class ChatList(FitTree):
     """The list of chats. Enter or a click opens a chat, F2 renames it, Delete deletes it.
 
-    Ctrl+D pins a chat to the top or unpins it. Ctrl+E archives a chat or restores it. Each signal
-    requests an action of the user for a chat, which is given by its session ID.
+    Ctrl+D pins or unpins a chat. Ctrl+E archives or restores it. The signals are emitted when the
+    user requests an action. All except `hit_chosen` start with the session ID of the chat.
 
     Signals:
         chat_chosen: open the chat.
@@ -187,7 +187,7 @@ class ChatList(FitTree):
         export_requested: export the chat in a format: `md` or `json`.
         rename_requested: give the chat a new title.
         mark_requested: set (True) or clear (False) the mark `pinned` or `archived`.
-        hit_chosen: open the `ChatHit` that a search has found.
+        hit_chosen: open a `ChatHit`, which is a text that a search has found.
     """
 
     chat_chosen = Signal(str)
@@ -216,14 +216,14 @@ class ChatList(FitTree):
         current: str | None,
         running: Mapping[str, str] = NONE_RUNNING,
     ) -> None:
-        """Show the chats, mark those with a running turn, and select the open chat.
+        """Replace the listed chats, and select the open chat.
 
-        While the user is editing a title, the update is delayed until the title is complete.
+        While the user is editing a title, the update is delayed until the editor is closed.
 
         Args:
             chats: the chats, newest first.
             current: the session ID of the open chat, or None for a new chat.
-            running: the states of the chats with a running turn, by session ID.
+            running: a text about the running turn of each chat that has one, by session ID.
         """
         if self.state() == QAbstractItemView.State.EditingState:
             self._delayed = (chats, current, running)
@@ -242,13 +242,13 @@ class ChatList(FitTree):
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search found, below the titles of their chats.
 
-        The arguments are those of `ChatListModel.set_hits`.
+        For the arguments, see `ChatListModel.set_hits`.
         """
         self._is_search = True
         self._model.set_hits(hits, titles)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """Close the title editor, and apply updates that were delayed while it was open."""
+        """Close the title editor, and apply the update that was delayed while it was open."""
         super().closeEditor(editor, hint)
         self.setFocus()
         delayed, self._delayed = self._delayed, None
@@ -256,7 +256,7 @@ class ChatList(FitTree):
             self.set_chats(*delayed)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create a chat's context menu. For a search result, the menu is empty."""
+        """Create the context menu of a chat. During a search, the menu is empty."""
         menu = QMenu(self)
         session = self._model.session(index)
         if session is None or self._is_search:
@@ -280,7 +280,7 @@ class ChatList(FitTree):
         return menu
 
     def event(self, event: QEvent) -> bool:
-        """Claim the shortcuts for pinning and archiving before the window handles them."""
+        """Accept the shortcuts for pinning and archiving before the window handles them."""
         is_override = event.type() == QEvent.Type.ShortcutOverride
         if is_override and isinstance(event, QKeyEvent) and event.keyCombination() in _MARK_KEYS:
             event.accept()
@@ -288,7 +288,7 @@ class ChatList(FitTree):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Rename the current chat with F2, delete it with Delete, or pin or archive it."""
+        """Rename (F2), delete (Delete), pin (Ctrl+D) or archive (Ctrl+E) the current chat."""
         index = self.currentIndex()
         session, chat = self._model.session(index), self._model.chat(index)
         if self.state() == QAbstractItemView.State.EditingState:
@@ -312,7 +312,7 @@ class ChatList(FitTree):
             self.select(self._open)
 
     def select(self, session: str | None) -> None:
-        """Select the open chat. None clears the selection."""
+        """Select the row of the open chat, given its session ID. None clears the selection."""
         self._open = session
         if session is not None and self._model.session(self.currentIndex()) == session:
             return  # if a search found several texts in a chat, the chosen one stays selected
@@ -326,7 +326,7 @@ class ChatList(FitTree):
     def neighbour(self, session: str | None, step: int) -> str | None:
         """Return the session ID of the chat above (-1) or below (1) a chat, or None at the ends.
 
-        If the chat is not listed, return the first one in the list.
+        If the chat is not listed, return the first listed chat.
         """
         known = self._model.sessions()
         if session not in known:
@@ -335,7 +335,7 @@ class ChatList(FitTree):
         return known[place] if 0 <= place < len(known) else None
 
     def _stay_near(self, row: int, session: str) -> None:
-        """Select a chat or, if the chat is no longer listed, the row that is now in its place."""
+        """Select a chat. If it is no longer listed, select the row that is now in its position."""
         found = self._model.find(session)
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):
@@ -357,9 +357,9 @@ class ChatList(FitTree):
 
 
 def list_mark_actions(chat: "SessionInfo") -> "list[tuple[ChatMark, str, str]]":
-    """Return the actions that pin, unpin, archive or restore a chat.
+    """Return the actions that pin or unpin a chat, and archive or restore it.
 
-    Each action is given as the mark (`pinned` or `archived`), the menu text and the shortcut.
+    Each action is a tuple of the mark (`pinned` or `archived`), the menu text and the shortcut.
     """
     pin = "Unpin" if chat.pinned else "Pin to the top"
     archive = "Restore from the archive" if chat.archived else "Archive"
