@@ -1,4 +1,4 @@
-"""The context panel: the content of the next request, or of an earlier one.
+"""The context panel, which shows the content of the next request or of an earlier one.
 
     report ──> scale ──────────> bar ───────────┐
            ──> layer_rows ─────> layer_tree ────┤
@@ -6,7 +6,7 @@
            ──> notice, words ───────────────────┘
 
     bar            The stacked bar that shows a request's layers within the model's window.
-    compaction     The dialog that shows a compaction, and its summary for editing.
+    compaction     The dialog that shows a compaction and lets the user edit its summary.
     layer_rows     Rows for each layer of a request and each segment in it.
     layer_tree     The tree of layers with their segments, and the list of pins.
     left_out       Rows for everything that a request omits or shortens.
@@ -19,11 +19,12 @@
     sections       Sections below the rows, and the text of the chat's memory.
     words          Texts of the context panel: labels, window, reuse and prices.
 
-`ContextPanel` emits a signal for each action, and `ui.controllers.context` performs it. This
-package may import PySide6, `ui.widgets`, `ui.theme` and `ui.icons`. It must not import anything
-below `ui`, because the panel is part of the first paint. All numbers come from the request report,
-except shares and prices, which are computed here. A layer is one kind of content in a request, such
-as the tools, the notes or the history.
+A layer is one kind of content in a request, such as the tools, the notes or the history.
+`ContextPanel` emits a signal for each action, and `ui.controllers.context` performs it. All numbers
+come from the request report, except shares and prices, which are computed here.
+
+This package may import PySide6, `ui.widgets`, `ui.theme` and `ui.icons`. It must not import
+anything below `ui`, because the panel is part of the first paint.
 """
 
 __all__ = ["bar", "compaction", "notice", "panel", "words"]

@@ -1,4 +1,4 @@
-"""The stacked bar that shows the layers (kinds of content) of a request in the context window."""
+"""The stacked bar that shows how much of the context window each layer of a request uses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -43,9 +43,9 @@ _MARK_TIPS = {
 
 
 class ContextBar(QProgressBar):
-    """A stacked bar with a segment for each layer (kind of content) of a request.
+    """A stacked bar with a segment for each layer of a request. A layer is one kind of content.
 
-    The arrow keys move from segment to segment.
+    The left and right arrow keys select a segment.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -66,7 +66,7 @@ class ContextBar(QProgressBar):
         """Show the layers of a request as bar segments. Changes are animated.
 
         Args:
-            context: the request report as a dict.
+            context: the request report.
         """
         before, after = self._parts, bar_parts(context)
         self._from = {part.code: (left, width) for part, left, width in self._drawn()}
@@ -84,34 +84,34 @@ class ContextBar(QProgressBar):
         self.update()
 
     def slots(self) -> list[Slot]:
-        """Return the bar segments with their positions at the end of any running animation."""
+        """Return the bar segments with their final positions, even during an animation."""
         return slots(self._parts, self.width())
 
     def marks(self) -> list[ScaleMark]:
-        """Return the marks of the thresholds, with their positions along the bar.
+        """Return the marks of the thresholds, with their positions on the bar.
 
-        At a threshold, messages are shortened or summarised, or sending is blocked.
+        At the thresholds, old tool results are shortened or messages are summarised.
         """
         return [] if self._context is None else marks(self._context, self.width())
 
     def bar_rect(self) -> QRect:
-        """Return the rectangle of the stacked bar without its labels."""
+        """Return the rectangle of the stacked bar, without the labels above it."""
         theme = Theme.current()
         high = theme.px(theme.value("bar.height"))
         return QRect(0, self.height() - high - _BELOW, self.width(), high)
 
     def sizeHint(self) -> QSize:
-        """Return the preferred size: the bar, the labels above it, and the space below it."""
+        """Return the preferred size: the bar with the labels above and a margin below."""
         theme = Theme.current()
         above = theme.line("micro") + theme.value("bar.mark_over")
         return QSize(240, above + theme.px(theme.value("bar.height")) + _BELOW)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size at which the bar segments are distinguishable."""
+        """Return the smallest size at which the bar segments can be distinguished."""
         return QSize(120, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the bar segments, the threshold marks, and the line below the reused prefix."""
+        """Draw the segments, the threshold marks, and a line below the part that is reused."""
         painter, bar, drawn = QPainter(self), self.bar_rect(), self._drawn()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         outline = QPainterPath()
@@ -130,7 +130,7 @@ class ContextBar(QProgressBar):
             self._paint_focus(painter, drawn, bar)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Select a bar segment with the arrow keys, and show its description in a tooltip."""
+        """Select a segment with the left and right arrow keys, and describe it in a tooltip."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         step = steps.get(Qt.Key(event.key()))
         if step is None or not self._parts:
@@ -145,7 +145,7 @@ class ContextBar(QProgressBar):
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Deselect the bar segment. The next arrow key starts at the left edge again."""
+        """Clear the selection, so that the next arrow key starts at the left edge again."""
         self._current = -1
         self.setAccessibleDescription("")
         super().focusOutEvent(event)
@@ -158,9 +158,12 @@ class ContextBar(QProgressBar):
         return super().event(event)
 
     def text_at(self, x: int) -> str:
-        """Describe the threshold mark or bar segment at an x position.
+        """Return a description of the threshold mark or bar segment at an x position.
 
-        Return an empty string if none is there.
+        Return an empty string if there is none.
+
+        Args:
+            x: the position in pixels from the left edge of the widget.
         """
         for mark in self.marks():
             if abs(mark.x - x) <= _NEAR:
@@ -171,7 +174,7 @@ class ContextBar(QProgressBar):
         return ""
 
     def _drawn(self) -> list[Slot]:
-        """Return the bar segments at the current point of their animation."""
+        """Return the bar segments at their current positions in the running animation, if any."""
         found = self.slots()
         if self._motion.state() != QVariantAnimation.State.Running:
             return found

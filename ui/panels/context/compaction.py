@@ -1,4 +1,4 @@
-"""The dialog that previews a compaction and then lets the user edit the summary."""
+"""The dialog that previews a compaction and lets the user edit the resulting summary."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -37,18 +37,17 @@ _EDITED: Final = "Edited. Its tokens are counted when it is used."
 
 
 class CompactionDialog(QDialog):
-    """A dialog that previews a compaction and then lets the user edit the summary.
+    """A dialog that previews a compaction, and then lets the user edit the resulting summary.
 
-    The dialog can also be opened to edit a summary that the model already receives in place of
-    earlier messages.
+    It can also be opened later to edit the summary of an earlier compaction.
 
-    Emits `make_requested` with the user's instructions for the summary, and then `use_requested`
-    with the edited summary. Nothing is stored before that. Qt's signal `rejected` is emitted if the
-    user cancels at any step.
+    The signal `make_requested` is emitted with the user's instructions for the summary, and then
+    `use_requested` with the edited summary. Nothing is stored before `use_requested`. Qt's signal
+    `rejected` is emitted if the user cancels at any step.
 
     Attributes:
         text: the field that shows the user messages to be summarised, and later the summary.
-        instructions: the field in which the user says what the summary should keep.
+        instructions: the field in which the user enters what the summary should keep.
     """
 
     make_requested = Signal(str)
@@ -79,7 +78,7 @@ class CompactionDialog(QDialog):
         self._lay_out()
 
     def begin(self, instructions: str) -> None:
-        """Open the dialog while the chat's tokens are still being counted.
+        """Open the dialog for a new compaction, before the tokens of the chat have been counted.
 
         Args:
             instructions: the initial text of the field `instructions`.
@@ -94,15 +93,15 @@ class CompactionDialog(QDialog):
     def show_preview(
         self, questions: Sequence[str], before: int, after: int, messages: int, maker: str
     ) -> None:
-        """Preview the compaction.
+        """Show what a compaction would do.
 
         Args:
-            questions: the user's messages that would be summarised, oldest first.
+            questions: the user messages that would be summarised, oldest first.
             before: the current number of tokens in the history.
             after: the estimated number of tokens after the compaction.
             messages: the number of messages that would be summarised.
-            maker: the model that would write the summary, or an empty string for an outline, which
-                needs no model.
+            maker: the model that would write the summary, or an empty string if no model is used
+                and the summary is an outline.
         """
         if not questions:
             self._show_step(_NOTHING, (), "")
@@ -117,7 +116,7 @@ class CompactionDialog(QDialog):
         (self.instructions if maker else self.make).setFocus()
 
     def show_summary(self, summary: str, before: int, after: int) -> None:
-        """Show the finished summary for editing.
+        """Show the finished summary and let the user edit it.
 
         Args:
             summary: the summary, or an empty string if it would not be shorter than the messages.
@@ -133,11 +132,11 @@ class CompactionDialog(QDialog):
         self._begin_editing(said, summary, figures)
 
     def begin_edit(self, summary: str, figures: str) -> None:
-        """Open the dialog to edit a summary that the model already receives.
+        """Open the dialog to edit the summary of an earlier compaction.
 
         Args:
             summary: the text of the summary.
-            figures: the token counts of the compaction that produced the summary, as text.
+            figures: the token counts before and after that compaction, as text.
         """
         self._set_title(_EDIT)
         self._begin_editing(_IN_USE, summary, figures)
@@ -145,7 +144,7 @@ class CompactionDialog(QDialog):
         self.text.setFocus()
 
     def show_problem(self, sentence: str) -> None:
-        """Show why the summary could not be written or used. The summary stays in the dialog."""
+        """Show why the summary could not be created or used. The text in the dialog is kept."""
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
         self.text.setReadOnly(self._made is None)
@@ -169,11 +168,11 @@ class CompactionDialog(QDialog):
         self._on_text_changed()
 
     def _show_step(self, said: str, parts: Sequence[QWidget], name: str) -> None:
-        """Show one step of the dialog, and hide the widgets that belong to other steps.
+        """Show one step of the dialog, and hide the widgets of the other steps.
 
         Args:
             said: the sentence at the top of the dialog.
-            parts: the widgets that belong to this step.
+            parts: the widgets of this step.
             name: the heading of the text field, or an empty string for no heading.
         """
         self._about.setText(said)

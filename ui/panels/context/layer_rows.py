@@ -25,12 +25,12 @@ NO_QUESTIONS: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class LayerRow:
-    """The panel's row for one layer of a request, that is, one kind of its content.
+    """The row for one layer (kind of content) of a request in the context panel.
 
     Attributes:
         code: the code of the layer, such as `L3`.
         tokens: the number of tokens in the layer.
-        share: the layer's share of the tokens, as text.
+        share: the layer's share of the token budget, as text.
         is_reused: whether the provider has cached the layer from an earlier request.
         is_estimate: whether passages will be added when the request is sent.
         is_over: whether the request exceeds the budget and this is its largest layer.
@@ -47,7 +47,7 @@ class LayerRow:
 
     @property
     def figure(self) -> str:
-        """The layer's formatted token count."""
+        """The layer's token count as text, or a dash if it is not known."""
         if not self.is_counted:
             return "–"
         return f"≈ {count(self.tokens)}" if self.is_estimate else count(self.tokens)
@@ -59,7 +59,7 @@ class LayerRow:
 
     @property
     def name(self) -> str:
-        """The text that screen readers read for the row of a layer."""
+        """The accessible name of the row, which screen readers read aloud."""
         if not self.is_counted:
             return f"{self.code} {self.title}, not counted yet"
         about = "about " if self.is_estimate else ""
@@ -69,20 +69,20 @@ class LayerRow:
 
     @property
     def tip(self) -> str:
-        """The tooltip: the layer's code and name, and whether the provider reuses the layer."""
+        """The tooltip: the layer's code and name, and whether the provider has cached the layer."""
         reused = "\nThe service has read this before" if self.is_reused else ""
         return f"{self.code} {self.title}{reused}"
 
 
 @dataclass(frozen=True)
 class PartRow:
-    """A list item in the panel: one segment, tool, instruction or turn in a request.
+    """The row for one item of a request in the context panel: a segment, tool, instruction or turn.
 
     Attributes:
         text: the name of the item.
-        tokens: the item's number of tokens, or None if it is counted only as part of a total.
-        beside: descriptions of different lengths, longest first. The first one that fits is shown
-            between the name and the tokens.
+        tokens: the item's number of tokens, or None if only a total for several items is known.
+        beside: descriptions of the item, longest first. The first one that fits is shown between
+            the name and the tokens.
         tip: the tooltip, one fact per line.
         path: the path of the note that the row opens, or an empty string if it opens no note.
         lines: the first and last line to show in that note, or None for the whole note.
@@ -101,12 +101,12 @@ class PartRow:
 
     @property
     def figure(self) -> str:
-        """The item's formatted token count."""
+        """The item's token count as text, or an empty string if it is not known."""
         return "" if self.tokens is None else count(self.tokens)
 
     @property
     def name(self) -> str:
-        """The text that screen readers read for the row of an item in a layer."""
+        """The accessible name of the row, which screen readers read aloud."""
         size = "" if self.tokens is None else f"{self.figure} tokens"
         beside = self.beside[0] if self.beside else ""
         pinned = "pinned" if self.is_pinned and beside != "pinned" else ""
@@ -146,9 +146,9 @@ def part_rows(
     *,
     is_estimate: bool = False,
 ) -> list[PartRow]:
-    """Return a row for each item of a layer.
+    """Return a row for each item in a layer of a request.
 
-    If the report does not list the items, return a single row with their total number.
+    If the report does not list the items, return a single row with their number.
 
     Args:
         context: the request report.
@@ -173,7 +173,7 @@ def part_rows(
 
 
 def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[PartRow]:
-    """Return a row for each of the chat's pinned items, in any layer.
+    """Return a row for each item that is pinned in the chat, from all layers.
 
     Args:
         context: the request report.
@@ -195,9 +195,9 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 def _plain_rows(
     context: Mapping[str, Any], code: str, questions: Mapping[str, str]
 ) -> list[PartRow]:
-    """Return rows for those items of a layer (kind of content) that are not segments.
+    """Return rows for the items of a layer that are not segments.
 
-    These are, for example, tools, parts of the system prompt, and turns.
+    Examples are tools, parts of the system prompt, and turns.
 
     Args:
         context: the request report.
@@ -245,10 +245,10 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 
 
 def _describe_state(segment: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return descriptions of a segment's state that differ in length, longest first.
+    """Return texts that describe how a segment was changed, longest first.
 
-    The longer one contains the original token count. If the segment was not changed, the tuple is
-    empty.
+    The first text can contain the original token count. Return an empty tuple if the segment was
+    neither changed nor pinned.
     """
     if segment.get("derived"):
         return ("read whole",)

@@ -34,8 +34,8 @@ class PartTree(FitTree):
     """A tree of the items in a request. The user can open an item's note, and pin an item.
 
     Signals:
-        place_chosen: emitted when the user opens an item's note, with its path and the first and
-            last line to show, or 0 and 0 for the whole note.
+        place_chosen: emitted when the user opens an item's note, with the note's path and the first
+            and last line to show, or 0 and 0 for the whole note.
         pin_chosen: emitted when the user pins or unpins an item, with the item's ID and whether to
             pin it.
     """
@@ -52,7 +52,7 @@ class PartTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Pin or unpin an item if its pin icon is clicked. Otherwise handle the click as usual."""
+        """Pin or unpin an item if its pin icon is clicked. Pass other clicks to Qt."""
         spot = event.position().toPoint()
         row = self.indexAt(spot).data(ROW)
         if self._is_on_pin(spot) and isinstance(row, PartRow) and row.target:
@@ -61,7 +61,7 @@ class PartTree(FitTree):
         super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pin or unpin the item in the current row if the key P is pressed."""
+        """Pin or unpin the item in the current row when the key P is pressed."""
         row = self.currentIndex().data(ROW)
         if event.key() == Qt.Key.Key_P and isinstance(row, PartRow) and row.target:
             self.pin_chosen.emit(row.target, not row.is_pinned)
@@ -69,7 +69,7 @@ class PartTree(FitTree):
         super().keyPressEvent(event)
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create an item's context menu: open its note, pin or unpin it, copy its name."""
+        """Create the context menu of an item: open its note, pin or unpin it, copy its name."""
         menu, row = super().build_menu(index), index.data(ROW)
         if not isinstance(row, PartRow):
             return menu
@@ -98,7 +98,7 @@ class PartTree(FitTree):
 
 
 class LayerTree(PartTree):
-    """The tree of a request's eight layers (kinds of content), each with its items."""
+    """The tree of a request's eight layers (kinds of content) and their items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Layers", parent)
@@ -108,10 +108,10 @@ class LayerTree(PartTree):
             self.items.appendRow(item)
 
     def show_rows(self, layers: Sequence[LayerRow], parts: Mapping[str, Sequence[PartRow]]) -> None:
-        """Update the rows. Expanded layers stay expanded.
+        """Update all rows. Expanded layers stay expanded.
 
         Args:
-            layers: the rows of all eight layers, in order.
+            layers: the rows of all eight layers, in request order.
             parts: the rows of each layer's items, by layer code.
         """
         for at, row in enumerate(layers):
@@ -123,19 +123,19 @@ class LayerTree(PartTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether the row of a layer is expanded, so that the layer's items are shown."""
+        """Return whether a layer is expanded, so that its items are visible."""
         row = self.items.index(index.row(), 0)
         return self.isExpanded(row) and self.items.hasChildren(row)
 
 
 class PinList(PartTree):
-    """The list of the items that the user has pinned in the chat."""
+    """The list of items that the user has pinned in the chat."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Pinned", parent)
 
     def show_rows(self, rows: Sequence[PartRow]) -> None:
-        """Show the chat's pinned items, replacing those shown before."""
+        """Replace the listed items."""
         _show_parts(self.items.invisibleRootItem(), list(rows))
         self.fit()
 
@@ -153,10 +153,10 @@ def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
 
 
 class _PartDelegate(QStyledItemDelegate):
-    """Draws the row of a layer (a kind of content) or of one item in the layer."""
+    """Draws the rows of layers (kinds of content), and the rows of their items."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the height of a row: 26 pixels for a layer or 22 for an item, at font scale 1."""
+        """Return the height of a row: 26 px for a layer, 22 px for an item, before scaling."""
         is_layer = isinstance(index.data(ROW), LayerRow)
         return QSize(0, Theme.current().px(26 if is_layer else 22))
 
@@ -231,10 +231,10 @@ def _paint_part(painter: QPainter, rect: QRect, row: PartRow, is_hot: bool) -> N
 
 
 def shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
-    """Shorten a path with line or page numbers to fit a width, eliding its folder first.
+    """Shorten a path with line or page numbers to fit a width. The folder is removed first.
 
-    The numbers are always kept whole. The result is laid out left to right, even if it starts with
-    a name in a right-to-left script.
+    The numbers are always kept. The result is laid out left to right, even if it starts with a name
+    in a right-to-left script.
 
     Args:
         text: the path with its numbers.
@@ -259,7 +259,7 @@ def _shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
 
 
 def _paint_figure(painter: QPainter, rect: QRect, text: str, tone: str, kind: str) -> QRect:
-    """Draw the token count in its column and return the rectangle to the left of it.
+    """Draw the token count of a row. Return the space that is left for the other texts of the row.
 
     Args:
         painter: the painter of the row.

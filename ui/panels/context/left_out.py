@@ -20,9 +20,9 @@ class Detail:
 
     Attributes:
         text: the text of the line.
-        path: the path of the note that the line opens, or an empty string if it opens no note.
+        path: the path of the note that a click opens, or an empty string if it opens no note.
         lines: the first and last line to show in that note, or None for the whole note.
-        summary: the ID of the log entry whose summary the line opens, or an empty string if it
+        summary: the ID of the log entry whose summary a click opens, or an empty string if it
             opens no summary.
     """
 
@@ -34,13 +34,13 @@ class Detail:
 
 @dataclass(frozen=True)
 class LeftOutRow:
-    """A row for something that a request omits or shortens.
+    """A row for an item that a request omits or shortens.
 
     Attributes:
-        layer: the code of the layer (kind of content), such as `L4` for the history.
-        what: the name of the omitted item.
-        tokens: the number of tokens saved by the omission, or None if unknown.
-        reason: a sentence that says why the item is omitted or shortened.
+        layer: the code of the item's layer (kind of content), such as `L4` for the history.
+        what: the name of the item.
+        tokens: the number of tokens saved, or None if unknown.
+        reason: a sentence that explains why the item is omitted or shortened.
         below: the detail lines, shown below the row.
     """
 
@@ -52,12 +52,12 @@ class LeftOutRow:
 
     @property
     def figure(self) -> str:
-        """The formatted token count, or an empty string if it is unknown."""
+        """The number of tokens saved, as text, or an empty string if it is unknown."""
         return "" if self.tokens is None else count(self.tokens)
 
     @property
     def name(self) -> str:
-        """The text that screen readers read for the row of an omitted item."""
+        """The accessible name of the row, which screen readers read aloud."""
         size = "" if self.tokens is None else f"{self.figure} tokens"
         return ", ".join(filter(None, (self.layer, self.what, size, self.reason)))
 
@@ -65,13 +65,15 @@ class LeftOutRow:
 def left_out_rows(
     context: Mapping[str, Any], questions: Mapping[str, str], reported: str = ""
 ) -> list[LeftOutRow]:
-    """Build a row for each omitted item, such as history, tool results, passages and tools.
+    """Return a row for each item that a request omits or shortens.
+
+    Such items are, for example, turns of the history, tool results, passages and tools.
 
     Args:
         context: the request report.
         questions: the user messages by entry ID, used as names of the turns.
-        reported: the ID of the compaction that the notice above the rows reports, or an empty
-            string if the notice reports no compaction.
+        reported: the ID of a compaction that gets no row, because the notice above the rows already
+            reports it, or an empty string.
     """
     sources = {segment["id"]: segment for segment in context["segments"]}
     named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
@@ -89,7 +91,7 @@ def left_out_rows(
 
 
 def is_excerpt(segment: Mapping[str, Any]) -> bool:
-    """Return whether a segment is a passage from an attachment that was searched."""
+    """Return whether a segment is a passage found by searching in a large attachment."""
     fate = segment["kind"], segment["state"], segment["reason"]
     return fate == ("passage", "shrunk", "share")
 

@@ -22,7 +22,7 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 
 
 class LeftOutList(FitTree):
-    """The tree of the items that a request omits or shortens. Rows with details can be expanded.
+    """The list of items that a request omits or shortens. Rows with details can be expanded.
 
     Signals:
         place_chosen: emitted when the user opens a note, with its path and the first and last line
@@ -42,7 +42,7 @@ class LeftOutList(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def show_rows(self, rows: Sequence[LeftOutRow]) -> None:
-        """Show the omitted items. If `rows` is unchanged, the list is not rebuilt."""
+        """Replace the listed items. Expanded rows stay expanded."""
         if [self._model.item(at).data(ROW) for at in range(self._model.rowCount())] == [*rows]:
             return
         opened = {self._model.item(at).text() for at in self._open_rows()}
@@ -56,7 +56,7 @@ class LeftOutList(FitTree):
         self.fit()
 
     def is_open(self, index: Index) -> bool:
-        """Return whether the details of an omitted item are shown."""
+        """Return whether the row of an omitted item is expanded and shows its details."""
         return self.isExpanded(self._model.index(index.row(), 0))
 
     def _open_rows(self) -> list[int]:
@@ -80,20 +80,20 @@ def _item(text: str, row: LeftOutRow | Detail, name: str, tip: str) -> QStandard
 
 
 class _LeftOutDelegate(QStyledItemDelegate):
-    """Draws a row of the list.
+    """Draws the rows of omitted items, and the detail lines below them.
 
-    The first line has an arrow, the kind of content, the item and the tokens. The second line has
-    the reason why the item is left out.
+    The first line of a row contains an arrow, the code of the layer, the item and the tokens. The
+    second line explains why the item is omitted or shortened.
     """
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the height of two lines for an omitted item, or of one line for a detail."""
+        """Return the height of a row: two lines for an omitted item, or one line for a detail."""
         line = Theme.current().line("caption") + 2
         is_detail = isinstance(index.data(ROW), Detail)
         return QSize(0, line + 4 if is_detail else 2 * line + 6)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw the row of an omitted item, or one of its details."""
+        """Draw the row of an omitted item, or a detail line."""
         row = index.data(ROW)
         painter.save()
         mirror_painter(painter, option.rect, option.direction)

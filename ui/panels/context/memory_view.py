@@ -1,4 +1,4 @@
-"""The chat's memory in the context panel, shown as lines and edited in fields."""
+"""The chat's memory in the context panel. It is shown as lines, and edited in fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -24,13 +24,14 @@ _FIELD_HEIGHT: Final = 64
 
 
 class MemoryView(QWidget):
-    """The chat's memory, shown as lines. A button opens fields to edit it.
+    """The chat's memory, shown as lines. A button opens fields in which the user edits it.
 
-    Emits `saved` with the edited memory as a dict, with the same keys as in a request report.
+    The signal `saved` is emitted with the edited memory, a dict with the same keys as the memory in
+    a request report.
 
     Attributes:
-        edit: the button that opens the editor, hidden while the memory cannot be edited.
-        fields: the fields of the editor, or None while it is closed.
+        edit: the button that opens the fields. It is hidden while the memory cannot be edited.
+        fields: the fields, or None while they are closed.
     """
 
     saved = Signal(object)
@@ -54,11 +55,11 @@ class MemoryView(QWidget):
     def show_memory(
         self, memory: Mapping[str, Any] | None, current: Mapping[str, Any] | None
     ) -> bool:
-        """Show a request's memory. Return whether there is anything to show.
+        """Show the memory in a request. Return False if the view is empty and should be hidden.
 
         Args:
-            memory: the memory in the shown request.
-            current: the chat's current memory, which can be edited, or None if it cannot be edited.
+            memory: the memory in the request, or None if it contains no memory.
+            current: the chat's current memory, for editing, or None if it cannot be edited.
         """
         lines = memory_lines(memory)
         self._current = current
@@ -67,7 +68,7 @@ class MemoryView(QWidget):
         return bool(lines) or current is not None or self.fields is not None
 
     def close_fields(self) -> None:
-        """Close the editor of the chat's memory, and show the memory as lines again."""
+        """Discard the changes in the fields, and show the memory as lines again."""
         if self.fields is not None:
             self._column.removeWidget(self.fields)
             self.fields.hide()
@@ -87,7 +88,7 @@ class MemoryView(QWidget):
 
 
 class _MemoryFields(QWidget):
-    """The fields in which the user edits the chat's memory, with buttons to save and to discard."""
+    """The fields for editing the chat's memory, with buttons to save or discard the changes."""
 
     saved = Signal(object)
     discarded = Signal()

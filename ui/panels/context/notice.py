@@ -25,14 +25,14 @@ _BROKEN = "history_guarantee_broken"
 
 @dataclass(frozen=True)
 class NoticeText:
-    """The content of the notice about a request's main problem.
+    """The texts and actions of the notice about a request's main problem.
 
     Attributes:
         tone: the kind of notice: `danger`, `amber` or `info`.
         title: the headline.
         text: the sentence below the headline.
         actions: the names of the actions that the notice offers.
-        entry: the ID of the compaction that the actions apply to, or an empty string if they apply
+        entry: the ID of the compaction that the actions refer to, or an empty string if they refer
             to none.
     """
 
@@ -44,7 +44,7 @@ class NoticeText:
 
 
 def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return the notice for a request, or None if there is nothing to report."""
+    """Return the notice about a request's main problem, or None if there is nothing to report."""
     if context["used"] > context["budget"]:
         return _overflow(context)
     if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
@@ -58,9 +58,9 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def find_passed_share(context: Mapping[str, Any]) -> float:
-    """Return the highest threshold that a request exceeds, or 0 if it exceeds none.
+    """Return the highest threshold that a request exceeds, or 0.0 if it exceeds none.
 
-    Thresholds are shares of the token budget.
+    The threshold is a share of the token budget. 1.0 is the whole budget.
     """
     shares = _read_thresholds(context)
     steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
@@ -78,7 +78,7 @@ def _overflow(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _summary_first(context: Mapping[str, Any]) -> NoticeText:
-    """Return a notice that older messages will be summarised before the message is sent."""
+    """Return a notice saying that older messages are summarised before the next message is sent."""
     name = "block_at" if context["actions"]["block"] else "compact_at"
     title = f"The chat is full at {percent(_read_thresholds(context)[name])}"
     text = "Older messages are summarised first, then your message goes."
@@ -86,9 +86,10 @@ def _summary_first(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _full(context: Mapping[str, Any]) -> NoticeText:
-    """Return a notice that a request exceeds the first threshold of the token budget.
+    """Return a notice saying that a request exceeds the first threshold of the token budget.
 
-    The notice says that older tool results are shortened, and what happens at the next threshold.
+    The notice says whether older tool results have been shortened, and what happens at the next
+    threshold.
     """
     shares = _read_thresholds(context)
     title = f"Past {percent(shares['trim_at'])}"
@@ -102,10 +103,10 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 
 
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return a notice that older messages were replaced by a summary.
+    """Return a notice saying that a summary has replaced older messages.
 
-    Return None if the chat was not compacted, or if this request continues the previous one
-    unchanged, so that the compaction is not news.
+    Return None if the chat was not compacted, or if the notice is no longer news because this
+    request only adds to the previous one.
     """
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
@@ -125,7 +126,7 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
-    """Return a notice with a request's warnings, or None if there are no warnings."""
+    """Return a notice with the warnings in a request report, or None if there are none."""
     from app.config.schema import use_labels  # late: it would delay the first paint
 
     warnings = use_labels(" ".join(context.get("warnings", ())))
@@ -134,10 +135,9 @@ def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
 
 
 def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the thresholds in a report as shares of the token budget.
+    """Return the thresholds in a request report, as shares of the token budget.
 
-    If the report is from an older version of Strata that stored no thresholds, the defaults are
-    returned.
+    Reports of older versions of Strata contain no thresholds. For them, return the defaults.
     """
     policy: Mapping[str, Any] | None = context.get("policy")
     return policy or _SHARES

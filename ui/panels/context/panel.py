@@ -36,7 +36,7 @@ _NO_MODEL = {
 
 @dataclass(frozen=True)
 class PanelState:
-    """Information about a request that the panel shows in addition to the request report.
+    """Information that the context panel shows in addition to the request report.
 
     Attributes:
         questions: the user messages by entry ID, used as names of turns and pins.
@@ -46,8 +46,8 @@ class PanelState:
             is sent.
         offers: the actions that the notice may offer.
         memory: the chat's current memory, or None if it cannot be edited.
-        has_model: whether a model reads the request. Without a model, token counts and prices mean
-            nothing.
+        has_model: whether the request is sent to a model. If not, token counts and prices have no
+            meaning.
         spent: a sentence with the price of the chat so far, or an empty string if the price is
             unknown.
     """
@@ -63,7 +63,7 @@ class PanelState:
 
 
 class ContextPanel(Pane):
-    """The panel that shows what one request contains.
+    """The panel that shows the content of one request.
 
     Signals:
         which_chosen: emitted when the user chooses which request to show: `next`, `last`, or
@@ -73,7 +73,7 @@ class ContextPanel(Pane):
         pin_chosen: emitted when the user pins or unpins an item, with the item's ID and whether to
             pin it.
         action_chosen: emitted when the user chooses an action of the notice, with its name and the
-            ID of the compaction that it applies to, or an empty string.
+            ID of the compaction that it refers to, or an empty string.
         request_requested: emitted when the user wants to see the complete request.
         model_wanted: emitted when the user wants to set up a model.
     """
@@ -118,7 +118,7 @@ class ContextPanel(Pane):
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Select an entry in the title's menu, to match the request that is shown.
+        """Select the entry for the shown request in the menu of the panel's title.
 
         Args:
             which: `next` for the next request, `last` for the one sent last, or `chosen` for an
@@ -131,11 +131,11 @@ class ContextPanel(Pane):
     def show_context(self, context: Mapping[str, Any], beside: PanelState | None = None) -> None:
         """Show a request report. Expanded rows stay expanded.
 
-        If no model reads the request, a sentence replaces the token counts and prices, except when
-        the request exceeds the budget.
+        If no model is used, a sentence replaces the token counts and prices, unless the request
+        exceeds the budget.
 
         Args:
-            context: the request report as a dict.
+            context: the request report.
             beside: information that the report does not contain, such as prices, or None if there
                 is none.
         """
@@ -177,11 +177,11 @@ class ContextPanel(Pane):
     def _show_notice(self, notice: NoticeText | None, offers: Collection[Act]) -> None:
         """Show a notice above the rows, or hide it if `notice` is None.
 
-        An unchanged notice is not redrawn.
+        A notice that has not changed is not drawn again.
 
         Args:
             notice: the notice.
-            offers: the actions that are possible now. Other actions of the notice are left out.
+            offers: the actions that are currently possible. Other actions are not offered.
         """
         if notice is None:
             self._said = None
@@ -253,7 +253,7 @@ class ContextPanel(Pane):
         outer.addWidget(make_scroll_area(content))
 
     def _make_figures(self) -> QWidget:
-        """Create the widget with token counts and prices, which is hidden if no model is used."""
+        """Create the widget with token counts and prices. It is hidden if no model is used."""
         figures = QWidget()
         column = QVBoxLayout(figures)
         column.setContentsMargins(0, 0, 0, 0)

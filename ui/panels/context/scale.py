@@ -2,7 +2,7 @@
 
 The width of the bar corresponds to the model's context window. The bar segments are in request
 order, so the reused prefix is contiguous. A segment with tokens is at least 3 px wide. Each mark is
-at a percentage of the token budget.
+at a share of the token budget.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,13 +43,13 @@ class BarPart:
 
 @dataclass(frozen=True)
 class ScaleMark:
-    """A mark on the bar, at a threshold or at the end of the token budget.
+    """A mark on the context bar, at a threshold or at the end of the token budget.
 
     Attributes:
-        name: `trim` where old messages are shortened, `compact` where they are summarised, `block`
-            where sending is blocked, or `budget` for the end of the budget.
+        name: `trim` where old tool results are shortened, `compact` where messages are summarised,
+            `block` where sending has to wait for a summary, or `budget` at the end of the budget.
         share: the threshold as a share of the token budget.
-        x: the position on the bar, in pixels.
+        x: the position in pixels from the left edge of the bar.
         text: the label of the mark.
         is_passed: whether the request exceeds the threshold.
     """
@@ -78,9 +78,10 @@ def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
 
 
 def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
-    """Compute the left edge and width in pixels of each bar segment.
+    """Return each bar segment with its left edge and its width in pixels.
 
-    Segments that would be too narrow get the minimum width, at the expense of wider ones.
+    A segment that would be too narrow gets the minimum width, and the wider segments become
+    narrower.
 
     Args:
         parts: the segments, from left to right.
@@ -103,7 +104,7 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
 
 
 def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
-    """Return the marks at which messages are shortened or summarised, or sending is blocked.
+    """Return the threshold marks of the context bar for a request.
 
     If the request exceeds its token budget, return only the mark at the end of the budget.
 
@@ -124,7 +125,7 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
 
 
 def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
-    """Return the mark at the end of the token budget, for a request that exceeds the budget.
+    """Return the mark at the end of the token budget, for a request that exceeds its budget.
 
     Args:
         context: the request report.
@@ -137,9 +138,9 @@ def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
 def label_spans(
     found: Sequence[ScaleMark], text_width: Callable[[str], int], width: int
 ) -> dict[str, tuple[int, int]]:
-    """Map the name of each mark to the left and right edge of its label on the bar.
+    """Return the left and right edge of each mark's label on the context bar, by mark name.
 
-    The label of the block mark is to the right of the mark. The other labels are to the left of
+    The label of the mark `block` is to the right of the mark. The other labels are to the left of
     their marks if there is space. Labels that would overlap are moved to the left, and labels that
     do not fit are omitted.
 
@@ -162,10 +163,9 @@ def label_spans(
 
 
 def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return the thresholds in a report as shares of the token budget.
+    """Return the thresholds in a request report, as shares of the token budget.
 
-    If the report is from an older version of Strata that stored no thresholds, the defaults are
-    returned.
+    Reports of older versions of Strata contain no thresholds. For them, return the defaults.
     """
     policy: Mapping[str, float] | None = context.get("policy")
     keys = [key for _, key in _MARKS]

@@ -1,4 +1,4 @@
-"""The sections below the list of layers in the context panel, and the text of the chat's memory."""
+"""The sections of the context panel below its list of layers, and the text of the chat's memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ Line = tuple[str, str]
 
 
 class Section(QWidget):
-    """A section with a hairline, a title, a number at the right, and a body.
+    """A section of the context panel: a hairline, a title, a number on the right, and a body.
 
     The section is hidden until `show_figure` shows it.
 
@@ -52,11 +52,11 @@ class Section(QWidget):
         self.hide()
 
     def show_figure(self, text: str, *, is_shown: bool) -> None:
-        """Set the number at the right of the section's title, and show or hide the section.
+        """Set the number on the right of the title, and show or hide the section.
 
         Args:
             text: the number as text, or an empty string for none.
-            is_shown: whether the section is shown.
+            is_shown: whether to show the section.
         """
         self._figure.setText(text)
         self.setVisible(is_shown)
@@ -74,7 +74,7 @@ class MemoryText(QWidget):
         self._column.setSpacing(2)
 
     def show_lines(self, lines: Sequence[Line]) -> None:
-        """Show lines of the chat's memory, unless the same lines are already shown."""
+        """Show the given lines of the chat's memory."""
         if lines != self._lines:
             self._lines = lines
             self._fill()

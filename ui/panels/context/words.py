@@ -34,22 +34,26 @@ _REASONS = {
 
 
 def in_words(name: str) -> str:
-    """Convert an identifier to words, such as `task_context` to `Task context`."""
+    """Convert an identifier to words, for example `task_context` to `Task context`."""
     words = one_line(name.replace("_", " "))
     return words[:1].upper() + words[1:]
 
 
 def reason_in_words(reason: str | None) -> str:
-    """Return the text that explains why a request leaves something out."""
+    """Return a sentence that explains why a request omits something.
+
+    Args:
+        reason: the reason in the request report, such as `budget`, or None.
+    """
     return _REASONS.get(reason or "", in_words(reason or ""))
 
 
 @dataclass(frozen=True)
 class Prices:
-    """A model's prices in dollars per prompt token.
+    """A model's prices in dollars per prompt token, or None if they are unknown.
 
     Attributes:
-        read: the price of a token that is newly read.
+        read: the price of a token that is not cached.
         kept: the price of a cached token.
     """
 
@@ -59,11 +63,11 @@ class Prices:
 
 @dataclass(frozen=True)
 class Counted:
-    """Token counts reported by the provider.
+    """Token counts that the provider reported for a request.
 
     Attributes:
         prompt: the number of tokens in the request.
-        kept: the number of these tokens that were cached.
+        kept: how many of them were cached.
     """
 
     prompt: int
@@ -71,11 +75,11 @@ class Counted:
 
 
 def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) -> str:
-    """Explain in one line how the token budget is computed.
+    """Return a line of text that explains how the token budget is computed.
 
     Args:
         context: the request report.
-        counted: the token counts that the provider reported, which are added if they are known.
+        counted: the token counts that the provider reported, which are added to the text, or None.
     """
     kept = count(context["reserve"])
     parts = [f"Window {count(context['window'])}, less {kept} kept for the answer"]
@@ -90,7 +94,7 @@ def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) 
 
 
 def spent_sentence(dollars: float, is_estimate: bool) -> str:
-    """Return a sentence that says what a chat has cost so far.
+    """Return a sentence with the price of a chat so far.
 
     Args:
         dollars: the price in US dollars.
@@ -101,14 +105,14 @@ def spent_sentence(dollars: float, is_estimate: bool) -> str:
 
 
 def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
-    """Explain why a part of a request was not found in the provider's cache.
+    """Return a sentence that explains why a part of a request was not in the provider's cache.
 
     Return an empty string if there is nothing to explain.
 
     Args:
         reused: the number of tokens that the provider has cached.
         used: the number of tokens in the request.
-        reasons: what was changed since the previous request.
+        reasons: the changes since the previous request.
     """
     if reasons:
         return f"Changed: {'; '.join(reasons)}."
@@ -118,14 +122,14 @@ def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
 def price_sentence(
     context: Mapping[str, Any], prices: Prices | None, counted: Counted | None = None
 ) -> str:
-    """Describe a request's price with and without cached tokens.
+    """Return a sentence with the price of a request, with and without cached tokens.
 
-    Return an empty string if the price is unknown.
+    Return an empty string if the price is unknown or the request exceeds its token budget.
 
     Args:
         context: the request report.
-        prices: the model's prices.
-        counted: the provider's token counts, which take precedence over the report if given.
+        prices: the model's prices, or None if unknown.
+        counted: the provider's token counts, which replace those in the report, or None.
     """
     is_sent = context["used"] <= context["budget"]
     if prices is None or not prices.read or not is_sent:
