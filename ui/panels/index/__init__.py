@@ -1,4 +1,4 @@
-"""The state of the index: the sidebar's footer and a panel.
+"""The state of the index, as shown in the sidebar's footer and in the index panel.
 
     progress events ──> state ──> footer
                               └─> progress ──> panel <── lists <── notes by state

@@ -16,7 +16,7 @@ __all__ = ["IndexFooter"]
 
 
 class IndexFooter(Scaled, Pane):
-    """The sidebar's footer: the state of the index on the left, the settings button on the right.
+    """The footer of the sidebar, with the state of the index and the settings button.
 
     Signals:
         settings_requested: emitted when the settings button is clicked.
@@ -24,7 +24,7 @@ class IndexFooter(Scaled, Pane):
             run.
         continue_requested: emitted when the user wants to resume a paused indexing run, or to start
             one.
-        problems_requested: emitted when the user wants to see the failed notes.
+        problems_requested: emitted when the user wants to see the notes that could not be read.
         details_requested: emitted when the user wants to see the index panel.
     """
 
@@ -57,7 +57,7 @@ class IndexFooter(Scaled, Pane):
         self.show_state(self.state)
 
     def show_state(self, state: IndexState) -> None:
-        """Show the state of the index."""
+        """Show a new state of the index."""
         self.state = state
         if state.is_going_on:
             rest, is_long = state.second, state.is_mending
@@ -77,7 +77,7 @@ class IndexFooter(Scaled, Pane):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the progress of indexing as a bar along the upper edge."""
+        """Draw the progress of indexing as a bar along the footer's upper edge."""
         width = round(self.width() * (self.state.fraction or 0.0))
         painter = QPainter(self)
         mirror_painter(painter, self.rect(), self.layoutDirection())
@@ -125,7 +125,10 @@ class IndexFooter(Scaled, Pane):
 
 
 def show_pause(button: IconButton, state: IndexState) -> None:
-    """Set the icon and name of a button that pauses or resumes the indexing run."""
+    """Make a button pause the indexing run, or resume it if the run is paused.
+
+    This sets the button's icon and name.
+    """
     is_paused = state.kind == "paused"
     button.set_icon("play" if is_paused else "pause")
     button.set_name("Go on reading the notes" if is_paused else "Pause reading the notes")

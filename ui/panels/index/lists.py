@@ -24,15 +24,16 @@ _FETCHED = 500
 
 
 class NoteLists(QWidget):
-    """The list of the notes in one state. The user selects the state from a menu.
+    """A list of the notes in one state of indexing. The user selects the state from a menu.
 
-    By default, the first state that has any notes is selected.
+    Until the user has selected a state, the first of these that has any notes is shown: failed,
+    excluded, indexed.
 
     Signals:
-        note_chosen: emitted with the path of a note that the user wants to open.
+        note_chosen: emitted with the path of a note that the user opens.
         reveal_requested: emitted with the path of a note to select in the note tree.
-        retry_requested: emitted with the paths of failed notes to index again, or an empty tuple
-            for all of them.
+        retry_requested: emitted with the paths of failed notes to index again. An empty tuple means
+            all failed notes.
     """
 
     note_chosen = Signal(str)
@@ -66,7 +67,7 @@ class NoteLists(QWidget):
         self._refresh()
 
     def show_notes(self, notes: NotesByState) -> None:
-        """Replace the listed notes, keeping the current row and the scroll position."""
+        """Replace the listed notes. The current row and the scroll position are kept."""
         bar, row = self.list.verticalScrollBar(), self.list.currentIndex().row()
         at, path = bar.value(), self._model.notes[row].path if row >= 0 else ""
         self._notes = notes
@@ -77,7 +78,7 @@ class NoteLists(QWidget):
         bar.setValue(at)
 
     def show_which(self, state: str) -> None:
-        """Show the notes in a state: `indexed`, `excluded` or `failed`."""
+        """List the notes in a state: `indexed`, `excluded` or `failed`."""
         self._chosen = state
         self._refresh()
 
@@ -136,10 +137,9 @@ class NoteLists(QWidget):
 
 
 class NoteRows(QAbstractListModel):
-    """A Qt list model of notes that creates rows only as the view needs them.
+    """A Qt list model of notes that adds rows in steps, as the view needs them.
 
-    A Qt view lays out all rows of its model, so this model has only the rows that the view has
-    fetched.
+    A Qt view lays out all rows of its model at once, which would take too long for many notes.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -148,19 +148,19 @@ class NoteRows(QAbstractListModel):
         self._count = 0
 
     def set_notes(self, notes: "Sequence[NoteState]") -> None:
-        """Replace the list of notes, unless the new list is the same object."""
+        """Replace the notes, unless `notes` is the same object as before."""
         if notes is not self.notes:
             self.beginResetModel()
             self.notes, self._count = notes, min(len(notes), _FETCHED)
             self.endResetModel()
 
     def find(self, path: str) -> QModelIndex:
-        """Return the index of a note, or an invalid index if it has no row."""
+        """Return the index of a note, or an invalid index if it has no row (yet)."""
         rows = (row for row in range(self._count) if self.notes[row].path == path)
         return self.index(next(rows, -1), 0)
 
     def canFetchMore(self, parent: Index) -> bool:
-        """Return whether some notes have no row yet."""
+        """Return whether there are notes without a row."""
         return not parent.isValid() and self._count < len(self.notes)
 
     def fetchMore(self, parent: Index) -> None:
@@ -171,11 +171,11 @@ class NoteRows(QAbstractListModel):
         self.endInsertRows()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of rows fetched so far."""
+        """Return the number of rows added so far."""
         return 0 if parent.isValid() else self._count
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the row's data for a Qt item role."""
+        """Return the data of a note for a Qt item role."""
         return _row(self.notes[index.row()]).data(role) if index.isValid() else None
 
 

@@ -21,10 +21,10 @@ __all__ = ["IndexPanel"]
 
 
 class IndexPanel(Pane):
-    """The index panel: the progress and size of the index, and the notes by state.
+    """The panel that shows the progress and size of the index, and the notes by state.
 
     Signals:
-        rebuild_confirmed: emitted when the user has confirmed that the index is to be rebuilt.
+        rebuild_confirmed: emitted when the user has confirmed that the index should be rebuilt.
         review_requested: emitted when the user wants to see the findings of the review.
         looked_at: emitted when the panel becomes visible.
     """
@@ -50,7 +50,7 @@ class IndexPanel(Pane):
         self.show_findings(0)
 
     def show_state(self, state: IndexState) -> None:
-        """Show the state of the index."""
+        """Show a new state of the index."""
         is_open = state.kind != "none"
         self._state = state
         self.run.show_state(state)
@@ -59,13 +59,13 @@ class IndexPanel(Pane):
         self._facts.setVisible(bool(self._facts.text()) and is_open)
 
     def show_status(self, status: "IndexStatus | None") -> None:
-        """Show the content and size of the index, or hide them if `status` is None."""
+        """Show the contents and size of the index, or hide them if `status` is None."""
         self._chunks = 0 if status is None else status.chunks
         self._facts.setText("" if status is None else _describe_index(status))
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
 
     def show_findings(self, number: int) -> None:
-        """Show the number of review findings that have not been dismissed, if there are any."""
+        """Show how many review findings have not been dismissed, unless there are none."""
         self.review.setText(f"Look after your notes ({count(number)})")
         self.review.setVisible(number > 0)
 
@@ -74,7 +74,7 @@ class IndexPanel(Pane):
         self.lists.show_notes(notes)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `looked_at` when the panel becomes visible, so that its content is loaded."""
+        """Emit `looked_at` when the panel becomes visible, so that its contents are loaded."""
         super().showEvent(event)
         self.looked_at.emit()
 
@@ -120,7 +120,7 @@ class IndexPanel(Pane):
 
 
 def _describe_index(status: "IndexStatus") -> str:
-    """Describe the index: its passages, update time, size on disk, and embedding model."""
+    """Return a text with the index's passages, age, gaps, size on disk and embedding model."""
     if not status.notes and status.indexed_at is None:
         return "Nothing is indexed yet."
     when = f", indexed {ago(status.indexed_at)}" if status.indexed_at else ""

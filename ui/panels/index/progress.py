@@ -14,7 +14,7 @@ __all__ = ["ProgressBar", "ProgressBox"]
 
 
 class ProgressBox(QWidget):
-    """A box that shows the state of the index, with buttons, a progress bar and details."""
+    """A box that shows the state of indexing: a title, buttons, a progress bar and details."""
 
     pause_requested = Signal()
     continue_requested = Signal()
@@ -39,7 +39,7 @@ class ProgressBox(QWidget):
         self.show_state(self._state)
 
     def show_state(self, state: IndexState) -> None:
-        """Show the state of the index."""
+        """Show a new state of the index."""
         self._state = state
         self._icon.set_icon(*state.icon)
         self._text.setText(state.title)
@@ -78,7 +78,7 @@ class ProgressBox(QWidget):
 
 
 class ProgressBar(QWidget):
-    """A progress bar that is four pixels high, and empty if the progress is unknown."""
+    """A progress bar with a height of four pixels. It is empty if the progress is unknown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class ProgressBar(QWidget):
         self.setFixedHeight(4)
 
     def show_fraction(self, fraction: float | None) -> None:
-        """Show the fraction that is done, or an empty bar if `fraction` is None."""
+        """Show the completed fraction, from 0 to 1. None means unknown, and empties the bar."""
         self._fraction = fraction
         self.update()
 

@@ -1,4 +1,4 @@
-"""The state of the index with the texts that describe it, and the notes by state."""
+"""The state of the index with the texts that describe it, and the notes grouped by state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _COVERED = "Search covers what is done."
 
 @dataclass(frozen=True)
 class IndexState:
-    """The state of the index and of the current indexing run, and texts that describe it.
+    """The state of the index and of the current indexing run, with texts that describe it.
 
     Attributes:
         kind: `none`, `running`, `paused`, `done`, `stopped` or `failed`.
@@ -54,19 +54,19 @@ class IndexState:
 
     @property
     def fraction(self) -> float | None:
-        """The progress of the indexing run from 0 to 1, or None if it is unknown."""
+        """The completed fraction of the indexing run, from 0 to 1, or None if it is unknown."""
         if not self.is_going_on or not self._is_counted:
             return None
         return min(1.0, self.done / self.total)
 
     @property
     def icon(self) -> tuple[str, str]:
-        """The icon for the state of the index, as its name and the name of its colour."""
+        """The name of the icon for this state, and the name of the icon's colour."""
         return _ICONS["problems" if self.failed and self.kind == "done" else self.kind]
 
     @property
     def text(self) -> str:
-        """A one-line description of the state of the index."""
+        """A one-line description of this state."""
         match self.kind:
             case "running":
                 does = "Reading" if self.phase == "scan" else "Indexing"
@@ -85,19 +85,22 @@ class IndexState:
 
     @property
     def title(self) -> str:
-        """The heading for the state. It contains the counts unless they are part of `work`."""
+        """The heading of the index panel. It omits the counts if `work` contains them."""
         if self.work:
             return _TITLES.get(self.kind, self.text)
         return self.text
 
     @property
     def act(self) -> str:
-        """The label of the action offered in this state, or an empty string if there is none."""
+        """The label of the button offered in this state, or an empty string for no button."""
         return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind, "")
 
     @property
     def second(self) -> str:
-        """The second line of text during an indexing run: its phase, or why it is interrupted."""
+        """The text below the progress of an indexing run.
+
+        It names the current phase, or says that the run is paused or rebuilds a damaged index.
+        """
         if self.is_mending:
             return "The index was damaged and is being rebuilt. Your notes are untouched."
         if self.kind == "paused":
@@ -106,9 +109,9 @@ class IndexState:
 
     @property
     def work(self) -> str:
-        """The current step of the indexing run and its counts, as text.
+        """A description of the current step of the indexing run, with its counts.
 
-        This is an empty string if no step is known.
+        It is an empty string if the step is not known.
         """
         match self.phase:
             case "seen":
@@ -122,9 +125,9 @@ class IndexState:
 
     @property
     def pace(self) -> str:
-        """The speed and the remaining time of the indexing run, as text.
+        """The speed of the indexing run and its remaining time, as text.
 
-        This is an empty string if the time is unknown.
+        It is an empty string if the remaining time is not known.
         """
         if self.kind != "running" or self.left_s is None:
             return ""
@@ -133,9 +136,9 @@ class IndexState:
 
     @property
     def slowed(self) -> str:
-        """A sentence that says why the indexing run is throttled.
+        """A sentence that explains why the indexing run is throttled.
 
-        This is an empty string if the run is not throttled.
+        It is an empty string if the run is not throttled.
         """
         return _SLOW.get(self.slow, "") if self.kind == "running" else ""
 
@@ -168,11 +171,12 @@ _ICONS = {
 
 
 class NotesByState:
-    """The notes, grouped by state (`indexed`, `excluded` or `failed`), in the given order.
+    """The notes of a vault, grouped by their state of indexing, such as `indexed` or `failed`.
 
     Args:
-        notes: all notes of the vault.
-        before: the previous object. Each of its lists is reused if it is equal to the new one.
+        notes: all notes of the vault. Each group keeps their order.
+        before: the previous object. A group is reused if it has not changed, so that its identity
+            shows this.
     """
 
     def __init__(
@@ -187,11 +191,11 @@ class NotesByState:
                 self._notes[state] = of
 
     def of(self, state: str) -> "Sequence[NoteState]":
-        """Return the notes in a state, such as `failed`."""
+        """Return all notes in a state, such as `failed`."""
         return self._notes.get(state, ())
 
     def filter_notes(self, state: str, words: Sequence[str]) -> "Sequence[NoteState]":
-        """Return the notes in a state whose path or reason contains all words.
+        """Return the notes in a state whose path or reason contains all of the words.
 
         Args:
             state: the state: `indexed`, `excluded` or `failed`.
