@@ -2,14 +2,14 @@
 
     controllers ──values──> panel ──signal──> controllers
 
-    chats           the list of chats
+    chats           the lists of chats and projects
     context         the context panel: a request's content, omissions and costs
     index           the state of the index: the sidebar's footer and a panel
     notes           the note tree, one note, sources and related notes
-    docks           the right column: docks for context, sources, related notes and index.
-    request_view    a read-only view of a complete request, for reading, searching and copying.
-    sidebar         the left column: vault, notes, projects, chats and index, or a rail of icons.
-    vault_switcher  the button with the open vault's name, whose menu opens another vault.
+    docks           the right column: docks for context, sources, related notes and index
+    request_view    a read-only view of a complete request, for reading, searching and copying
+    sidebar         the left column: vault, notes, projects, chats and index, or a rail of icons
+    vault_switcher  the button with the open vault's name; its menu opens another vault
 
 This package may import PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and the value types of `app`,
 `chains`, `context` and `vault`. It must not call the assistant or start tasks. All numbers come

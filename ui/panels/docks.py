@@ -1,7 +1,7 @@
 """The right column: docks for context, sources, related notes, index and review.
 
-The column is a nested window whose panels are docks: each can be moved, floated and closed. The
-whole column is beside the chat or, in a narrow window, on top of it.
+The column is a nested main window whose panels are docks. The user can move, float and close each
+dock. The column is beside the chat, or on top of it if the window is narrow.
 """
 
 from typing import TYPE_CHECKING
@@ -32,9 +32,9 @@ _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
 class RightColumn(DockWindow):
-    """The right column, with its docks and their positions.
+    """The right column with its docks.
 
-    The signal `close_requested` is emitted when the column's last panel has been closed.
+    The signal `close_requested` is emitted when the user has closed the last dock.
 
     Attributes:
         related: the panel of related notes, set by `take_panels`.
@@ -70,18 +70,18 @@ class RightColumn(DockWindow):
     def take_panels(
         self, related: "RelatedPanel", index: "IndexPanel", review: "ReviewPanel"
     ) -> None:
-        """Set the panels that are created only after the window has been painted."""
+        """Add the panels that are created only after the window has been painted."""
         self.related, self.index, self.review = related, index, review
         self.related_dock.setWidget(related)
         self.index_dock.setWidget(index)
         self.review_dock.setWidget(review)
 
     def docks(self) -> "tuple[_Dock, ...]":
-        """Return all docks of the right column, the topmost first."""
+        """Return all docks of the right column, in the order of the default layout."""
         return (self.context_dock, self.sources_dock, *self._tabs())
 
     def reset(self) -> None:
-        """Restore the default positions of all docks in the right column."""
+        """Restore the default positions, sizes and visibility of all docks."""
         for dock in self.docks():
             dock.setFloating(False)
             self.addDockWidget(_AREA, dock)
@@ -94,20 +94,23 @@ class RightColumn(DockWindow):
         self.set_shares(_SHARES)
 
     def show_dock(self, dock: QDockWidget) -> None:
-        """Show a dock and raise it."""
+        """Show a dock, and bring it to the front if it shares its space with other tabs."""
         dock.show()
         dock.raise_()
 
     def is_in_front(self, dock: QDockWidget) -> bool:
-        """Return whether a dock's content is visible, that is, not hidden behind another tab."""
+        """Return whether a dock is visible: not closed, and not hidden behind another tab."""
         return dock.isVisible() and not dock.visibleRegion().isEmpty()
 
     def places(self) -> QByteArray:
-        """Return the positions of all docks as bytes that can be saved and passed to `restore`."""
+        """Return the positions of all docks as bytes for `restore`."""
         return self.saveState(_VERSION)
 
     def restore(self, places: QByteArray) -> bool:
-        """Restore saved positions of all docks. Return False if they cannot be read."""
+        """Restore the positions of all docks from bytes that `places` returned.
+
+        Return False if they cannot be read.
+        """
         return self.restoreState(places, _VERSION)
 
     def sizeHint(self) -> QSize:
@@ -125,7 +128,7 @@ class RightColumn(DockWindow):
             self.close_requested.emit()
 
     def _fit_heads(self) -> None:
-        """Hide the headers of docks whose tab already shows the same text."""
+        """Hide the header of each dock whose tab already shows its title."""
         for dock in self.docks():
             beside = self.tabifiedDockWidgets(dock)
             dock.set_head_shown(not any(not other.isHidden() for other in beside))
@@ -136,7 +139,7 @@ class RightColumn(DockWindow):
 
 
 class _Dock(QDockWidget):
-    """A dock of the right column. Its header looks like the headers of the columns."""
+    """A dock of the right column, with the same kind of header as the window's columns."""
 
     def __init__(self, title: str, panel: QWidget | None, head: Header, parent: QWidget) -> None:
         super().__init__(title, parent)
@@ -150,7 +153,7 @@ class _Dock(QDockWidget):
             button.clicked.connect(self.close)
 
     def set_head_shown(self, is_shown: bool) -> None:
-        """Show the dock's header, or hide it because a tab shows the same text."""
+        """Show or hide the dock's header. It is hidden if a tab shows the same title."""
         if self._head.is_folded == is_shown:
             self._head.set_folded(not is_shown)
             direct = Qt.FindChildOption.FindDirectChildrenOnly
@@ -170,7 +173,7 @@ def _head(title: str, extra: QWidget | None = None) -> Header:
 
 
 class Docking(QObject):
-    """Shows a panel by opening the right column and raising the panel's dock."""
+    """Shows the panels of the right column, and selects notes in the sidebar's note tree."""
 
     def __init__(self, columns: Columns, column: RightColumn, sidebar: Sidebar) -> None:
         super().__init__(columns)
@@ -193,7 +196,7 @@ class Docking(QObject):
         self._show(self._column.index_dock)
 
     def show_review(self) -> None:
-        """Show the panel with the findings of a review, and focus it."""
+        """Show the panel with the findings of the review, and focus it."""
         self._came_from = QApplication.focusWidget()
         self._show(self._column.review_dock)
         self._column.review.take_focus()
@@ -212,9 +215,9 @@ class Docking(QObject):
         self._toggle(self._column.index_dock)
 
     def toggle_review(self) -> None:
-        """Show and focus the panel with the findings of a review, or close it if it is visible.
+        """Show and focus the panel with the findings of the review, or close it if it is visible.
 
-        When it is closed, the focus returns to where it was before.
+        Closing it restores the previous focus.
         """
         dock, before, focused = (
             self._column.review_dock,
@@ -230,7 +233,7 @@ class Docking(QObject):
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_among_folders(self, path: str) -> None:
-        """Show the sidebar, select a note in its note tree, and focus the tree."""
+        """Show the sidebar, select a note in the note tree, and focus the tree."""
         self._columns.show_sidebar()
         self._sidebar.notes.select(path)
         self._sidebar.notes.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -63,7 +63,7 @@ class RequestView(QDialog):
         self._lay_out()
 
     def show_request(self, context: Mapping[str, Any]) -> None:
-        """Open the dialog with the request that a request report contains."""
+        """Open the dialog with the request from a request report."""
         self._context = context
         sent = "would be sent next" if context["when"] == "next" else "was sent"
         kept = ", made anew from the chat" if context.get("rebuilt") else ""
@@ -74,9 +74,9 @@ class RequestView(QDialog):
         self.activateWindow()
 
     def json(self) -> str:
-        """Return the shown request as exact JSON.
+        """Return the request as valid JSON, in the format that is selected in the dialog.
 
-        Return an empty string if the report does not contain the exact request.
+        Return an empty string if the report does not contain the request in this format.
         """
         key = "request_body" if self.forms.value == "body" else "wire"
         found = self._context.get(key)
@@ -111,7 +111,7 @@ class RequestView(QDialog):
         self._seek(self.finder.words)
 
     def _seek(self, words: str) -> None:
-        """Find all matches of the search text and go to the first one."""
+        """Find all occurrences of the search text, and select the first one."""
         self._places, self._at = find_places(self.text.toPlainText(), words), 0
         self._step(0)
 
@@ -143,10 +143,10 @@ class RequestView(QDialog):
 
 
 def as_lines(exact: str) -> str:
-    """Make JSON readable: turn escaped line breaks into real ones, and split very long lines.
+    """Make JSON readable: replace escaped line breaks with real ones, and split very long lines.
 
     Args:
-        exact: the JSON text exactly as it is sent.
+        exact: the JSON text.
     """
     lines = _LINE_BREAK.sub("\\1\n", exact).split("\n")
     pieces = (
@@ -158,14 +158,14 @@ def as_lines(exact: str) -> str:
 
 
 def find_places(text: str, words: str) -> list[tuple[int, int]]:
-    """Find all occurrences of a search text, ignoring case.
+    """Return all occurrences of a search text in a text, ignoring case.
 
     Args:
         text: the text to search.
         words: the search text.
 
     Returns:
-        The start and end of each occurrence as offsets in UTF-16 units, which Qt uses.
+        The start and end of each occurrence as offsets in UTF-16 code units, which Qt uses.
     """
     if not words.strip():
         return []

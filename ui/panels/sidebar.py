@@ -49,7 +49,7 @@ _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
 class Sidebar(Pane):
-    """The sidebar: vault, notes, projects, chats and index.
+    """The left column of the window: vault, notes, projects, chats and index.
 
     Each signal is emitted when the user requests the action that the signal is named after.
     """
@@ -97,7 +97,7 @@ class Sidebar(Pane):
             part.height_changed.connect(self._share_height)
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show the open vault's name. The arguments are those of `VaultSwitcher.show_vault`."""
+        """Show the open vault's name. For the arguments, see `VaultSwitcher.show_vault`."""
         self.switcher.show_vault(name, path)
         self._no_notes.setText("")
         if not name:
@@ -118,7 +118,7 @@ class Sidebar(Pane):
         self._share_height()
 
     def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
-        """Show the projects, and select the project of the open chat."""
+        """Replace the listed projects, and select the project of the open chat."""
         self.projects.set_projects(projects, current)
         self._no_projects.setText(_NO_PROJECTS)
         self._no_projects.setVisible(not projects)
@@ -131,7 +131,10 @@ class Sidebar(Pane):
         current: str | None,
         running: Mapping[str, str] = NONE_RUNNING,
     ) -> None:
-        """Show the chats, mark those with a running turn, and select the open chat."""
+        """Replace the listed chats, and select the open chat.
+
+        For the arguments, see `ChatList.set_chats`.
+        """
         self.chats.set_chats(chats, current, running)
         self.chat_search.setVisible(bool(chats) or not self.all_vaults.isHidden())
         self._show_chat_list("" if chats else _name_no_chats())
@@ -139,7 +142,7 @@ class Sidebar(Pane):
     def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search of all chats found.
 
-        The arguments are those of `ChatListModel.set_hits`.
+        For the arguments, see `ChatListModel.set_hits`.
         """
         self.chats.set_hits(hits, titles)
         self._show_chat_list("" if hits else "No chat contains these words.")
@@ -151,13 +154,13 @@ class Sidebar(Pane):
         self._share_height()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Distribute the height among the sidebar's lists again when the sidebar is resized."""
+        """Distribute the height among the lists again when the sidebar is resized."""
         if event.type() == QEvent.Type.Resize:
             self._share_height()
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
-        """Distribute the height among the sidebar's lists, so that none gets more than it needs."""
+        """Distribute the height among the sidebar's lists. No list gets more than it needs."""
         free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
         for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():
@@ -172,7 +175,7 @@ class Sidebar(Pane):
         self.chats.set_limit(max(Theme.current().px(84), free - self.notes.height()))
 
     def show_findings(self, number: int) -> None:
-        """Show in the vault's menu how many review findings have not been dismissed."""
+        """Show the number of open review findings in the vault's menu."""
         self.switcher.show_findings(number)
 
     def _lay_out(self) -> None:
@@ -213,7 +216,7 @@ class Sidebar(Pane):
 
 
 class RowButton(QAbstractButton):
-    """A button in the form of a row: icon and label, and the command's shortcut on the right."""
+    """A button that looks like a list row: icon, label, and a command's shortcut on the right."""
 
     def __init__(self, icon_name: str, word: str, command: str) -> None:
         super().__init__()
@@ -227,7 +230,7 @@ class RowButton(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return the height of a row."""
+        """Return the preferred size of the row at the current font scale."""
         return QSize(120, Theme.current().px(28))
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -252,7 +255,7 @@ class RowButton(QAbstractButton):
 
 
 class _SectionHead(Scaled, QWidget):
-    """The heading of a list in the sidebar."""
+    """The heading above a list in the sidebar, with an optional button."""
 
     def __init__(self, title: str, action: QWidget | None = None) -> None:
         super().__init__()
@@ -279,7 +282,7 @@ def _name_no_chats() -> str:
 
 
 class Rail(Pane):
-    """A strip of icon buttons that replaces the sidebar in a narrow window."""
+    """A narrow strip of icon buttons that replaces the sidebar in a narrow window."""
 
     open_requested = Signal()
     new_chat_requested = Signal()
@@ -320,7 +323,7 @@ class Rail(Pane):
         self.show_state(IndexState())
 
     def show_state(self, state: IndexState) -> None:
-        """Show the state of the index as an icon, and describe the state in the icon's tooltip."""
+        """Show the state of the index as an icon, with a description as its tooltip."""
         icon, tone = state.icon
         self.index.set_icon(icon, tone)
         self.index.set_name(state.text)

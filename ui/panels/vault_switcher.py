@@ -1,4 +1,4 @@
-"""The button with the open vault's name, whose menu opens another vault."""
+"""The button with the open vault's name. Its menu opens another vault."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -27,7 +27,7 @@ class VaultSwitcher(QAbstractButton):
     """A button that shows the open vault's name. Its menu opens another vault.
 
     Signals:
-        chosen: emitted with the path of the recently opened vault that the user chooses.
+        chosen: emitted with the path of a recently opened vault that the user chooses.
         folder_requested: emitted when the user wants to choose a folder.
         samples_requested: emitted when the user wants to open the sample notes.
         index_requested: emitted when the user wants to update the index.
@@ -51,10 +51,10 @@ class VaultSwitcher(QAbstractButton):
         self.show_vault("", "")
 
     def show_vault(self, name: str, path: str) -> None:
-        """Show the open vault's name, or that no vault is open if the name is empty.
+        """Show the name of the open vault, or that no vault is open.
 
         Args:
-            name: the name of the vault's folder.
+            name: the name of the vault's folder, or an empty string if no vault is open.
             path: the path of the vault, for the tooltip.
         """
         self._path = path if name else ""
@@ -64,19 +64,23 @@ class VaultSwitcher(QAbstractButton):
         self.update()
 
     def show_recent(self, folders: Sequence[str]) -> None:
-        """List the paths of recently opened vaults in the menu, most recent first."""
+        """Set the recently opened vaults that the menu lists.
+
+        Args:
+            folders: the paths of the vaults, most recent first.
+        """
         self._recent = tuple(folders)
 
     def show_findings(self, number: int) -> None:
-        """Show in the menu how many findings about the notes have not been dismissed."""
+        """Set the number of open review findings that the menu shows."""
         self._findings = number
 
     def sizeHint(self) -> QSize:
-        """Return the height of a row."""
+        """Return the preferred size of the button at the current font scale."""
         return QSize(120, Theme.current().px(30))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the icon, the name and the two arrows."""
+        """Draw an icon, the vault's name, and two arrows."""
         theme, painter = Theme.current(), begin_painting(self)
         paint_row(self, painter)
         side = theme.px(16)
@@ -103,7 +107,7 @@ class VaultSwitcher(QAbstractButton):
         show_menu(menu, self.mapToGlobal(self.rect().bottomLeft()), self)
 
     def _add_recent(self, menu: QMenu) -> None:
-        """Add the recently opened vaults, each with the folder that contains it."""
+        """Add the recently opened vaults to the menu, each with the path of its parent folder."""
         metrics, middle = QFontMetrics(menu.font()), Qt.TextElideMode.ElideMiddle
         width = Theme.current().px(_DETAIL_WIDTH)
         samples = str(sample_vault().resolve())
@@ -118,11 +122,11 @@ class VaultSwitcher(QAbstractButton):
 
 
 def folder_name(folder: Path) -> str:
-    """Return the display name of a vault's folder."""
+    """Return the display name of a vault: "Sample notes", or the name of its folder."""
     return "Sample notes" if folder == sample_vault().resolve() else folder.name or str(folder)
 
 
 def _shorten_home(folder: Path) -> str:
-    """Return a path in which the user's home folder is written as `~`."""
+    """Return a folder's path, in which `~` replaces the path of the user's home folder."""
     home = Path.home()
     return str(Path("~", folder.relative_to(home))) if folder.is_relative_to(home) else str(folder)
