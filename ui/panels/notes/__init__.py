@@ -14,7 +14,7 @@
     note_tree  The tree of folders, notes and images in the sidebar, with the state of each note.
     note_text  A note's source text with line numbers and Markdown highlighting.
     outline    The button that opens the menu of the open note's headings.
-    reader     A note's rendered text; only the parts near the visible area are drawn.
+    reader     A note's rendered text. Only the parts near the visible area are drawn.
     related    The panel of related notes: similar notes, and notes linked in either direction.
     review     The panel "Look after": findings of a review, with their reasons.
     sources    The sources of an answer: a row for each citation number, and whether it is

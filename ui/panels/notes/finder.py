@@ -1,4 +1,4 @@
-"""Search in the open note, including parts of it that are not drawn."""
+"""Search in the open note, including the parts of it that have not been drawn."""
 
 import re
 from typing import NamedTuple
@@ -15,10 +15,10 @@ __all__ = ["NoteFinder"]
 
 
 class _NotePlace(NamedTuple):
-    """An occurrence of the search text in the open note, which is drawn in parts.
+    """The position of an occurrence of the search text in the open note.
 
     Attributes:
-        part: the zero-based index of the part that contains the occurrence.
+        part: the index of the part of the note that contains the occurrence.
         nth: the index of the occurrence among those in the same part.
     """
 
@@ -27,9 +27,9 @@ class _NotePlace(NamedTuple):
 
 
 class NoteFinder(QObject):
-    """Connects a find bar to the open note, rendered or as source text.
+    """Connects a find bar to the open note, whether it is rendered or shown as source text.
 
-    The search begins at the top of the viewport. All occurrences are highlighted, including those
+    A search begins at the top of the visible area. All occurrences are highlighted, including those
     in parts that are drawn later. The signal `closed` is emitted when the user closes the bar.
     """
 
@@ -51,7 +51,7 @@ class NoteFinder(QObject):
         bar.hide()
 
     def open(self) -> None:
-        """Open the find bar, and repeat the last search from the top of the viewport."""
+        """Open the find bar, and repeat the last search from the top of the visible area."""
         self._bar.show()
         self._bar.begin()
         self._seek(self._bar.words)
@@ -63,7 +63,7 @@ class NoteFinder(QObject):
         self._mark()
 
     def renew(self) -> None:
-        """Search again without scrolling, because the note or its presentation has changed."""
+        """Repeat the search without scrolling, after the note or its presentation has changed."""
         if not self._bar.isHidden():
             self._words = self._bar.words.strip()
             self._recount()
@@ -93,9 +93,9 @@ class NoteFinder(QObject):
             self._show()
 
     def _recount(self) -> None:
-        """Count the matches again after a part of the note has been drawn.
+        """Count the occurrences again after a part of the note has been drawn.
 
-        The number can change, because the drawn text can contain fewer matches than its Markdown.
+        The number can decrease, because the drawn text does not contain the Markdown syntax.
         """
         present = self._places[self._at] if self._places else None
         self._places = self._list_places()
@@ -117,9 +117,9 @@ class NoteFinder(QObject):
         ]
 
     def _choose_place(self) -> int:
-        """Return the index of the first match below the upper edge of the visible area.
+        """Return the index of the first occurrence below the top of the visible area.
 
-        If there is none, return the index of the last match.
+        If there is none, return the index of the last occurrence.
         """
         top, above = (0, 0) if self._is_source else self._page.find_top_part()
         for at, place in enumerate(self._places):
@@ -135,7 +135,7 @@ class NoteFinder(QObject):
         return find_start(field, found[place.nth]).top() >= above
 
     def _show(self) -> None:
-        """Scroll to the current occurrence of the search text, and highlight all occurrences."""
+        """Scroll to the current occurrence, and highlight all occurrences."""
         if self._places and not self._is_source:
             self._page.draw_part(self._places[self._at].part)
             self._recount()

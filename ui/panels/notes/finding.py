@@ -1,4 +1,4 @@
-"""The card of one finding of a review, with its reason and buttons that open its two notes."""
+"""The card of a review finding, with its reason and buttons that open its two notes."""
 
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ _INDENT = 24
 
 
 class FindingCard(AccessibleFrame):
-    """A card with one finding of a review: its reason, and a row for each of its two notes.
+    """A card with a finding of the review: its reason, and a row for each of its two notes.
 
     A click on a row opens the note.
 
@@ -94,7 +94,7 @@ class FindingCard(AccessibleFrame):
 
 
 class NoteButton(QAbstractButton):
-    """A button with the name of a note and the number of the line at which it opens the note."""
+    """A button that opens a note at a line. It shows the note's name and the line number."""
 
     def __init__(self, note: "FindingNote", name: str) -> None:
         super().__init__()
@@ -109,21 +109,21 @@ class NoteButton(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return the height of a row."""
+        """Return the preferred size of the row at the current font scale."""
         return QSize(120, Theme.current().px(26))
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Repaint the row with the hover highlight."""
+        """Repaint the row with its hover highlight."""
         super().enterEvent(event)
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Repaint the row without the hover highlight."""
+        """Repaint the row without its hover highlight."""
         super().leaveEvent(event)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the note's icon and title, and the number of the line."""
+        """Draw an icon, the note's name, and the line number."""
         theme, painter = Theme.current(), begin_painting(self)
         paint_row(self, painter)
         side = theme.px(16)

@@ -1,8 +1,8 @@
-"""A vault's notes and images as a tree of folders, rebuilt after each change.
+"""A vault's notes and images as a tree of folders, which is rebuilt after each change.
 
-Building the tree of a large vault in the GUI thread would block the window. The tree therefore
-consists of plain values, which any thread can build. Trees of the same paths number their nodes
-in the same way, so that a view can keep its rows when only the states of notes have changed.
+Building the tree of a large vault in the GUI thread would block the window. Therefore, the tree
+consists of plain values, which any thread can build. If only the states of notes have changed, the
+nodes of the new tree have the same numbers as before, so a view can keep its rows.
 """
 
 import re
@@ -26,13 +26,13 @@ class Node:
     Attributes:
         number: the node's index in the list of all nodes.
         parent: the number of the parent folder, or -1 for the root.
-        place: the row of the node in its parent folder, from 0.
+        place: the node's row within its parent folder, from 0.
         note: the note, or None for a folder or an image.
         is_image: whether the node is an image.
-        children: the numbers of the child nodes, folders first, sorted by name. Numbers in names
-            are sorted by their value, so that `Chapter 9` is before `Chapter 10`.
-        notes: the number of notes below the folder, at any depth.
-        problems: the number of notes below the folder that could not be read.
+        children: the numbers of the child nodes: folders first, then by name. Digits in names are
+            compared as numbers, so `Chapter 9` is before `Chapter 10`.
+        notes: the number of notes in the folder and its subfolders.
+        problems: how many of these notes could not be read.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Node:
 
     @property
     def appearance(self) -> str:
-        """A string that describes how the node is drawn. If it changes, the node is drawn again.
+        """A string that changes whenever the node has to be drawn again.
 
-        It consists of a folder's counts, or the state and the problem of a note that is excluded or
-        could not be read. For other notes and for images, it does not change.
+        It consists of a folder's counts, or of the state and reason of a note that is excluded or
+        could not be read. For other notes and for images, it is constant.
         """
         if self.note is None:
             return f"{self.notes} {self.problems}"
@@ -64,7 +64,7 @@ class Node:
 
 
 class Folders:
-    """A vault's tree as a list of nodes. The first node is the vault's own folder."""
+    """A vault's folders, notes and images as a list of nodes. The first node is the vault."""
 
     def __init__(self, notes: "Sequence[NoteState]" = (), images: Sequence[str] = ()) -> None:
         self.notes, self.images = tuple(notes), tuple(images)
@@ -80,19 +80,20 @@ class Folders:
         self._appearances = [node.appearance for node in self.nodes]
 
     def has_same_paths(self, other: "Folders") -> bool:
-        """Return whether another tree has the same notes and images, with the same node numbers."""
+        """Return whether another tree has the same notes and images with the same numbers."""
         return self._paths == other._paths
 
     def list_changed_nodes(self, before: "Folders") -> list[int]:
-        """Return the indexes of the nodes that look different than in an earlier tree.
+        """Return the numbers of the nodes that look different from those in an earlier tree.
 
-        The earlier tree must have the same paths.
+        Args:
+            before: the earlier tree, which must have the same paths.
         """
         pairs = zip(before._appearances, self._appearances, strict=True)
         return [number for number, (old, new) in enumerate(pairs) if old != new]
 
     def path(self, number: int) -> str:
-        """Return a node's path relative to the vault."""
+        """Return the path of a node, relative to the vault."""
         names, node = list[str](), self.nodes[number]
         while node.parent >= 0:
             names.append(node.name)
@@ -100,7 +101,7 @@ class Folders:
         return "/".join(reversed(names))
 
     def depth(self, number: int) -> int:
-        """Return a node's depth in the tree. Children of the root have depth 0."""
+        """Return the depth of a node in the tree. Children of the root have depth 0."""
         depth, node = 0, self.nodes[number]
         while node.parent > ROOT:
             node = self.nodes[node.parent]
@@ -108,7 +109,7 @@ class Folders:
         return depth
 
     def find(self, path: str) -> Node | None:
-        """Return the node with a path, or None if the tree has no such path."""
+        """Return the node at a path relative to the vault, or None if there is no such node."""
         above, _, name = path.rpartition("/")
         folder = self._folders.get(above)
         if not path or folder is None:
@@ -144,6 +145,6 @@ class Folders:
 
 
 def _build_sort_key(name: str) -> list[str | int]:
-    """Return a key for natural sorting, so that "Note 2" comes before "Note 10"."""
+    """Return a sort key that compares digits as numbers, so "Note 2" comes before "Note 10"."""
     parts = _NUMBER.split(name.casefold())
     return [int(part) if at % 2 else part for at, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""The page that shows one image of the vault, fitted to the width of the note panel."""
+"""The page that shows an image of the vault, fitted to the width of the note panel."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ _MARGIN, _SQUARE = 20, 8
 
 @dataclass(frozen=True)
 class OpenImage:
-    """An image that has been read from disk to be shown.
+    """An image that has been read from disk, to be shown in the note panel.
 
     Attributes:
         path: the path of the image, relative to the vault.
@@ -33,18 +33,18 @@ class OpenImage:
 
     @property
     def name(self) -> str:
-        """The name of the image's file."""
+        """The file name of the image."""
         return self.path.rpartition("/")[2]
 
     @property
     def pixels(self) -> str:
-        """The size of the image in the file, such as `1,200 × 800 pixels`."""
+        """The size of the original image as text, such as `1,200 × 800 pixels`."""
         width, height = self.own_size
         return f"{count(width)} × {count(height)} pixels"
 
 
 class ImagePage(QScrollArea):
-    """Shows an image at its own size, or scaled down if it is wider than the page."""
+    """A page that shows an image at its original size, or smaller if the page is too narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,13 +59,13 @@ class ImagePage(QScrollArea):
 
     @property
     def shown(self) -> OpenImage | None:
-        """The image that is shown, or None if no image is shown."""
+        """The displayed image, or None if there is none."""
         return self._picture.shown
 
     def show_image(self, shown: OpenImage | None) -> None:
         """Show an image, or remove the current one if `shown` is None.
 
-        The scroll position is kept if the image is another version of the same file.
+        The scroll position is kept if the new image is a changed version of the same file.
         """
         before = self._picture.shown
         self._picture.shown = shown
@@ -78,7 +78,7 @@ class ImagePage(QScrollArea):
         self._picture.update()
 
     def find_picture_rect(self) -> QRect:
-        """Return the rectangle that the image fills within the page."""
+        """Return the rectangle of the image within the page."""
         return self._picture.geometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -102,14 +102,14 @@ class ImagePage(QScrollArea):
 
 
 class _Picture(AccessibleFrame):
-    """Draws an image that fills the widget. A checkerboard shows where it is transparent."""
+    """A widget that is filled by an image. Behind transparent areas, it shows a checkerboard."""
 
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.Graphic)
         self.shown: OpenImage | None = None
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the image."""
+        """Draw the image, on a checkerboard if it has an alpha channel."""
         if self.shown is None:
             return
         painter = QPainter(self)

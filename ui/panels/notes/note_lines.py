@@ -1,4 +1,4 @@
-"""The lines of a note: which ones its source view shows, where they are, and where they moved."""
+"""Choose the lines of a note for its source view, describe them, and find them after a change."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -22,13 +22,13 @@ _SHORTENED: Final = (
 
 @dataclass(frozen=True)
 class SourceCut:
-    """The lines of a note that its source view shows.
+    """The part of a note that the source view shows.
 
     Attributes:
         start: the number of the first line.
-        text: the text of the lines, in which very long lines are shortened.
+        text: the text of the lines. Very long lines are shortened.
         total: the number of lines in the whole note.
-        is_shortened: whether a line is shortened.
+        is_shortened: whether any line is shortened.
     """
 
     start: int
@@ -37,7 +37,7 @@ class SourceCut:
     is_shortened: bool = False
 
     def describe(self) -> str:
-        """Say what is left out, or return an empty string if the whole note is shown."""
+        """Return a sentence about the omitted lines, or an empty string if nothing is omitted."""
         said, end = list[str](), self.start + self.text.count("\n")
         if self.start > 1 or end < self.total:
             lines = f"{count(self.start)} to {count(end)} of {count(self.total)}"
@@ -48,11 +48,13 @@ class SourceCut:
 
 
 def cut_source(text: str, line: int) -> SourceCut:
-    """Cut a large note to the lines around a line, and shorten very long lines.
+    """Return the lines around a given line, with very long lines shortened.
+
+    Of a note that is not very large, all lines are returned.
 
     Args:
         text: the text of the note.
-        line: the number of a line, or 0 for the beginning of the note.
+        line: the number of the given line, or 0 for the beginning of the note.
     """
     lines = text.removesuffix("\n").split("\n")
     shown = [one[:_LONGEST_LINE] for one in lines]
@@ -62,11 +64,14 @@ def cut_source(text: str, line: int) -> SourceCut:
 
 
 def _choose_lines(sizes: list[int], line: int) -> tuple[int, int]:
-    """Choose as many lines around a line as are shown at once: the first, and the one past the end.
+    """Choose the lines around a given line that the source view shows.
 
     Args:
         sizes: the number of characters of each line.
-        line: the number of the line, counted from 1, or 0 for the beginning of the note.
+        line: the number of the given line, counted from 1, or 0 for the beginning of the note.
+
+    Returns:
+        The index of the first line, and the index after the last line, counted from 0.
     """
     start = end = min(max(line, 1), len(sizes)) - 1
     chars = 0
@@ -81,12 +86,12 @@ def _choose_lines(sizes: list[int], line: int) -> tuple[int, int]:
 
 
 def describe_place(note: "Note", first: int, last: int) -> str:
-    """Describe a note's location: its path with the visible lines or page.
+    """Return a note's path with line numbers, or with the page number if the file has pages.
 
     Args:
         note: the open note.
-        first: the first visible line, or 0 to leave out the lines.
-        last: the last visible line.
+        first: the first line, or 0 for no line numbers.
+        last: the last line.
     """
     lines = (first, max(first, last)) if first else None
     above = [heading.text for heading in note.headings if heading.line <= first]
@@ -94,9 +99,9 @@ def describe_place(note: "Note", first: int, last: int) -> str:
 
 
 def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:
-    """Find lines of a note after a change, and return their first and last line number.
+    """Return the first and last line number of some lines after the note has changed.
 
-    Return None if the lines are gone, or if they have moved and occur more than once.
+    Return None if the lines no longer exist, or if they have moved and occur more than once.
 
     Args:
         before: the text of the note before the change.

@@ -1,4 +1,4 @@
-"""The panel that shows one note, opened at the cited lines, or one image."""
+"""The panel that shows an image, or a note at its cited lines."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ __all__ = ["NotePanel"]
 
 
 class NotePanel(Pane):
-    """The panel that shows a note as rendered Markdown or as source text, or an image.
+    """The panel that shows an image, or a note as rendered Markdown or as source text.
 
     Signals:
         closed, related_requested: emitted when the corresponding button in the header is clicked.
@@ -42,7 +42,7 @@ class NotePanel(Pane):
     Attributes:
         page: the note as rendered Markdown.
         finder: the search in the note.
-        source: the note's source text. It is only filled while it is shown.
+        source: the note's source text, which is only updated while it is shown.
         image: the image, if an image is open instead of a note.
     """
 
@@ -111,7 +111,7 @@ class NotePanel(Pane):
 
         Args:
             note: the note as just read from disk.
-            first, last: the lines to highlight and scroll to, or 0 to highlight none.
+            first, last: the first and last line to highlight, or 0 and 0 to highlight none.
         """
         if note.path != self.path:
             self.remove_card()
@@ -131,7 +131,7 @@ class NotePanel(Pane):
         self._on_selected()
 
     def show_image(self, image: OpenImage) -> None:
-        """Show an image in place of a note."""
+        """Show an image instead of a note."""
         self._forget_note()
         self.path = image.path
         self._title.set_text(image.name)
@@ -147,16 +147,16 @@ class NotePanel(Pane):
 
     @property
     def is_source(self) -> bool:
-        """Whether the source text is shown instead of the rendered note."""
+        """Whether the note is shown as source text."""
         return self._stack.currentWidget() is self.source
 
     def toggle_source(self) -> None:
-        """Toggle between the open note's source text and the rendered note."""
+        """Switch between the source text and the rendered note."""
         if self._note is not None:
             self.show_source(not self.is_source)
 
     def show_source(self, is_source: bool) -> None:
-        """Show the source text or the rendered note, scrolled to the same lines."""
+        """Show the note as source text or rendered, at the same scroll position."""
         self.switch.setChecked(is_source)
         if is_source == self.is_source:
             return
@@ -182,14 +182,14 @@ class NotePanel(Pane):
         return made
 
     def open_outline(self) -> None:
-        """Open a menu of the note's headings. The panel scrolls to the heading that is chosen."""
+        """Open the menu of the note's headings. The panel scrolls to the selected heading."""
         self._open_outline(is_by_key=True)
 
     def _open_outline(self, *, is_by_key: bool) -> None:
         self.outline.open(self.find_top_line(), is_by_key=is_by_key)
 
     def add_structure(self, note: "Note") -> None:
-        """Take the headings of the open note, which were not read with its text, and list them."""
+        """Add the headings of the open note, which were read separately, and open their menu."""
         if note.path == self.path:
             self.show_changed(note)
             self._note = note
@@ -206,7 +206,7 @@ class NotePanel(Pane):
         show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()), self.more)
 
     def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
-        """Show or hide the buttons for the side columns. They are shown if `is_alone` is True."""
+        """Show the buttons for the side columns if the note covers the chat (`is_alone`)."""
         self._sidebar.setVisible(is_alone and needs_sidebar)
         self._panel.setVisible(is_alone)
         self._panel.setChecked(has_panel)
@@ -217,7 +217,7 @@ class NotePanel(Pane):
         self.forward.setEnabled(has_forward)
 
     def open_search(self) -> None:
-        """Open the search in the note. When the search is closed, the focus is restored."""
+        """Open the search in the note. When it is closed, the previous focus is restored."""
         focused = QApplication.focusWidget()
         if self._note is not None:
             if focused is None or not self._bar.isAncestorOf(focused):
@@ -239,7 +239,7 @@ class NotePanel(Pane):
         (before if before is not None and is_there else self._stack).setFocus()
 
     def show_card(self, card: QWidget) -> None:
-        """Show a card above the note, such as a proposed change. It replaces an earlier card."""
+        """Show a card above the note, such as a proposed change. Remove an earlier card."""
         self.remove_card()
         self._card = card
         self._cards.addWidget(card)
@@ -255,15 +255,15 @@ class NotePanel(Pane):
             self._card = None
 
     def show_line(self, line: int) -> None:
-        """Scroll so that a line of the note is at the upper edge of the panel."""
+        """Scroll so that a line of the note is at the top of the visible area."""
         (self.source if self.is_source else self.page).show_line(line)
 
     def find_top_line(self) -> int:
-        """Return the number of the note's line at the upper edge of the panel."""
+        """Return the number of the line at the top of the visible area."""
         return self.source.first_visible_line() if self.is_source else self.page.find_top_line()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go back or forward with the mouse's back and forward buttons."""
+        """Go back or forward when the mouse's back or forward button is pressed."""
         steps = {Qt.MouseButton.BackButton: -1, Qt.MouseButton.ForwardButton: 1}
         if event.button() in steps:
             self.step_requested.emit(steps[event.button()])
@@ -279,7 +279,7 @@ class NotePanel(Pane):
         return (self.source if self.is_source else self.page).find_selected_lines()
 
     def _fill_source(self, line: int) -> None:
-        """Show the note's source text. A large note is cut to the part around a line."""
+        """Show the note's source text, or the part around `line` if the note is large."""
         if self._note is None:
             return
         cut = cut_source(self._note.text, line)
@@ -291,7 +291,7 @@ class NotePanel(Pane):
         self._cut.setVisible(bool(self._cut.text()))
 
     def show_changed(self, note: "Note | OpenImage") -> None:
-        """Show a changed note or image. Keep the scroll position and, if possible, highlights."""
+        """Show a new version of the open note or image. Keep the position and the highlights."""
         if isinstance(note, OpenImage):
             self._show_picture(note)
         if isinstance(note, OpenImage) or self._note is None or note.path != self.path:
@@ -306,13 +306,13 @@ class NotePanel(Pane):
             self.source.stay_at(at)
 
     def show_lost(self, path: str) -> None:
-        """Show that the note or image no longer exists. Its content stays visible."""
+        """Show that the open note or image no longer exists. Its content stays visible."""
         if path == self.path and self._kind:
             hint = "It was moved or deleted. This is how it was."
             self._notice.show_notice("amber", f"This {self._kind} is not there any more.", hint, ())
 
     def show_error(self, path: str, message: str, hint: str, *, is_image: bool = False) -> None:
-        """Show why a note or an image cannot be shown."""
+        """Show why a note or image cannot be opened. `hint` says what the user can do."""
         self._forget_note()
         self.path = path
         self._title.set_text(path.rpartition("/")[2])
@@ -324,7 +324,7 @@ class NotePanel(Pane):
         self._notice.show_notice("danger", message, hint, ())
 
     def clear(self) -> None:
-        """Close the note and show the panel's hint instead."""
+        """Close the note or image, and show the hint of the empty panel."""
         self._forget_note()
         self._title.set_text("Note")
         self.switch.setChecked(False)
@@ -332,7 +332,7 @@ class NotePanel(Pane):
         self._set_visible("")
 
     def _forget_note(self) -> None:
-        """Remove the open note or image from all views of the panel."""
+        """Remove the note or image from all views of the panel."""
         self.remove_card()
         self.path, self._note = "", None
         self.outline.set_note(None)
@@ -345,7 +345,7 @@ class NotePanel(Pane):
 
     @property
     def _kind(self) -> str:
-        """The kind of the open file: `note`, `image`, or an empty string if nothing is open."""
+        """The kind of the open file: `note`, `image`, or an empty string if no file is open."""
         return "image" if self.image.shown is not None else "note" if self._note else ""
 
     def _set_view(self, view: QWidget) -> None:
@@ -359,12 +359,12 @@ class NotePanel(Pane):
         self.more.set_name(f"Actions of {whole}")
 
     def attach_selection(self) -> None:
-        """Ask to attach the selected lines, or the whole note if nothing is selected."""
+        """Request to attach the selected lines, or the whole note if nothing is selected."""
         if self.path:
             self.attach_requested.emit(self.path, *(self.find_selected_lines() or (0, 0)))
 
     def _set_visible(self, kind: str) -> None:
-        """Show the widgets for a `note` or an `image`, or the hint if `kind` is empty."""
+        """Show the widgets for `kind`: `note`, `image`, or an empty string for the panel's hint."""
         for part in (self.outline, self.switch, self.related):
             part.setVisible(kind == "note")
         for shown in (self.attach, self.more, self._place, self._stack):

@@ -1,4 +1,4 @@
-"""The text of a note with line numbers and Markdown highlighting."""
+"""The source text of a note with line numbers and Markdown highlighting."""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _INLINE = (
 
 
 class NoteText(QPlainTextEdit):
-    """A read-only view of a note's source text with line numbers. It highlights the cited lines."""
+    """A read-only view of a note's source text, with line numbers and highlighted lines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,12 +62,12 @@ class NoteText(QPlainTextEdit):
         Theme.current().changed.connect(self._on_theme)
 
     def show_text(self, text: str, start: int, first: int, last: int) -> None:
-        """Show a text, and highlight and scroll to some of its lines.
+        """Show a text. Highlight some of its lines, and scroll to them.
 
         Args:
             text: the text of a note, or of a part of a note.
             start: the line number of the first line of the text.
-            first, last: the first and last line to highlight, or 0 to highlight none.
+            first, last: the first and last line to highlight, or 0 and 0 to highlight none.
         """
         self._start, self._first, self._last = start, first, max(first, last)
         self._colors.begin(is_note_start=start == 1)
@@ -80,12 +80,17 @@ class NoteText(QPlainTextEdit):
         self._scroll_to(first)
 
     def show_line(self, line: int) -> None:
-        """Scroll so that a line is at the top of the view."""
+        """Scroll so that a line is at the top of the visible area."""
         block = self.document().findBlockByNumber(max(0, line - self._start))
         self.stay_at(block.firstLineNumber())
 
     def stay_at(self, line: int) -> None:
-        """Scroll down by `line` lines. A later resize does not scroll to the highlight again."""
+        """Scroll to a position, and stay there when the view is resized.
+
+        Args:
+            line: the position of the scroll bar, in lines from the top. A wrapped line counts as
+                several lines.
+        """
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
 
@@ -106,29 +111,29 @@ class NoteText(QPlainTextEdit):
         return (self._first, self._last) if self._first else None
 
     def first_visible_line(self) -> int:
-        """Return the number of the line at the top of the viewport."""
+        """Return the number of the line at the top of the visible area."""
         return self.firstVisibleBlock().blockNumber() + self._start
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the line numbers. Until the user scrolls, also scroll to the highlighted lines."""
+        """Fit the line numbers. Scroll to the highlighted lines unless the user has scrolled."""
         super().resizeEvent(event)
         self._fit_numbers()
         if self._is_untouched:
             self._scroll_to(self._first)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the text. A later resize then no longer scrolls back to the highlighted lines."""
+        """Scroll the text. From now on, a resize does not scroll back to the highlighted lines."""
         self._is_untouched = False
         super().wheelEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Fit the line numbers when the font changes."""
+        """Adjust the width of the line numbers when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_numbers"):
             self._fit_numbers()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the background of the highlighted lines, including wrapped ones, then the text."""
+        """Draw the background of the highlighted lines, and then the text."""
         painter = QPainter(self.viewport())
         color = Theme.current().color("diff.mark_bg")
         for number in range(self._first, self._last + 1) if self._first else ():
@@ -140,7 +145,7 @@ class NoteText(QPlainTextEdit):
         super().paintEvent(event)
 
     def mark_found(self, found: Sequence[QTextEdit.ExtraSelection]) -> None:
-        """Highlight the occurrences of a search. An empty list removes the highlights."""
+        """Highlight the occurrences of a search text. An empty list removes the highlights."""
         self._found = found
         self._mark()
 
@@ -163,7 +168,7 @@ class NoteText(QPlainTextEdit):
             block = block.next()
 
     def numbers_width(self) -> int:
-        """Return the width of the line numbers in pixels."""
+        """Return the width of the strip of line numbers, in pixels."""
         metrics = QFontMetrics(Theme.current().font("caption", numbers=True))
         digits = len(str(self._start + self.blockCount()))
         return metrics.horizontalAdvance("0") * max(3, digits) + 18
@@ -203,7 +208,7 @@ class NoteText(QPlainTextEdit):
         self._numbers.update()
 
     def _scroll_to(self, line: int) -> None:
-        """Scroll so that a line is slightly below the upper edge of the view."""
+        """Scroll so that a line is slightly below the top of the visible area."""
         block = self.document().findBlockByNumber(max(0, line - self._start))
         self.setTextCursor(QTextCursor(block))
         if line:
@@ -217,23 +222,23 @@ class NoteText(QPlainTextEdit):
 
 
 class _LineNumbers(QWidget):
-    """The strip of line numbers left of the text."""
+    """The strip of line numbers on the left of the text."""
 
     def __init__(self, text: NoteText) -> None:
         super().__init__(text)
         self._text = text
 
     def sizeHint(self) -> QSize:
-        """Return the width needed for the line numbers."""
+        """Return the width of the strip of line numbers."""
         return QSize(self._text.numbers_width(), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the line numbers."""
+        """Draw the numbers of the visible lines."""
         self._text.paint_numbers(event)
 
 
 def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
-    """Return the text colour of a highlighted line. `paintEvent` draws its background."""
+    """Return the text format of a highlighted line. Its background is drawn by `paintEvent`."""
     selection = QTextEdit.ExtraSelection()
     selection.cursor = QTextCursor(block)
     move = QTextCursor.MoveOperation.EndOfBlock
@@ -245,8 +250,8 @@ def _format_marked_line(block: QTextBlock) -> QTextEdit.ExtraSelection:
 class MarkdownColors(QSyntaxHighlighter):
     """A Markdown syntax highlighter for one document. It never changes the text.
 
-    A new text is highlighted in steps from its first line, because a long one takes too long for a
-    single step.
+    A new text is highlighted in several steps, because highlighting a long text at once would block
+    the window.
     """
 
     def __init__(self, document: QTextDocument) -> None:
@@ -256,16 +261,21 @@ class MarkdownColors(QSyntaxHighlighter):
 
     @property
     def is_done(self) -> bool:
-        """Whether the Markdown in all lines is highlighted."""
+        """Whether all lines have been highlighted."""
         return self._lines >= self.document().blockCount()
 
     def begin(self, *, is_note_start: bool) -> None:
-        """Prepare for a new text. `is_note_start` is true if the text is the start of the note."""
+        """Prepare for highlighting a new text.
+
+        Args:
+            is_note_start: whether the text starts at the beginning of the note, where front matter
+                is possible.
+        """
         self._is_note_start = is_note_start
         self._lines = 0
 
     def go_on(self) -> None:
-        """Highlight the next few hundred lines of the text, or fewer if they are long."""
+        """Highlight the next few hundred lines of the text, or fewer if the lines are long."""
         first = block = self.document().findBlockByNumber(self._lines)
         lines = chars = 0
         while block.isValid() and lines < _LINES_AT_ONCE and chars < _CHARS_AT_ONCE:
@@ -276,7 +286,7 @@ class MarkdownColors(QSyntaxHighlighter):
             self.rehighlightBlock(first)
 
     def highlightBlock(self, text: str) -> None:
-        """Highlight the Markdown in one line, unless a later step will highlight the line."""
+        """Highlight the Markdown syntax of a line, unless a later step will do this."""
         if self.currentBlock().blockNumber() >= self._lines:
             return
         before = self.previousBlockState()

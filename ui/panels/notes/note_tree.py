@@ -31,7 +31,7 @@ Index = QModelIndex | QPersistentModelIndex
 class NoteTreeModel(QAbstractItemModel):
     """A Qt tree model of folders, notes and images.
 
-    Folders come first and show their number of notes.
+    Folders come before files, and show how many notes they contain.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -41,11 +41,11 @@ class NoteTreeModel(QAbstractItemModel):
 
     @property
     def folders(self) -> Folders:
-        """The tree of folders that the model shows."""
+        """The tree that the model shows."""
         return self._folders
 
     def set_folders(self, folders: Folders) -> None:
-        """Replace the tree of folders. Views keep their open folders and their selection."""
+        """Replace the tree. Views keep their open folders and their selection."""
         if not folders.has_same_paths(self._folders):
             self._rearrange(folders)
             return
@@ -71,52 +71,52 @@ class NoteTreeModel(QAbstractItemModel):
         self.layoutChanged.emit()
 
     def set_open(self, index: QModelIndex, is_open: bool) -> None:
-        """Set whether a folder's arrow shows the folder as open."""
+        """Set whether the arrow of a folder shows that the folder is open."""
         change = self._open.add if is_open else self._open.discard
         change(index.internalId())
         self.dataChanged.emit(index, index)
 
     def path(self, index: Index) -> str:
-        """Return the path of a row's note or folder."""
+        """Return the path of the folder or file in a row, relative to the vault."""
         return self._folders.path(index.internalId())
 
     def note(self, index: Index) -> "NoteState | None":
-        """Return the note in a row, or None for a folder or an image."""
+        """Return the note in a row, or None if the row contains a folder or an image."""
         return self._node(index).note
 
     def can_attach(self, index: Index) -> bool:
-        """Return whether a row can be attached: an image, a readable note, or a folder of notes."""
+        """Return whether a row is an image, a readable note, or a folder that contains notes."""
         node = self._node(index)
         if node.note is not None:
             return node.note.state in {"indexed", "waiting"}
         return node.is_image or node.notes > 0
 
     def is_file(self, index: Index) -> bool:
-        """Return whether a row is a note or an image."""
+        """Return whether a row contains a note or an image."""
         return self._node(index).is_file
 
     def find(self, path: str) -> QModelIndex:
-        """Return the index of a note or folder, or an invalid index if it is not listed."""
+        """Return the index of a folder or file, or an invalid index if it is not listed."""
         node = self._folders.find(path)
         return QModelIndex() if node is None else self.createIndex(node.place, 0, node.number)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of child rows."""
+        """Return the number of rows in a folder."""
         return len(self._node(parent).children)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return the number of columns, which is 1."""
+        """Return the number of columns, which is always 1."""
         return 1
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Return the index of a child row."""
+        """Return the index of a row in a folder, or an invalid index if there is no such row."""
         children = self._node(parent).children
         if 0 <= row < len(children):
             return self.createIndex(row, column, children[row])
         return QModelIndex()
 
     def parent(self, child: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
-        """Return the index of a row's folder, or an invalid index at the top level."""
+        """Return the index of a row's parent folder, or an invalid index at the top level."""
         if not child.isValid():
             return QModelIndex()
         above = self._node(child).parent
@@ -125,7 +125,7 @@ class NoteTreeModel(QAbstractItemModel):
         return self.createIndex(self._folders.nodes[above].place, 0, above)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the row's data for a Qt item role."""
+        """Return the data of a row for a Qt item role."""
         return self._row(index).data(role) if index.isValid() else None
 
     def _node(self, index: Index) -> Node:
@@ -155,12 +155,12 @@ class NoteTreeModel(QAbstractItemModel):
 
 
 class NoteTree(FitTree):
-    """The tree of notes in the sidebar.
+    """The tree of folders, notes and images in the sidebar.
 
     Signals:
         note_chosen: emitted with the path of the note or image that the user opens.
-        attach_requested: emitted when the user attaches a note, image or folder, with its path. The
-            path of a folder ends with `/`.
+        attach_requested: emitted with the path of the note, image or folder that the user attaches.
+            The path of a folder ends with `/`.
         reason_requested: emitted with the path of a note when the user asks why the last answer did
             or did not use it.
     """
@@ -180,7 +180,7 @@ class NoteTree(FitTree):
         self.chosen.connect(self._on_chosen)
 
     def show_folders(self, folders: Folders) -> None:
-        """Show the tree, keeping open folders, the current note and the rows in view."""
+        """Replace the tree. Open folders, the current row and the visible rows are kept."""
         if folders is self._model.folders:
             return
         bar = self.verticalScrollBar()
@@ -192,7 +192,7 @@ class NoteTree(FitTree):
             bar.setValue(bar.value() + moved)
 
     def open_folders(self) -> list[str]:
-        """Return the paths of the open folders."""
+        """Return the paths of the open folders, except those inside a closed folder."""
         found, index = [], self._model.index(0, 0)
         while index.isValid():
             if self.isExpanded(index):
@@ -201,14 +201,14 @@ class NoteTree(FitTree):
         return found
 
     def open_folders_again(self, paths: Sequence[str]) -> None:
-        """Open folders by their paths. Paths that no longer exist are ignored."""
+        """Open the folders with the given paths. Paths that do not exist are ignored."""
         for path in paths:
             index = self._model.find(path)
             if index.isValid():
                 self.expand(index)
 
     def select(self, path: str) -> None:
-        """Select a note if it is in the tree. An empty path clears the selection."""
+        """Select a folder or file if it is listed. An empty path clears the selection."""
         index = self._model.find(path)
         if index.isValid():
             self.setCurrentIndex(index)
@@ -216,7 +216,7 @@ class NoteTree(FitTree):
             self.setCurrentIndex(QModelIndex())
 
     def build_menu(self, index: QModelIndex) -> QMenu:
-        """Create the context menu for a note, an image or a folder."""
+        """Create the context menu of a note, an image or a folder."""
         note, path = self._model.note(index), self._model.path(index)
         menu = QMenu(self)
         target = path if self._model.is_file(index) else f"{path}/"

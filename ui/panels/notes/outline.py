@@ -1,6 +1,6 @@
-"""A button that opens a menu of the headings of the open note.
+"""A button that opens a menu of the open note's headings.
 
-Of a note with thousands of headings, the menu lists the ones around the visible lines.
+If a note has more than 400 headings, the menu lists those around the visible lines.
 """
 
 from bisect import bisect_right
@@ -26,8 +26,9 @@ class OutlineButton(IconButton):
     """A button that opens a menu of the open note's headings.
 
     Signals:
-        line_chosen: the line of the heading that was chosen.
-        headings_wanted: the headings are needed, but have not been read, because the note is large.
+        line_chosen: emitted with the line number of the heading that the user selects.
+        headings_wanted: emitted when the menu is opened, but the headings have not been read yet.
+            This is so if the note is large.
     """
 
     line_chosen = Signal(int)
@@ -38,16 +39,16 @@ class OutlineButton(IconButton):
         self._note: Note | None = None
 
     def set_note(self, note: "Note | None") -> None:
-        """Set the open note, or None if no note is open."""
+        """Set the note whose headings the menu lists, or None if no note is open."""
         self._note = note
         self.setEnabled(note is not None and bool(note.headings or not note.has_structure))
 
     def open(self, line: int, *, is_by_key: bool) -> None:
-        """Open the menu of headings, in which the heading of a line has a check mark.
+        """Open the menu of headings. The current heading has a check mark.
 
         Args:
-            line: the line at the top of the visible area.
-            is_by_key: whether a shortcut opened the menu, so that an item has to be selected.
+            line: a line below the current heading, usually the line at the top of the visible area.
+            is_by_key: whether a shortcut opened the menu. If so, an item of the menu is selected.
         """
         note = self._note
         if note is not None and not note.has_structure:
@@ -58,7 +59,7 @@ class OutlineButton(IconButton):
             show_menu(menu, below, self, is_by_key=is_by_key)
 
     def _build_menu(self, headings: "tuple[Heading, ...]", line: int) -> QMenu:
-        """Create the menu. Of many headings, only those around the given line are listed."""
+        """Create the menu of headings. Of more than 400, list only those around a line."""
         menu = QMenu(self)
         current = max(0, bisect_right(headings, line, key=lambda heading: heading.line) - 1)
         start = max(0, min(current - _MOST_HEADINGS // 2, len(headings) - _MOST_HEADINGS))

@@ -1,4 +1,4 @@
-"""A view of a note's rendered text that draws only what is near the visible area.
+"""A view of a rendered note that draws only the parts near the visible area.
 
 A long note is divided into parts. Each part near the visible area has its own widget. The height of
 the other parts is estimated. When a widget is created, the line at the top of the visible area does
@@ -33,8 +33,7 @@ class NoteReader(QScrollArea):
         link_clicked: emitted with the address of a clicked link that may be opened.
         image_wanted: emitted with the path or name of a local image that has to be loaded.
         selection_changed: emitted when the selection has changed.
-        part_drawn: emitted with the index of a part of the note after it has been drawn, also when
-            it is drawn again.
+        part_drawn: emitted with the index of a part each time it has been drawn.
     """
 
     part_drawn = Signal(int)
@@ -72,7 +71,8 @@ class NoteReader(QScrollArea):
 
         Args:
             text: the Markdown of the note.
-            first, last: the lines to highlight and scroll to, or 0 to show the note from the start.
+            first, last: the first and last line to highlight and scroll to, or 0 and 0 to highlight
+                none and show the beginning.
         """
         self._clear()
         self._images.clear()
@@ -85,7 +85,7 @@ class NoteReader(QScrollArea):
         self._fill()
 
     def show_image(self, source: str, image: Picture) -> None:
-        """Show an image in place of its placeholder.
+        """Replace the placeholder of an image by the image.
 
         Args:
             source: the path or name of the image as written in the note.
@@ -103,12 +103,12 @@ class NoteReader(QScrollArea):
             view.light(*self._lit)
 
     def show_line(self, line: int) -> None:
-        """Scroll so that a line of the note is at the upper edge of the visible area."""
+        """Scroll so that a line of the note is at the top of the visible area."""
         self._anchor = (line, 0)
         self._fill()
 
     def find_top_line(self) -> int:
-        """Return the number of the note's line at the upper edge of the visible area."""
+        """Return the number of the line at the top of the visible area."""
         return self._find_anchor()[0] or 1
 
     def find_lit_lines(self) -> tuple[int, int] | None:
@@ -121,32 +121,32 @@ class NoteReader(QScrollArea):
         return next((lines for lines in found if lines), None)
 
     def read_texts(self) -> list[str]:
-        """Return the displayed text of each part of the note, or its Markdown if not drawn."""
+        """Return the text of each part: the displayed text, or the Markdown if it is not drawn."""
         return [
             self._views[at].toPlainText() if at in self._views else part.text
             for at, part in enumerate(self._parts)
         ]
 
     def count_parts(self) -> int:
-        """Return the number of parts of the note."""
+        """Return the number of parts into which the note is divided."""
         return len(self._parts)
 
     def find_view(self, part: int) -> NoteView | None:
-        """Return the view of a part of the note, or None if the part is not drawn."""
+        """Return the view of a part, or None if the part is not drawn."""
         return self._views.get(part)
 
     def draw_part(self, part: int) -> NoteView:
-        """Draw a part of the note if it is not drawn yet, and return its view."""
+        """Draw a part, given its index, unless it is already drawn. Return its view."""
         if part not in self._views:
             self._make(part)
         return self._views[part]
 
     def show_spot(self, part: int, top: int, height: int) -> None:
-        """Scroll to an area of the note, if the area is hidden or close to an edge of the view.
+        """Scroll to an area of the note if it is hidden or close to the edge of the visible area.
 
         Args:
-            part: the index of the part of the note that contains the area.
-            top: the upper edge of the area in pixels, measured from the top of the part.
+            part: the index of the part that contains the area.
+            top: the distance of the area from the top of the part, in pixels.
             height: the height of the area in pixels.
         """
         y, room = self._tops[part] + top, self.viewport().height()
@@ -156,18 +156,17 @@ class NoteReader(QScrollArea):
     def find_top_part(self) -> tuple[int, int]:
         """Return the index of the topmost visible part of the note.
 
-        The second value is the height in pixels of the area of this part that is scrolled out of
-        view.
+        The second value is how far the top of this part is scrolled out of view, in pixels.
         """
         part = max(0, bisect_right(self._tops, self._value) - 1)
         return part, self._value - self._tops[part] if self._tops else 0
 
     def views(self) -> list[NoteView]:
-        """Return the views of the parts of the note that are drawn, from top to bottom."""
+        """Return the views of all drawn parts, from top to bottom."""
         return [self._views[index] for index in sorted(self._views)]
 
     def is_visible_line(self, line: int) -> bool:
-        """Return whether a line of the note is drawn in the visible area."""
+        """Return whether a line of the note is drawn and within the visible area."""
         index = find_part(self._parts, line)
         view = self._views.get(index)
         if view is None:
@@ -176,7 +175,7 @@ class NoteReader(QScrollArea):
         return 0 <= y < self.viewport().height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out the note again for the new width. The line at the upper edge stays there."""
+        """Lay out the note for the new width. The line at the top of the view stays there."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._heights = [self._estimate(part) for part in self._parts]
@@ -185,7 +184,7 @@ class NoteReader(QScrollArea):
         self._fill()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Position the parts of the note again when the height of a part changes."""
+        """Lay out the note again when the height of a part changes."""
         is_part = isinstance(watched, NoteView)
         if is_part and event.type() == QEvent.Type.Resize and not self._is_placing:
             self._lay_out()
@@ -193,12 +192,12 @@ class NoteReader(QScrollArea):
         return super().eventFilter(watched, event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the note vertically, and ignore horizontal scrolling."""
+        """Scroll the note vertically. Ignore horizontal scrolling."""
         if event.angleDelta().y() or event.pixelDelta().y():
             super().wheelEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Scroll with the arrow and page keys, Space, Home and End."""
+        """Scroll with the arrow keys, Page Up, Page Down, Space, Home and End."""
         bar = self.verticalScrollBar()
         page, line = bar.pageStep() - Theme.current().line("body"), bar.singleStep()
         is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -222,9 +221,9 @@ class NoteReader(QScrollArea):
         return self.verticalScrollBar().value()
 
     def _compute_column(self) -> tuple[int, int]:
-        """Return the left edge and the width of the text column, which is the same as in the chat.
+        """Return the left edge and the width of the text column in pixels, as in the chat.
 
-        The column is computed from the full width. A scroll bar must not cover its right end.
+        A scroll bar does not move the left edge, but the column does not extend below it.
         """
         left, width = compute_column(self.width())
         return left, min(width, self.viewport().width() - left)
@@ -247,9 +246,12 @@ class NoteReader(QScrollArea):
         view.deleteLater()
 
     def _drop_views(self, spare: int) -> None:
-        """Delete the views that are more than `spare` pixels from the visible area.
+        """Delete the views of all parts that are far from the visible area.
 
-        The view of a part that has the focus or a selection is kept.
+        The view that has the focus and views with a selection are kept.
+
+        Args:
+            spare: the distance in pixels up to which a view is kept.
         """
         top, bottom = self._value - spare, self._value + self.viewport().height() + spare
         focus = self.focusWidget()
@@ -259,7 +261,7 @@ class NoteReader(QScrollArea):
                 self._discard(self._views.pop(index))
 
     def _fill(self) -> None:
-        """Create the view of one part near the visible area, and schedule the next one."""
+        """Draw one missing part near the visible area, and schedule the next one."""
         index = self._find_missing()
         if index is not None:
             self._make(index)
@@ -268,9 +270,9 @@ class NoteReader(QScrollArea):
             self._later.start()
 
     def _find_missing(self) -> int | None:
-        """Return the number of the next part to draw.
+        """Return the index of the next part to draw.
 
-        Return None if all parts near the viewport are drawn.
+        Return None if all parts near the visible area are drawn.
         """
         if not self._parts:
             return None
@@ -304,11 +306,7 @@ class NoteReader(QScrollArea):
         self.part_drawn.emit(index)
 
     def _lay_out(self) -> None:
-        """Position all parts of the note below each other.
-
-        The text column is as wide as in the chat, because its width is computed from the width of
-        this widget including the scroll bar.
-        """
+        """Position all parts below each other, and set the width of the drawn parts."""
         self._is_placing = True
         left, width = self._compute_column()
         for index, view in self._views.items():
@@ -324,7 +322,7 @@ class NoteReader(QScrollArea):
         self._restore()
 
     def _restore(self) -> None:
-        """Scroll back to the line that was at the upper edge before the parts were resized."""
+        """Scroll back to the line that was at the top before the layout changed."""
         line, distance = self._anchor
         self._is_placing = True
         self.verticalScrollBar().setSingleStep(Theme.current().line("body"))
@@ -339,9 +337,9 @@ class NoteReader(QScrollArea):
         return self._tops[index] + (view.find_height(line) if view else 0)
 
     def _find_anchor(self) -> tuple[int, int]:
-        """Return the line at the upper edge and its distance from that edge in pixels.
+        """Return the line at the top of the visible area, and its distance from there in pixels.
 
-        Both are 0 at the beginning of the note.
+        At the beginning of the note, both values are 0.
         """
         if self._value == 0 or not self._parts:
             return 0, 0

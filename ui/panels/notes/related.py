@@ -35,12 +35,12 @@ _INSERT = "Insert a link to it"
 
 
 class RelatedPanel(Pane):
-    """The list of notes related to a note, the most similar first.
+    """The panel that lists the notes related to a note, the most similar first.
 
     Signals:
         note_chosen: emitted with the path of a note that the user opens.
         attach_requested: emitted with the path of a note that the user attaches.
-        link_requested: emitted with the path of a note that the open note is to link to.
+        link_requested: emitted with the path of a note to which the user wants to insert a link.
         looked_at: emitted when the panel becomes visible.
     """
 
@@ -79,13 +79,13 @@ class RelatedPanel(Pane):
         self.show_nothing()
 
     def show_nothing(self) -> None:
-        """Show a hint that explains which notes the panel will list."""
+        """Clear the list, and show a hint that explains what the panel lists."""
         self._show("", (), _NO_NOTE)
 
     def begin(self, path: str) -> None:
-        """Prepare to show the notes related to a note, which are being searched for.
+        """Announce that the notes related to a note are being searched for.
 
-        If they do not arrive within 0.2 s, a placeholder is shown.
+        If neither `show_notes` nor `show_error` is called within 0.2 s, a placeholder is shown.
 
         Args:
             path: the path of the note.
@@ -96,18 +96,18 @@ class RelatedPanel(Pane):
     def show_notes(
         self, path: str, notes: "Sequence[RelatedNote]", *, can_link: bool = False
     ) -> None:
-        """Show the notes related to a note.
+        """List the notes that are related to a note.
 
         Args:
-            path: the path of the note that the others are related to.
+            path: the path of the note.
             notes: the related notes, the most similar first.
-            can_link: whether links can be inserted into the note.
+            can_link: whether the user can insert links to the related notes.
         """
         self._model.can_link = can_link
         self._show(path, notes, "" if notes else _NONE)
 
     def show_linked(self, path: str) -> None:
-        """Show that the open note links to a listed note, without waiting for the index update.
+        """Mark a listed note as linked from the open note, before the index has been updated.
 
         Args:
             path: the path of the listed note.
@@ -120,10 +120,9 @@ class RelatedPanel(Pane):
         )
 
     def begin_link(self) -> None:
-        """Emit `link_requested` for the selected note, or let the user select one first.
+        """Emit `link_requested` for the selected note, if the list has the focus.
 
-        If the list does not have the focus, focus it and select the first note that is not linked
-        yet.
+        Otherwise, focus the list and select the first note that is not linked yet.
         """
         row = self.list.currentIndex()
         if self.list.hasFocus() and row.isValid():
@@ -134,7 +133,7 @@ class RelatedPanel(Pane):
         self.list.setCurrentIndex(self._model.index(next(fits, 0), 0))
 
     def show_error(self, path: str, message: str) -> None:
-        """Show why the related notes cannot be shown.
+        """Show why the related notes could not be found.
 
         Args:
             path: the path of the note whose related notes were searched for.
@@ -143,11 +142,11 @@ class RelatedPanel(Pane):
         self._show(path, (), message)
 
     def rows(self) -> "Sequence[RelatedNote]":
-        """Return the related notes in the list."""
+        """Return the listed notes."""
         return self._model.notes
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `looked_at` when the panel becomes visible, so that its content is loaded."""
+        """Emit `looked_at` when the panel becomes visible, so that its contents are loaded."""
         super().showEvent(event)
         self.looked_at.emit()
 
@@ -188,7 +187,7 @@ class RelatedPanel(Pane):
 
 
 class RelatedRows(QAbstractListModel):
-    """A Qt list model of related notes."""
+    """A Qt list model of notes that are related to a note."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -202,18 +201,18 @@ class RelatedRows(QAbstractListModel):
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of notes."""
+        """Return the number of listed notes."""
         return 0 if parent.isValid() else len(self.notes)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the row's data for a Qt item role."""
+        """Return the data of a note for a Qt item role."""
         if not index.isValid():
             return None
         return _build_row(self.notes[index.row()], self.can_link).data(role)
 
 
 class Skeleton(QWidget):
-    """A placeholder with the outlines of three rows, for a list that is still loading."""
+    """A placeholder for a list that is still being loaded. It shows the outlines of three rows."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -221,11 +220,11 @@ class Skeleton(QWidget):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """Return the height of the placeholder's three rows."""
+        """Return the height of the placeholder."""
         return QSize(0, 3 * Theme.current().px(44))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw two bars for each row of the placeholder."""
+        """Draw two bars for each of the three rows."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

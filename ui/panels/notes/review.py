@@ -41,12 +41,11 @@ _CHANGED = "Your notes have changed since."
 
 
 class ReviewPanel(Pane):
-    """The panel that lists the findings of a review.
+    """The panel "Look after", which lists the findings of a review.
 
     Signals:
         looked_at: emitted when the panel becomes visible.
-        start_requested, stop_requested: emitted when the button that starts or stops a review is
-            clicked.
+        start_requested, stop_requested: emitted when the user wants to start or stop a review.
         note_chosen: emitted when the user opens a note, with its path and the first and last line
             to show.
         dismiss_requested: emitted with a finding that the user dismisses.
@@ -81,15 +80,16 @@ class ReviewPanel(Pane):
         self.show_waiting()
 
     def show_waiting(self, *, has_vault: bool = True) -> None:
-        """Explain what the panel shows, as long as no review has been run.
+        """Explain what the panel will list, before the first review.
 
-        If `has_vault` is False, say that a vault must be opened first.
+        Args:
+            has_vault: whether a vault is open. If not, the text asks the user to choose a folder.
         """
         self._show("Look after your notes", _WAITING if has_vault else _NO_VAULT)
         self.again.setVisible(has_vault)
 
     def show_progress(self, progress: "ReviewProgress | None") -> None:
-        """Show that a review is running, with its progress as soon as that is known."""
+        """Show that a review is running, and its progress if it is known."""
         text = ""
         if progress is not None:
             text = f"{count(progress.notes)} of {count(progress.total)} notes read"
@@ -119,7 +119,7 @@ class ReviewPanel(Pane):
             self._focus_card(0)
 
     def show_stopped(self, progress: "ReviewProgress | None") -> None:
-        """Show that a review was stopped before it was complete.
+        """Show that the review was stopped before it was complete.
 
         Args:
             progress: the progress of the review when it was stopped, or None if it is unknown.
@@ -131,7 +131,7 @@ class ReviewPanel(Pane):
             self._show("Stopped", read)
 
     def show_error(self, message: str, hint: str = "") -> None:
-        """Show why the notes could not be reviewed.
+        """Show why the review failed.
 
         Args:
             message: the error message.
@@ -142,17 +142,20 @@ class ReviewPanel(Pane):
         self._notice.show_notice("danger", message, hint, actions)
 
     def show_changed(self) -> None:
-        """Show that notes have changed since the review. The findings are kept."""
+        """Show that notes have changed since the review. The findings stay in the list."""
         if self._findings or self._compared is not None:
             self._changed.show()
 
     def show_dismissed(self, number: int) -> None:
-        """Show how many findings are dismissed."""
+        """Show the number of dismissed findings, or nothing if it is 0."""
         self._dismissed.setText(f"{count(number)} dismissed")
         self._foot.setVisible(number > 0)
 
     def remove_finding(self, finding: "Finding") -> int:
-        """Remove a finding and return its index. If it had the focus, focus the next finding."""
+        """Remove a finding and return its index, or 0 if it is not listed.
+
+        If the panel has the focus, the next finding gets it.
+        """
         if finding not in self._findings:
             return 0
         place = self._findings.index(finding)
@@ -164,13 +167,13 @@ class ReviewPanel(Pane):
         return place
 
     def insert_finding(self, finding: "Finding", place: int) -> None:
-        """Insert a finding again, at the index at which it was removed."""
+        """Insert a finding that was removed, at the index that `remove_finding` returned."""
         self._findings.insert(min(place, len(self._findings)), finding)
         self._limit = max(self._limit, place + 1)
         self._fill()
 
     def list_findings(self) -> "Sequence[Finding]":
-        """Return all findings that are not dismissed, including those that have no card yet."""
+        """Return all findings that have not been dismissed, including those without a card."""
         return tuple(self._findings)
 
     def list_cards(self) -> Sequence[FindingCard]:
@@ -182,7 +185,7 @@ class ReviewPanel(Pane):
         self._focus_card(0)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `looked_at` when the panel becomes visible, so that the first review starts."""
+        """Emit `looked_at` when the panel becomes visible, so that the first review can start."""
         super().showEvent(event)
         self.looked_at.emit()
 
@@ -191,7 +194,7 @@ class ReviewPanel(Pane):
         return not self.stop.isHidden()
 
     def _show(self, title: str, text: str) -> None:
-        """Show a title and a text in place of the findings."""
+        """Show a title and a text, and remove all findings unless the title is empty."""
         self._title.setText(title)
         self._text.setText(text)
         self._text.setVisible(bool(text))
@@ -206,13 +209,13 @@ class ReviewPanel(Pane):
     def _pass_focus(self, hidden: QWidget, shown: QWidget) -> None:
         """Move the focus from a button that will be hidden to the button that replaces it.
 
-        Otherwise Qt would move the focus out of the panel.
+        Otherwise, Qt would move the focus out of the panel.
         """
         if self.window().focusWidget() is hidden:
             shown.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fill(self) -> None:
-        """Show the findings and their number, or a message if there are none."""
+        """Show the number of findings and their cards, or a text that says that there are none."""
         number = len(self._findings)
         compared = f"{plural(self._compared or 0, 'note')} compared, by rules and without a model."
         if number:
@@ -225,7 +228,7 @@ class ReviewPanel(Pane):
         self._fill_cards()
 
     def _fill_cards(self) -> None:
-        """Create a card for each finding to be shown, below the heading of its kind."""
+        """Create the cards of the findings, with a heading above the findings of each kind."""
         clear_layout(self._list)
         self._cards = []
         kind = ""

@@ -1,4 +1,4 @@
-"""An answer's sources: a row for each citation number, which shows whether it is verified."""
+"""The sources of an answer: a row for each citation number, which shows whether it is verified."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ REASON: Final = "Why was this note used?"
 
 @dataclass(frozen=True)
 class SourceRow:
-    """A row of the sources panel.
+    """A row of the sources panel: a citation number, or a quotation that was not found.
 
     Attributes:
         number: the citation number in the answer, or None for a quotation without a number.
@@ -56,7 +56,7 @@ class SourceRow:
 
     @property
     def name(self) -> str:
-        """The text that screen readers read for the row of a source."""
+        """The accessible name of the row, which screen readers read aloud."""
         word = "verified" if self.is_verified else "not verified"
         start = f"Source {self.number}" if self.number is not None else "Quotation"
         return f"{start}, {self.title}, {self.detail}, {word}"
@@ -69,8 +69,7 @@ def source_rows(
 ) -> list[SourceRow]:
     """Return a row for each citation number, then one for each unverified citation or quotation.
 
-    A quotation that was not found in its source gets its own row. The row for its citation number
-    is not affected.
+    A quotation that was not found in its source does not change the row of its citation number.
     """
     known = {source.number: source for source in sources}
     quoted = {(claim.n, claim.quote) for claim in unverified}
@@ -86,12 +85,11 @@ class SourcesPanel(Pane):
     """The panel that lists an answer's sources.
 
     Signals:
-        place_chosen: emitted when the user opens a source, with the path and the first and last
-            line.
-        hovered: emitted with the citation number of the source under the pointer, or with 0 when
-            the pointer leaves the sources.
-        cited: emitted with the path of the first source that is a note when the sources have been
-            replaced.
+        place_chosen: emitted when the user opens a source, with its path and the first and last
+            line to show, or 0 and 0 for the whole note.
+        hovered: emitted with the citation number of the source under the pointer, or with 0 if
+            there is none.
+        cited: emitted with the path of the first note among the sources, when they are replaced.
         reason_requested: emitted with the path of a note when the user asks why it was used.
     """
 
@@ -118,7 +116,12 @@ class SourcesPanel(Pane):
         self._lay_out()
 
     def show_rows(self, rows: Sequence[SourceRow], empty: str = "") -> None:
-        """Replace the rows of all sources. `empty` is the text shown if there are no rows."""
+        """Replace the listed sources.
+
+        Args:
+            rows: the rows of the sources.
+            empty: the text to show if there are no rows.
+        """
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
             item = QStandardItem(row.title)
@@ -136,26 +139,26 @@ class SourcesPanel(Pane):
             self.cited.emit(cited)
 
     def show_reason(self, reason: str) -> None:
-        """Show the reason why a note was or was not used for the answer, above the sources."""
+        """Show above the sources why a note was or was not used for the answer."""
         self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
 
     def hide_reason(self) -> None:
-        """Hide the reason why a note was or was not used."""
+        """Hide the text that explains why a note was or was not used."""
         self._reason.hide()
 
     def mark(self, number: int) -> None:
-        """Highlight the rows of the citation number hovered in the answer. 0 highlights none."""
+        """Highlight the rows of a citation number. 0 removes the highlight."""
         self._delegate.marked = number
         self.list.viewport().update()
 
     def rows(self) -> list[SourceRow]:
-        """Return the rows of the sources that are listed."""
+        """Return the rows of the listed sources."""
         return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Emit `hovered` with 0 when the pointer leaves the list of sources."""
+        """Emit `hovered` with 0 when the pointer leaves the list."""
         if event.type() == QEvent.Type.Leave:
             self.hovered.emit(0)
         return False
@@ -197,10 +200,10 @@ class SourcesPanel(Pane):
 
 
 class _SourceDelegate(QStyledItemDelegate):
-    """Draws a source: number, title, location, and a check mark or warning icon.
+    """Draws the row of a source: number, title, location, and a check mark or warning icon.
 
     Attributes:
-        marked: the citation number that is hovered in the answer, or 0 if none is hovered.
+        marked: the citation number under the pointer in the answer, or 0 if there is none.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -208,11 +211,11 @@ class _SourceDelegate(QStyledItemDelegate):
         self.marked = 0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the height of a row of two lines."""
+        """Return the height of a row, which has two lines."""
         return QSize(0, Theme.current().px(44))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw the row of one source."""
+        """Draw the row of a source."""
         theme = Theme.current()
         row: SourceRow = index.data(ROW)
         painter.save()
@@ -259,7 +262,7 @@ class _SourceDelegate(QStyledItemDelegate):
 
 
 def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
-    """Build the row for a citation number.
+    """Return the row for a citation number.
 
     Args:
         citations: all citations with this number.
