@@ -17,8 +17,8 @@
     writer         writes settings in the background, in order, and reports errors to their rows
 
 This package may import `ui.widgets`, `ui.panels.context.bar`, `ui.tasks` and `app`. It must not
-import `ui.window` or `ui.controllers`. A value that is rejected changes nothing, and the setting's
-row shows the error.
+import `ui.window` or `ui.controllers`. If a value is rejected, the setting keeps its old value, and
+its row shows the error.
 """
 
 __all__ = ["dialog", "project", "writer"]

@@ -1,4 +1,4 @@
-"""The settings dialog, with one page for each section of the schema. Changes apply at once."""
+"""The settings dialog, with one page for each section of the schema. Changes apply immediately."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -51,8 +51,8 @@ class SettingsDialog(QDialog):
     """The settings dialog: the list of pages on the left, the open page on the right.
 
     Signals:
-        changed: emitted when a setting has been changed, with its key, and with `instructions` when
-            the user's instructions or memories have been saved.
+        changed: emitted with the key of a changed setting, or with `instructions` when the user's
+            instructions or memories have been saved.
         index_requested: emitted when the user wants to update the index.
         scale_chosen: emitted with the font scale that the user chooses.
         setup_requested: emitted with the name of the first-run step that the user opens.
@@ -106,7 +106,7 @@ class SettingsDialog(QDialog):
         self.show_page("")
 
     def show_key(self, owner: str) -> None:
-        """Show the API key of a provider or address on its page, and focus the key's field."""
+        """Show the page with the API key of a provider or address, and focus the key's field."""
         self.show_page("Models")
         self.keys.enter_key(owner)
 
@@ -128,19 +128,19 @@ class SettingsDialog(QDialog):
             self._go_to(self.find_row(name))
 
     def find_row(self, key: str) -> SettingRow:
-        """Return the row of a setting. Its page is created if it was never shown."""
+        """Return the row of a setting, given the setting's key. Create its page if necessary."""
         self.stack.create_page(schema()[key].section)
         return self._rows[key]
 
     def set_preview(self, preview: Preview) -> None:
-        """Set the function that previews the effect of a changed limit on the next request."""
+        """Set the function that previews the next request with changed settings."""
         self._preview = preview
         if (row := self._limit_row) is not None:
             row.set_preview(preview)
 
     @property
     def _limit_row(self) -> LimitRow | None:
-        """The row of the context limit, or None if its page was never shown."""
+        """The row of the context limit, or None if its page has not been created."""
         row = self._rows.get(_LIMIT)
         return row if isinstance(row, LimitRow) else None
 
@@ -158,7 +158,7 @@ class SettingsDialog(QDialog):
             self.stack.show_section(name)
 
     def _on_turned(self) -> None:
-        """Remember the page that is shown. If it is the page "Ledger", reload its list of calls."""
+        """Remember which page is shown. Reload the list of calls if it is the page "Ledger"."""
         if self.stack.section:
             self._shown = self.stack.section
             if self._shown == "Ledger":
@@ -170,12 +170,12 @@ class SettingsDialog(QDialog):
         self.pages.setCurrentIndex(self._listed.index(self._listed.find(section), 0))
 
     def _go_to(self, row: SettingRow) -> None:
-        """Scroll to a row of the open page, and focus its control."""
+        """Scroll the open page to a row, and focus the row's control."""
         self.stack.scroll_to(row.spec.section, row)
         row.control.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_searched(self, text: str) -> None:
-        """List the pages that contain the search text, and show one of them."""
+        """List only the pages that match the search text, and show one of them."""
         names = self.stack.find_matches(text)
         self._listed.set_sections(names)
         if not names:
@@ -188,7 +188,7 @@ class SettingsDialog(QDialog):
         return [key for key, spec in schema().items() if spec.section == self.stack.section]
 
     def _ask_to_reset(self) -> None:
-        """Name the settings of the open page that were changed, and ask whether to reset them."""
+        """List the changed settings of the open page, and ask whether to reset them."""
         keys = [k for k in self._list_keys() if self.writer.value(k) != schema()[k].default]
         if not keys:
             self._question.hide()
@@ -212,7 +212,7 @@ class SettingsDialog(QDialog):
         self.file_requested.emit(self._assistant.paths.settings_file)
 
     def _fit(self) -> None:
-        """Resize the dialog for the font scale and the screen."""
+        """Resize the dialog to match the font scale, but not larger than the screen."""
         theme, usual = Theme.current(), QSize(*tokens()["layout"]["dialog_settings"])
         room = self.screen().availableSize() - QSize(64, 64)
         wanted = QSize(theme.px(usual.width()), theme.px(usual.height()))
@@ -235,7 +235,7 @@ class SettingsDialog(QDialog):
         outer.addWidget(right, 1)
 
     def _order_focus(self) -> None:
-        """Keep the buttons below the pages last in the tab order, after the widgets of a page."""
+        """Move the buttons below the pages to the end of the tab order."""
         for last in self._last:
             before = self.previousInFocusChain()
             while before is not None and not before.focusPolicy() & Qt.FocusPolicy.TabFocus:
@@ -271,7 +271,7 @@ class SettingsDialog(QDialog):
         return side
 
     def _make_widgets(self, section: str) -> list[QWidget]:
-        """Create the widgets of a page: the rows of its settings, and sections without settings."""
+        """Create the widgets of a page: a row for each setting, and sections without settings."""
         made: list[QWidget] = []
         for key, spec in schema().items():
             if spec.section == section:
@@ -287,8 +287,8 @@ class SettingsDialog(QDialog):
     def _list_extras(self) -> dict[str, tuple[QWidget, ...]]:
         """Return the sections without settings, by page.
 
-        Until the page of a section is created, the section belongs to a widget outside of the
-        dialog. Otherwise the section would already be part of the dialog's tab order.
+        Until a page is created, its sections belong to a widget outside of the dialog. Otherwise,
+        they would already be part of the dialog's tab order.
         """
         extras: dict[str, tuple[QWidget, ...]] = {
             "Appearance": (self.text_size, self._setup[0]),
@@ -317,12 +317,12 @@ class SettingsDialog(QDialog):
         return make_row(spec, self.writer)
 
     def _list_commands(self, section: str) -> Sequence[CommandRow]:
-        """Return the rows of the commands' shortcuts, which only the page "Keyboard" has."""
+        """Return the rows of all commands for the page "Keyboard", or none for another page."""
         row = self._rows.get(_KEYS)
         return row.commands if section == "Keyboard" and isinstance(row, KeyboardRow) else ()
 
     def _make_setup(self) -> tuple[ActionSection, ActionSection]:
-        """Create the rows that open the first-run dialog at its start and at the model step."""
+        """Create two rows that open the first-run dialog: at its start and at the model step."""
         start = ActionSection(
             "First run", "Folder of notes, model and first question, step by step.", "Set up again"
         )

@@ -1,7 +1,7 @@
 """The controls of settings: number, switch, choice, text, folder, list of lines, and table.
 
-For each kind of setting, a function takes the setting's row and creates its control. The control
-passes the user's input to the row.
+For each kind of setting, a function creates the control for a row. The control passes the user's
+input to the row.
 """
 
 import json
@@ -40,7 +40,7 @@ _SEPARATORS = re.compile(r"[\s,'’_\u00a0\u202f]")
 
 
 class NumberField(QLineEdit):
-    """A field for a number with a unit. The input may contain digit separators."""
+    """A field for a number, with an optional unit. The input may contain digit separators."""
 
     def __init__(self, unit: str = "") -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class NumberField(QLineEdit):
 
 
 class _LinesField(QPlainTextEdit):
-    """A field with several lines. The signal `finished` is emitted when it loses the focus."""
+    """A text field with several lines. `finished` is emitted when it loses the focus."""
 
     finished = Signal()
 
@@ -89,7 +89,7 @@ class _LinesField(QPlainTextEdit):
 
 
 def make_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
-    """Create a setting's row with the control for its kind.
+    """Create the row of a setting, with a control that matches the kind of setting.
 
     Args:
         spec: the schema entry of the setting.
@@ -220,7 +220,7 @@ _MAKERS: dict[str, MakeControl] = {
 def parse_number(text: str, spec: SettingSpec) -> float | int | None:
     """Parse the number that the user typed for a setting.
 
-    Return None if the text is not a number or the number is not in the setting's range.
+    Return None if the text is not a number or the number is out of range.
 
     Args:
         text: the typed text.
@@ -239,17 +239,17 @@ def parse_number(text: str, spec: SettingSpec) -> float | int | None:
 
 
 def describe_range(spec: SettingSpec) -> str:
-    """Describe the allowed range and the default of a number setting."""
+    """Return a text with the allowed range and the default of a number setting."""
     low, high = format_value(spec.minimum or 0, spec), format_value(spec.maximum or 0, spec)
     unit = "\N{NO-BREAK SPACE}%" if spec.is_share else ""
     return f"{low} to {high}{unit}. Default {format_value(spec.default, spec)}{unit}."
 
 
 def format_value(value: float, spec: SettingSpec) -> str:
-    """Format the value of a number setting for its field. A fraction is shown as a percentage."""
+    """Format the value of a number setting for its field. A share is formatted as a percentage."""
     return format_number(round(value * 100, 4) if spec.is_share else value)
 
 
 def format_number(value: float) -> str:
-    """Format a number for a number field."""
+    """Format a number for a number field. Whole numbers get digit separators."""
     return count(int(value)) if float(value).is_integer() else f"{value:g}"

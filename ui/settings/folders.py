@@ -1,4 +1,4 @@
-"""The sections for folders with the user's own files: commands, prompts and hooks."""
+"""The sections for the user's own files, each in a folder: commands, prompts and hooks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _MOST_LISTED = 40
 
 @dataclass(frozen=True)
 class FolderWords:
-    """A section's title, help text, sentence for an empty folder, and button label."""
+    """The texts of a section: title, help, sentence for an empty folder, and button label."""
 
     title: str
     help: str
@@ -34,8 +34,8 @@ class FolderSection(QWidget):
     """A list of the user's own files in a folder, and a button that opens the folder.
 
     Args:
-        folder: the folder that holds the files. If it does not exist, the button creates it.
-        list_files: a function that returns a line of text for each file in a folder.
+        folder: the folder that contains the files. If it does not exist, the button creates it.
+        list_files: returns a line of text for each file in a folder.
         words: the section's texts.
     """
 
@@ -66,7 +66,7 @@ class FolderSection(QWidget):
         row.addWidget(self.open, 0, Qt.AlignmentFlag.AlignTop)
 
     def refresh(self) -> None:
-        """List the user's files in the folder again."""
+        """Read the folder and list its files again."""
         self._reads.ask(lambda: list(self._list_files(self._folder)), now=True)
 
     def _on_read(self, lines: list[str]) -> None:
@@ -93,11 +93,11 @@ class FolderSection(QWidget):
 
 
 def make_folder_sections(paths: Paths, runner: TaskRunner) -> dict[str, tuple[FolderSection, ...]]:
-    """Create the sections for folders with the user's own files.
+    """Create the sections that list the user's own commands, prompts and hooks.
 
     Args:
         paths: the paths of the folders.
-        runner: runs the reading of the files in tasks.
+        runner: runs the tasks that read the folders.
 
     Returns:
         The sections of the pages "Prompts" and "Hooks", by page name.

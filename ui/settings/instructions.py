@@ -19,7 +19,7 @@ __all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "EditorWords", "UserTextSecti
 
 @dataclass(frozen=True)
 class EditorWords:
-    """An editor's title, help text, example, and label of the Save button."""
+    """The texts of an editor: title, help, example, and label of the Save button."""
 
     title: str
     help: str
@@ -43,9 +43,7 @@ MEMORIES_WORDS = EditorWords(
 
 
 class UserTextSection(QWidget):
-    """An editor for the user's instructions or memories.
-
-    Once saved, the text is sent at the beginning of every request.
+    """An editor for a file with instructions or memories, which are part of requests to models.
 
     The signal `saved` is emitted after the file has been written.
     """
@@ -84,7 +82,7 @@ class UserTextSection(QWidget):
 
     @property
     def text(self) -> str:
-        """The text in the field, including no-break spaces, which Qt's `toPlainText` replaces."""
+        """The text in the field. It keeps no-break spaces, which Qt's `toPlainText` replaces."""
         return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def refresh(self) -> None:
@@ -134,7 +132,7 @@ class UserTextSection(QWidget):
         self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
 
     def _show(self, found: UserText) -> None:
-        """Show the text of the file. If the file has a problem, make the field read-only."""
+        """Show the text of the file. Make the field read-only if the file has a problem."""
         self._known = found
         self.field.setPlainText(found.text)
         self.field.setReadOnly(bool(found.problem))

@@ -1,4 +1,4 @@
-"""The settings page "Keyboard": record the shortcuts of all commands and resolve conflicts."""
+"""The settings page "Keyboard", on which the user changes shortcuts and resolves conflicts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,10 +32,10 @@ _FREE = re.compile(r"(Shift\+)?(F\d+|Esc)")  # these type nothing
 
 
 class KeyField(QPushButton):
-    """A button that shows a command's shortcuts, and records a new one after a click.
+    """A button that shows a command's shortcuts. After a click, it records a new shortcut.
 
-    Esc stops recording without a change. Emits `recorded` with the new shortcut as portable text,
-    which is empty after Backspace or Delete.
+    Esc stops recording without a change. The signal `recorded` is emitted with the new shortcut as
+    portable text. The text is empty if the user presses Backspace or Delete.
     """
 
     recorded = Signal(str)
@@ -50,18 +50,18 @@ class KeyField(QPushButton):
         self.show_keys("")
 
     def show_keys(self, keys: str) -> None:
-        """Show the command's shortcuts. An empty string means that the command has none."""
+        """Show the command's shortcuts. An empty string means that there are none."""
         self._keys = keys
         self._show("Press a key…" if self.is_recording else keys or "No key")
 
     def begin(self) -> None:
-        """Start recording a shortcut: the next key that is pressed."""
+        """Start recording. The next key that is pressed becomes the shortcut."""
         self.is_recording = True
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         self.show_keys(self._keys)
 
     def event(self, event: QEvent) -> bool:
-        """Receive all keys while a shortcut is recorded, even those that would run a command."""
+        """Receive all keys while recording, even those that would otherwise run a command."""
         if self.is_recording and isinstance(event, QKeyEvent):
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()
@@ -72,9 +72,9 @@ class KeyField(QPushButton):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Record the pressed keys as the shortcut, or stop recording if Esc is pressed.
+        """Record the pressed key as the shortcut. Esc stops recording without a change.
 
-        If no shortcut is being recorded, Enter starts recording.
+        Outside of recording, Enter starts recording.
         """
         key = Qt.Key(event.key())
         if not self.is_recording:
@@ -90,7 +90,7 @@ class KeyField(QPushButton):
                 self.recorded.emit(_name_keys(event))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Stop recording a shortcut when the button loses the focus."""
+        """Stop recording when the button loses the focus."""
         self._end()
         super().focusOutEvent(event)
 
@@ -105,7 +105,7 @@ class KeyField(QPushButton):
 
 
 class CommandRow(QWidget):
-    """A row for one command: its name, its shortcuts, and a button that restores the defaults."""
+    """The row of one command: its name, its shortcuts, and a button that restores the defaults."""
 
     def __init__(self, command: WindowCommand, writer: SettingsWriter) -> None:
         super().__init__()
@@ -135,12 +135,12 @@ class CommandRow(QWidget):
         self.show_problem("")
 
     def show_problem(self, text: str, wanted: str = "") -> None:
-        """Show why a shortcut was not accepted. An empty string hides the message.
+        """Show why a shortcut was not accepted. An empty text hides the message.
 
         Args:
             text: the message, as a sentence.
-            wanted: the shortcut, if another command uses it. If it is given, a button offers to
-                take the shortcut from that command.
+            wanted: the shortcut, if another command uses it. The user can then take it from that
+                command with a button. Otherwise an empty string.
         """
         self._wanted = wanted
         self._problem.setText(text)
@@ -148,7 +148,7 @@ class CommandRow(QWidget):
         self._take.setVisible(bool(wanted))
 
     def restore(self) -> None:
-        """Restore the command's default shortcuts, and remove them from other commands."""
+        """Restore the command's default shortcuts. Other commands lose these shortcuts."""
         name, default = self._command.name, self._command.keys
 
         def change(chosen: object) -> dict[str, list[str]]:
@@ -211,11 +211,11 @@ class CommandRow(QWidget):
         self._write(self._wanted, self._is_wanted_beside)
 
     def _write(self, keys: str, adds: bool) -> None:
-        """Store the shortcuts of the row's command, and remove them from all other commands.
+        """Store the new shortcuts of this command. Other commands lose these shortcuts.
 
         Args:
             keys: the new shortcut, or an empty string for none.
-            adds: whether to keep the command's other shortcuts.
+            adds: whether to keep the command's existing shortcuts.
         """
         name = self._command.name
         before = Keymap.current().list_keys(name) if adds else ()
@@ -230,7 +230,7 @@ class CommandRow(QWidget):
 class KeyboardRow(SettingRow):
     """The row of the setting `ui.keys`: a help text, and a button that restores all defaults.
 
-    When the shortcuts or the send key have changed, the row applies the new ones.
+    It applies changed shortcuts and a changed send key immediately.
 
     Attributes:
         commands: the rows of all commands, which are below this row on the page.
@@ -242,7 +242,7 @@ class KeyboardRow(SettingRow):
         writer.changed.connect(self._apply)
 
     def refresh(self) -> None:
-        """Enable the button that restores all defaults if any shortcut differs from its default."""
+        """Enable the button that restores all defaults, if the user has changed any shortcut."""
         super().refresh()
         self.reset_button.hide()
 
@@ -259,7 +259,13 @@ class KeyboardRow(SettingRow):
 
 
 def refuse_keys(keys: str) -> str:
-    """Return why a key cannot be used as a shortcut, or an empty string if it can be used."""
+    """Return a sentence that explains why a key cannot be used as a shortcut.
+
+    Return an empty string if it can be used.
+
+    Args:
+        keys: the key with its modifiers, in Qt's portable text format.
+    """
     if any(QKeySequence(keys) in QKeySequence.keyBindings(standard) for standard in _EDITING):
         return f"{show_keys(keys)} edits text, so no command can have it."
     if keys.endswith(("Return", "Enter")) and "Alt+" not in keys:
@@ -270,15 +276,15 @@ def refuse_keys(keys: str) -> str:
 
 
 def _held(event: QKeyEvent) -> bool:
-    """Return whether a modifier key is held, not counting the keypad modifier."""
+    """Return whether a modifier key is held. The keypad modifier does not count."""
     return bool(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
 
 
 def _name_keys(event: QKeyEvent) -> str:
     """Return the pressed key with its modifiers in Qt's portable text format.
 
-    Shift is omitted if it only produces another character, such as `+` or `?`, because keyboard
-    layouts differ in where such characters are.
+    Shift is omitted for characters such as `+` or `?`, because keyboard layouts differ in which of
+    them need Shift.
     """
     held = event.modifiers() & ~(
         Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
@@ -294,16 +300,16 @@ def _name_keys(event: QKeyEvent) -> str:
 
 
 def _read(value: object) -> dict[str, list[str]]:
-    """Return a copy of a value of the setting `ui.keys`, which maps commands to shortcuts."""
+    """Return a copy of the value of the setting `ui.keys`, which maps commands to shortcuts."""
     assert isinstance(value, dict)
     return {name: list(keys) for name, keys in value.items()}
 
 
 def _without(chosen: Chosen, keys: Sequence[str]) -> dict[str, list[str]]:
-    """Return a copy of the user's shortcuts from which some shortcuts are removed.
+    """Return a copy of the user's shortcuts without some of them.
 
     Args:
         chosen: the user's shortcuts by command name.
-        keys: the shortcuts to remove.
+        keys: the shortcuts to remove from all commands.
     """
     return {name: [key for key in own if key not in keys] for name, own in chosen.items()}

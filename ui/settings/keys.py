@@ -1,4 +1,4 @@
-"""The section for an API key on the page "Models": enter, test and remove it."""
+"""The section for an API key on the page "Models", in which the user enters or removes the key."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
@@ -19,10 +19,10 @@ __all__ = ["KeySection"]
 
 
 class KeySection(QWidget):
-    """The section for an API key, stored in the system keyring.
+    """The section for an API key, which is stored in the system keyring.
 
-    The section shows the key for the model in the settings or, if the user opened the section from
-    an error message, the key that the error is about.
+    It shows the key for the configured model. If the user opened it from an error message about
+    another key, it shows that key.
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
@@ -57,19 +57,24 @@ class KeySection(QWidget):
         self.hide()
 
     def refresh(self) -> None:
-        """Check which API key is needed and whether it is stored."""
+        """Check which API key is needed, and whether it is stored."""
         self._looks.ask(self._look, now=True)
 
     def show_owner(self, owner: str) -> None:
-        """Show the API key of a provider or address.
+        """Show the API key of a provider or server address.
 
-        An empty string means the key for the configured model.
+        Args:
+            owner: the provider or address, or an empty string for the key of the configured model.
         """
         self._wanted = owner
         self.refresh()
 
     def enter_key(self, owner: str) -> None:
-        """Show the API key of a provider or address, and focus its field once it is visible."""
+        """Show the API key of a provider or server address, and focus its field.
+
+        Args:
+            owner: the provider or address, or an empty string for the key of the configured model.
+        """
         self._takes_focus = True
         self.show_owner(owner)
 
@@ -119,9 +124,10 @@ class KeySection(QWidget):
         self._keep("")
 
     def _ask_about_plain_http(self, is_asked: bool) -> None:
-        """Show or hide the buttons that accept or refuse sending the key unencrypted.
+        """Show or hide the question whether to send the key over an unencrypted connection.
 
-        If they are shown, the warning above them names the address.
+        Args:
+            is_asked: whether to show a warning and the two answers.
         """
         for answer in (self.refuse, self.agree):
             answer.setVisible(is_asked)

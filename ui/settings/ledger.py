@@ -1,4 +1,4 @@
-"""The section on the page "Ledger" that lists Strata's outgoing network calls."""
+"""The section on the page "Ledger" that lists the network calls of Strata."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -29,7 +29,7 @@ _KINDS: Final[Mapping[str, str]] = {
 
 
 class LedgerSection(QWidget):
-    """A list of the newest network calls: time, destination, purpose, size, and notes sent."""
+    """A list of the latest network calls: time, destination, purpose, size, and notes sent."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -56,15 +56,19 @@ class LedgerSection(QWidget):
         column.addLayout(self._rows)
 
     def refresh(self) -> None:
-        """Read the ledger of network calls again."""
+        """Reload the list of network calls."""
         self._reads.ask(self._ledger.list_calls, now=True)
 
     def texts(self) -> list[str]:
-        """Return the text of each listed call, newest first."""
+        """Return the text of each listed call, latest first."""
         return [line.accessibleName() for line in self._lines]
 
     def show_calls(self, calls: Sequence[Mapping[str, Any]]) -> None:
-        """Show the newest network calls, and the number of calls to each host."""
+        """List the latest network calls, and show the number of calls to each host.
+
+        Args:
+            calls: all recorded calls, oldest first.
+        """
         clear_layout(self._rows)
         dress(self.state, "caption", "secondary")
         self._lines = [_make_line(call) for call in list(reversed(calls))[:MOST_SHOWN]]
@@ -108,7 +112,7 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
 
 
 def _describe_size(call: Mapping[str, Any]) -> str:
-    """Describe a call's size, such as `1,200 bytes out, 300 in, 450 tokens`."""
+    """Return the size of a network call as text, such as `1,200 bytes out, 300 in, 450 tokens`."""
     came = "no answer" if call["bytes_in"] is None else f"{count(call['bytes_in'])} in"
     parts = [f"{count(call['bytes_out'] or 0)} bytes out", came]
     if call["tokens"] is not None:

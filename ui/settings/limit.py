@@ -38,7 +38,7 @@ _MARKS = (4_000, 16_000, 128_000, 2_000_000)
 
 
 class LimitRow(SettingRow):
-    """The row of the context limit: field, slider, and a preview with two bars and a sentence."""
+    """The row of the context limit: a field, a slider, and a preview of the next request."""
 
     def __init__(self, spec: SettingSpec, writer: SettingsWriter, runner: TaskRunner) -> None:
         self._effect = _Effect(runner)
@@ -49,11 +49,11 @@ class LimitRow(SettingRow):
         self._effect.begin(preview)
 
     def show_change(self, key: str, value: object) -> None:
-        """Preview the next request as if one setting had another value.
+        """Preview the next request with a different value of one setting.
 
         Args:
             key: the key of the setting.
-            value: the other value.
+            value: the different value.
         """
         self._effect.show_changes({key: value})
 
@@ -102,7 +102,7 @@ class LimitRow(SettingRow):
         self.show_in_force()
 
     def set_problem(self, text: str) -> None:
-        """Show an error in place of the allowed range. An empty string restores the range."""
+        """Show an error instead of the allowed range. An empty string shows the range again."""
         super().set_problem(text)
         self._range.setVisible(not text)
 
@@ -138,14 +138,14 @@ class LimitRow(SettingRow):
 
 
 class _Scale(QWidget):
-    """The scale of numbers below the slider."""
+    """The numbers below the slider."""
 
     def __init__(self) -> None:
         super().__init__()
         scale_size(self, height=18)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the numbers of the scale below the slider."""
+        """Draw the numbers below the slider."""
         theme, painter = Theme.current(), QPainter(self)
         painter.setFont(theme.font("caption", numbers=True))
         painter.setPen(theme.color("text.secondary"))
@@ -159,7 +159,7 @@ class _Scale(QWidget):
 
 
 class _Effect(QFrame):
-    """A preview of the next request, with the current settings and with changed ones."""
+    """A preview of the next request: a bar for the old settings, and a bar for the changed ones."""
 
     def __init__(self, runner: TaskRunner) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class _Effect(QFrame):
     def begin(self, preview: Preview) -> None:
         """Set the function that previews requests, and preview the next request.
 
-        The result is the reference with which later changes are compared.
+        Later previews are compared with this one.
         """
         self._preview, self._first = preview, None
         self.show_changes({})
@@ -233,7 +233,7 @@ class _Effect(QFrame):
 
 
 class _Half(QWidget):
-    """One of the two bars in the preview of the context limit, and the numbers of the bar."""
+    """A bar in the preview of the context limit, with its numbers."""
 
     def __init__(self, word: str) -> None:
         super().__init__()
@@ -252,7 +252,11 @@ class _Half(QWidget):
         column.addWidget(self._bar)
 
     def show_context(self, context: Mapping[str, Any]) -> None:
-        """Show the context limit of a request, and how much of it the request uses."""
+        """Show the context limit of a request, and how much of its budget the request uses.
+
+        Args:
+            context: the request report.
+        """
         used, budget = count(context["used"]), count(context["budget"])
         self._limit.setText(f"{count(context['threshold'])} {self._word}")
         self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")
@@ -260,13 +264,13 @@ class _Half(QWidget):
 
 
 def to_slider_position(limit: int) -> int:
-    """Convert a limit in tokens to a slider position on a logarithmic scale."""
+    """Convert a context limit in tokens to a position on the logarithmic slider."""
     low, high = math.log(_MARKS[0]), math.log(_MARKS[-1])
     return round((math.log(limit) - low) / (high - low) * _STEPS)
 
 
 def to_limit(position: int) -> int:
-    """Convert a slider position to a limit in tokens.
+    """Convert a position on the logarithmic slider to a context limit in tokens.
 
     The limit is rounded to two significant digits or to a common context length.
     """
@@ -281,14 +285,14 @@ def to_limit(position: int) -> int:
 
 
 def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
-    """Describe how changed settings affect the next request.
+    """Return a sentence that describes how changed settings affect the next request.
 
     Args:
-        now: the report of the next request with the current settings.
+        now: the report of the next request with the old settings.
         new: the report of the next request with the changed settings.
 
     Returns:
-        A sentence, and the name of its text colour.
+        The sentence, and the name of its text colour.
     """
     before, after = _turns_out(now), _turns_out(new)
     if all(new[part] == now[part] for part in ("window", "budget", "policy")):

@@ -1,4 +1,4 @@
-"""The section on the page "MCP servers": add, test, approve and remove servers."""
+"""The section on the page "MCP servers", in which the user adds, tests and removes servers."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ _TOOLS_NAMED = 8
 
 
 class ServersSection(QWidget):
-    """The list of MCP servers, and a form that adds one."""
+    """The list of MCP servers, and a form to add a server."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, writer: SettingsWriter) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class ServersSection(QWidget):
         writer.refused.connect(self._on_refused)
 
     def refresh(self) -> None:
-        """List the servers again."""
+        """Reload the list of servers."""
         self._lists.ask(self._mcp.list_servers, now=True)
 
     def _show_servers(self, servers: Sequence[tuple[McpServer, bool]]) -> None:
@@ -147,12 +147,12 @@ class ServersSection(QWidget):
 
 
 class ServerRow(QWidget):
-    """A row for one server: its command or address, its state, and buttons to test and remove it.
+    """The row of an MCP server: its command or address, its state, and buttons (test, remove).
 
-    The first test asks for a confirmation before the server is started or connected to.
+    Before the first test, the user is asked for permission to start or contact the server.
 
     Signals:
-        test_requested: emitted when the user wants to test the server and has approved it.
+        test_requested: emitted when the user wants to test the server and has given permission.
         removed: emitted when the user wants to remove the server.
     """
 
@@ -176,16 +176,16 @@ class ServerRow(QWidget):
         self._ask(False)
 
     def show_approval(self, is_approved: bool) -> None:
-        """Show whether the user has approved the server, unless the result of a test is shown."""
+        """Show whether the user has approved the server, unless a test result is shown."""
         self._is_approved = is_approved
         if self.state.text() in (_NEW, _APPROVED):
             self._say(_APPROVED if is_approved else _NEW)
 
     def begin_test(self, task: Task) -> None:
-        """Start a test of the server, and show its progress and result.
+        """Start a task that tests the server, and show its progress and result.
 
         Args:
-            task: the task that tests the server.
+            task: the task, which has not been started.
         """
         self._is_approved, self._task = True, task
         self._say(_STARTING)
@@ -196,7 +196,7 @@ class ServerRow(QWidget):
 
     @property
     def is_testing(self) -> bool:
-        """Whether the server is being tested."""
+        """Whether a test of the server is running."""
         return self._task is not None
 
     def _on_test(self) -> None:
@@ -208,12 +208,10 @@ class ServerRow(QWidget):
             self._ask(True)
 
     def _ask(self, is_asked: bool) -> None:
-        """Show or hide the buttons that allow or refuse to start the server for the first time.
-
-        If they are shown, the row also explains what starting the server means.
+        """Show or hide the question whether to start or contact the server for the first time.
 
         Args:
-            is_asked: whether to show the buttons in place of "Test" and "Remove".
+            is_asked: whether to show the question. Its answers replace "Test" and "Remove".
         """
         for made in (self.refuse, self.start):
             made.setVisible(is_asked)
@@ -271,7 +269,7 @@ def _without(value: object, name: str) -> dict[str, object]:
 
     Args:
         value: the value of the setting.
-        name: the name of the server to leave out.
+        name: the name of the server to omit.
     """
     assert isinstance(value, dict)
     return {known: entry for known, entry in value.items() if known != name}

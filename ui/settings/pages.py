@@ -1,4 +1,4 @@
-"""The pages of the settings dialog, each created when it is first shown or searched."""
+"""The pages of the settings dialog. Each is created when it is first shown or searched."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,11 +25,12 @@ __all__ = ["SettingsPages"]
 class SettingsPages(QStackedWidget):
     """The pages of the settings dialog: one for each section of the schema.
 
-    Another page is shown if a search found nothing. The signal `page_created` is emitted when the
-    widgets of a page have been created.
+    If a search finds nothing, a separate page says so. The signal `page_created` is emitted when
+    the widgets of a page have been created.
 
     Args:
-        make_widgets: creates the widgets of a section's page. It is called once for each section.
+        make_widgets: creates the widgets of a page, given its section. It is called once for each
+            section.
     """
 
     page_created = Signal()
@@ -50,26 +51,26 @@ class SettingsPages(QStackedWidget):
 
     @property
     def section(self) -> str:
-        """The section of the open page, or an empty string if a search found nothing."""
+        """The section of the open page, or an empty string if a search has found nothing."""
         return dict(enumerate(SECTIONS)).get(self.currentIndex(), "")
 
     def show_section(self, section: str) -> None:
-        """Show a section's page."""
+        """Show the page of a section."""
         self.create_page(section)
         self.setCurrentWidget(self._pages[section])
 
     def show_none(self, text: str) -> None:
-        """Say that no setting matches a text."""
+        """Show a page that says that no setting matches a search text."""
         self._none.setText(f"No setting matches “{one_line(text)}”.")
         self.setCurrentWidget(self._none)
 
     def scroll_to(self, section: str, row: QWidget) -> None:
-        """Scroll a section's page so that a row is visible."""
+        """Scroll the page of a section to a row."""
         QApplication.processEvents()  # places the rows of a page that was never shown
         self._areas[section].ensureWidgetVisible(row)
 
     def find_matches(self, text: str) -> list[str]:
-        """Show only the rows that match a text, and return the sections that have matching rows."""
+        """Show only the rows that match a search text. Return the sections with matching rows."""
         if self._search is None:
             for section in SECTIONS:
                 self.create_page(section)
@@ -77,7 +78,7 @@ class SettingsPages(QStackedWidget):
         return self._search.show_matches(text)
 
     def create_page(self, section: str) -> None:
-        """Create a section's page unless it exists."""
+        """Create the page of a section, unless it already exists."""
         if section in self._areas:
             return
         # From the outside in, because Qt restyles everything below a widget that gets a parent.

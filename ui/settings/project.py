@@ -1,4 +1,4 @@
-"""The dialog with one project's settings: instructions, memories, patterns and model."""
+"""The dialog with the settings of a project: instructions, memories, patterns and model."""
 
 from pathlib import Path
 
@@ -43,12 +43,12 @@ _MEMORIES = EditorWords(
 
 
 class ProjectDialog(QDialog):
-    """The dialog with a project's settings. Each section is saved and applied separately.
+    """The dialog with the settings of a project. Each section of it is saved separately.
 
     Args:
         projects: reads and writes the settings of all projects.
         name: the name of the project.
-        runner: runs the reading and writing of files in tasks.
+        runner: runs the tasks that read and write files.
         parent: the Qt parent.
     """
 
@@ -62,7 +62,7 @@ class ProjectDialog(QDialog):
         self._lay_out(str(projects.find_folder(name)))
 
     def refresh(self) -> None:
-        """Reload the settings, except for sections in which the user has unsaved input."""
+        """Reload the settings, except for sections with unsaved changes."""
         for part in (self.instructions, self.memories, self.notes):
             part.refresh()
 
@@ -83,7 +83,7 @@ class ProjectDialog(QDialog):
 
 
 class ProjectFields(QWidget):
-    """The fields for a project's patterns and model. One button saves both."""
+    """The fields for the note patterns and the model of a project. One button saves all of them."""
 
     def __init__(self, projects: Projects, name: str, runner: TaskRunner) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class ProjectFields(QWidget):
         self._show(ProjectSettings())
 
     def refresh(self) -> None:
-        """Reload the project's patterns and model, unless the user has unsaved input."""
+        """Reload the patterns and the model of the project, unless there are unsaved changes."""
         if self.save.isEnabled():
             return
         self._tasks.ask(lambda: (self._projects.settings(self._name), ""), now=True)

@@ -1,4 +1,4 @@
-"""A setting's row: name and help on the left, control and reset button on the right."""
+"""The row of a setting: name and help on the left, control and reset button on the right."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ __all__ = ["Control", "MakeControl", "SettingRow"]
 
 @dataclass(frozen=True)
 class Control:
-    """The input widget of a setting's row, and a function that shows a value in the widget."""
+    """The input widget of a setting, and a function that shows a value in the widget."""
 
     widget: QWidget
     show: Callable[[Any], object]
@@ -26,10 +26,10 @@ MakeControl = Callable[["SettingRow"], Control]
 
 
 class SettingRow(QWidget):
-    """A setting's row, which shows the setting's current value.
+    """The row of a setting, which shows and changes the setting's value.
 
     Args:
-        spec: the schema of the setting.
+        spec: the schema entry of the setting.
         writer: reads and writes the setting's value.
         make: creates the control on the right.
     """
@@ -52,7 +52,7 @@ class SettingRow(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the setting's current value."""
+        """Show the current value of the setting, and hide the error message."""
         value = self._writer.value(self.spec.key)
         self._show(value)
         self.set_problem("")
@@ -62,13 +62,13 @@ class SettingRow(QWidget):
         self.reset_button.setVisible(value != self.spec.default)
 
     def set_problem(self, text: str) -> None:
-        """Show an error message below the setting's row. An empty string hides the message."""
+        """Show an error message below the setting. An empty string hides the message."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
         _mark_invalid(self.control, bool(text))
 
     def problem(self) -> str:
-        """Return the error message below the setting's row, or an empty string if none is shown."""
+        """Return the error message below the setting, or an empty string if there is none."""
         return self._problem.text()
 
     def write(self, value: object) -> None:
@@ -79,10 +79,13 @@ class SettingRow(QWidget):
             self.refresh()
 
     def open_folder(self, path: str) -> None:
-        """Open a folder as the vault. If this succeeds, the row's setting is changed as well.
+        """Open a folder as the vault, and store it in this setting.
+
+        If the folder cannot be opened, the setting does not change.
 
         Args:
-            path: the path of the folder. If it is empty, only the setting is changed.
+            path: the path of the folder. If it is empty, the setting is cleared and no folder is
+                opened.
         """
         if path and path != self._writer.value(self.spec.key):
             self._writer.open_folder(path)
@@ -125,12 +128,12 @@ class SettingRow(QWidget):
 
 
 def _use_percent(problem: str) -> str:
-    """Return an error message in which a fraction is written as a percentage."""
+    """Return an error message with its fraction replaced by a percentage."""
     return re.sub(r"(?<=stays at )[\d.]*\d", lambda found: format_share(float(found[0])), problem)
 
 
 def _mark_invalid(widget: QWidget, is_invalid: bool) -> None:
-    """Show or hide a field's red border."""
+    """Show or hide the red border of a field."""
     if bool(widget.property("invalid")) != is_invalid:
         widget.setProperty("invalid", is_invalid)
         widget.style().unpolish(widget)

@@ -39,7 +39,7 @@ _ICONS = {
 
 
 class SettingsSearchField(QLineEdit):
-    """The field for the search text. Ctrl+F focuses it, and Esc clears it."""
+    """The search field of the settings dialog. Ctrl+F focuses it, and Esc clears it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class SettingsSearchField(QLineEdit):
         keys.activated.connect(self._on_keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Clear the field with Esc, and ignore Enter, so that neither key closes the dialog."""
+        """Clear the field on Esc and ignore Enter, so that neither of them closes the dialog."""
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
@@ -77,7 +77,7 @@ class _Row:
 
 
 class SettingsSearch:
-    """Filters the rows of all pages of the settings dialog."""
+    """A filter for the rows on all pages of the settings dialog."""
 
     def __init__(self, pages: Mapping[str, Sequence[QWidget]]) -> None:
         self._pages = {
@@ -85,7 +85,7 @@ class SettingsSearch:
         }
 
     def show_matches(self, text: str) -> list[str]:
-        """Show only the rows of the dialog that contain all words of `text`.
+        """Show only the rows that contain all words of a search text.
 
         An empty string shows all rows.
 
@@ -96,7 +96,7 @@ class SettingsSearch:
         return [name for name, rows in self._pages.items() if self._filter(name, rows, words)]
 
     def _filter(self, page: str, rows: Sequence[_Row], words: Sequence[str]) -> bool:
-        """Show only the matching rows of a page, and return whether any row matches."""
+        """Show only the matching rows of a page. Return whether any row matches."""
         has_match = not rows and _holds(page, words)
         for row in rows:
             is_shown = _holds(" ".join((page, *_list_texts(row.widget))), words)
@@ -110,21 +110,21 @@ class SettingsSearch:
 
 
 class PagesModel(QAbstractListModel):
-    """A Qt list model of the dialog's pages, filtered by the search."""
+    """A Qt list model of the pages in the settings dialog, filtered by the search."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._sections: Sequence[str] = SECTIONS
 
     def set_sections(self, names: Sequence[str]) -> None:
-        """Replace the names of the listed settings pages."""
+        """Replace the names of the listed pages."""
         if list(names) != list(self._sections):
             self.beginResetModel()
             self._sections = names
             self.endResetModel()
 
     def find(self, name: str) -> int:
-        """Return the row of a page, or -1 if it is not listed."""
+        """Return the row of a page in the list, or -1 if it is not listed."""
         return self._sections.index(name) if name in self._sections else -1
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
@@ -132,7 +132,7 @@ class PagesModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._sections)
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
-        """Return the row's data for a Qt item role."""
+        """Return the data of a page for a Qt item role."""
         if not index.isValid():
             return None
         section = self._sections[index.row()]
@@ -140,9 +140,10 @@ class PagesModel(QAbstractListModel):
 
 
 def find_lines(widgets: Sequence[QWidget]) -> list[tuple[QWidget, QWidget | None]]:
-    """Return the rows of a page, each with the hairline above it.
+    """Return the rows of a page, each with the hairline above it, or None if there is none.
 
-    The second value is None if there is no hairline.
+    Args:
+        widgets: the rows and hairlines of the page, from top to bottom.
     """
     found: list[tuple[QWidget, QWidget | None]] = []
     line: QWidget | None = None

@@ -22,7 +22,7 @@ _MOST_LISTED = 200
 
 
 class TextSizeSection(QWidget):
-    """The section for the text size. The size belongs to the window state, not to the settings."""
+    """The section for the text size, which is part of the window state and not a setting."""
 
     scale_chosen = Signal(float)
 
@@ -51,7 +51,7 @@ class TextSizeSection(QWidget):
 
 
 class ActionSection(QWidget):
-    """A row with a name, a help text and a button. A click on the button emits `requested`."""
+    """A row with a name, a help text and a button. `requested` is emitted when it is clicked."""
 
     requested = Signal()
 
@@ -69,7 +69,7 @@ class ActionSection(QWidget):
 
 
 class IndexSection(QWidget):
-    """The section that lists the notes missing from the index, each with the reason."""
+    """The section that lists the notes missing from the index, with the reasons."""
 
     index_requested = Signal()
 
@@ -96,11 +96,11 @@ class IndexSection(QWidget):
         column.addLayout(self._rows)
 
     def refresh(self) -> None:
-        """Reload the list of notes that are missing from the index."""
+        """Reload the list of notes."""
         self._lists.ask(self._assistant.notes, now=True)
 
     def show_notes(self, notes: Sequence[NoteState]) -> None:
-        """Show the number of notes, and list the notes that failed or are excluded."""
+        """Show the number of notes by state, and list those that failed or are excluded."""
         failed = [note for note in notes if note.state == "failed"]
         excluded = [note for note in notes if note.state == "excluded"]
         parts = [f"{plural(len(notes) - len(failed) - len(excluded), 'note')} indexed"]
@@ -115,7 +115,7 @@ class IndexSection(QWidget):
 
 
 class PrivacySection(QWidget):
-    """The section that explains what is sent to other computers."""
+    """The section that explains which data is sent to other computers."""
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ class PrivacySection(QWidget):
         column.addWidget(self._text)
 
     def refresh(self) -> None:
-        """Check where the model runs, and update the explanation of what is sent."""
+        """Check where the model runs, and update the explanation accordingly."""
         self._asks.ask(self._assistant.model_choices, now=True)
 
     def _on_choices(self, choices: Sequence[ModelChoice]) -> None:
@@ -165,7 +165,7 @@ def _note_line(note: NoteState) -> QWidget:
 
 
 def stack_separated(widgets: Sequence[QWidget], column: QVBoxLayout) -> None:
-    """Add widgets to a column, with hairlines between them."""
+    """Add widgets to a column, separated by hairlines."""
     for place, widget in enumerate(widgets):
         if place:
             column.addWidget(Hairline())

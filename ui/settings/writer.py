@@ -1,4 +1,4 @@
-"""Write settings in background tasks, one at a time."""
+"""Write settings in the background, one at a time."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ __all__ = ["SettingsWriter"]
 
 
 class SettingsWriter(QObject):
-    """Writes settings in background tasks, in the order in which they were changed.
+    """Writes settings in background tasks, in the order of the changes.
 
     Signals:
         changed: emitted with the key of a setting after it has been written.
@@ -32,35 +32,36 @@ class SettingsWriter(QObject):
         self._task: Task | None = None
 
     def value(self, key: str) -> object:
-        """Return a setting's current value."""
+        """Return the current value of a setting."""
         value: object = self._assistant.settings.get(key)
         return value
 
     def spec(self, key: str) -> SettingSpec:
-        """Return a setting's schema entry."""
+        """Return the schema entry of a setting."""
         return self._assistant.settings.spec(key)
 
     def set(self, key: str, value: object) -> None:
-        """Set a setting to a value. The value is written later, in a background task."""
+        """Schedule the writing of a new value for a setting."""
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def update(self, key: str, change: Callable[[object], object]) -> None:
-        """Change a setting with a function.
+        """Schedule a change of a setting that depends on its current value.
 
-        The function receives the current value when the change is written, and returns the new
-        value.
+        Args:
+            key: the key of the setting.
+            change: returns the new value, given the current value when the change is written.
         """
         settings = self._assistant.settings
         self._add(key, lambda: settings.set(key, change(settings.get(key))))
 
     def reset(self, key: str) -> None:
-        """Reset a setting to its default."""
+        """Schedule the reset of a setting to its default."""
         self._add(key, lambda: self._assistant.settings.reset(key))
 
     def open_folder(self, folder: str) -> None:
-        """Open a folder as the vault.
+        """Schedule the opening of a folder as the vault.
 
-        If that fails, the setting for the vault's folder does not change.
+        If that fails, the setting `vault.path` does not change.
         """
         self._add("vault.path", lambda: self._assistant.open_vault(Path(folder)))
 
