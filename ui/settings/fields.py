@@ -239,7 +239,7 @@ def parse_number(text: str, spec: SettingSpec) -> float | int | None:
 
 
 def describe_range(spec: SettingSpec) -> str:
-    """Return a text with the allowed range and the default of a number setting."""
+    """Describe the allowed range and the default of a number setting."""
     low, high = format_value(spec.minimum or 0, spec), format_value(spec.maximum or 0, spec)
     unit = "\N{NO-BREAK SPACE}%" if spec.is_share else ""
     return f"{low} to {high}{unit}. Default {format_value(spec.default, spec)}{unit}."

@@ -74,7 +74,7 @@ class KeyField(QPushButton):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Record the pressed key as the shortcut. Esc stops recording without a change.
 
-        Outside of recording, Enter starts recording.
+        If no shortcut is being recorded, Enter starts recording.
         """
         key = Qt.Key(event.key())
         if not self.is_recording:
@@ -139,8 +139,8 @@ class CommandRow(QWidget):
 
         Args:
             text: the message, as a sentence.
-            wanted: the shortcut, if another command uses it. The user can then take it from that
-                command with a button. Otherwise an empty string.
+            wanted: the shortcut, if another command uses it, or an empty string. A button then
+                offers to take the shortcut from that command.
         """
         self._wanted = wanted
         self._problem.setText(text)
@@ -306,7 +306,7 @@ def _read(value: object) -> dict[str, list[str]]:
 
 
 def _without(chosen: Chosen, keys: Sequence[str]) -> dict[str, list[str]]:
-    """Return a copy of the user's shortcuts without some of them.
+    """Return a copy of the user's shortcuts without the given shortcuts.
 
     Args:
         chosen: the user's shortcuts by command name.

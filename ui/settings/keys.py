@@ -124,7 +124,7 @@ class KeySection(QWidget):
         self._keep("")
 
     def _ask_about_plain_http(self, is_asked: bool) -> None:
-        """Show or hide the question whether to send the key over an unencrypted connection.
+        """Show or hide the question of whether to send the key over an unencrypted connection.
 
         Args:
             is_asked: whether to show a warning and the two answers.

@@ -147,7 +147,7 @@ class ServersSection(QWidget):
 
 
 class ServerRow(QWidget):
-    """The row of an MCP server: its command or address, its state, and buttons (test, remove).
+    """The row of an MCP server: its command or address, its state, and the buttons of the server.
 
     Before the first test, the user is asked for permission to start or contact the server.
 
@@ -208,10 +208,10 @@ class ServerRow(QWidget):
             self._ask(True)
 
     def _ask(self, is_asked: bool) -> None:
-        """Show or hide the question whether to start or contact the server for the first time.
+        """Show or hide the question of whether to start or contact the server for the first time.
 
         Args:
-            is_asked: whether to show the question. Its answers replace "Test" and "Remove".
+            is_asked: whether to show the question. The buttons "Test" and "Remove" are then hidden.
         """
         for made in (self.refuse, self.start):
             made.setVisible(is_asked)

@@ -43,7 +43,7 @@ _MEMORIES = EditorWords(
 
 
 class ProjectDialog(QDialog):
-    """The dialog with the settings of a project. Each section of it is saved separately.
+    """The dialog with the settings of a project. Each section is saved separately.
 
     Args:
         projects: reads and writes the settings of all projects.

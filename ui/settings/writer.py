@@ -41,25 +41,25 @@ class SettingsWriter(QObject):
         return self._assistant.settings.spec(key)
 
     def set(self, key: str, value: object) -> None:
-        """Schedule the writing of a new value for a setting."""
+        """Set a setting to a new value, in a background task."""
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def update(self, key: str, change: Callable[[object], object]) -> None:
-        """Schedule a change of a setting that depends on its current value.
+        """Change a setting depending on its current value, in a background task.
 
         Args:
             key: the key of the setting.
-            change: returns the new value, given the current value when the change is written.
+            change: takes the current value and returns the new one. It is called in the task.
         """
         settings = self._assistant.settings
         self._add(key, lambda: settings.set(key, change(settings.get(key))))
 
     def reset(self, key: str) -> None:
-        """Schedule the reset of a setting to its default."""
+        """Reset a setting to its default, in a background task."""
         self._add(key, lambda: self._assistant.settings.reset(key))
 
     def open_folder(self, folder: str) -> None:
-        """Schedule the opening of a folder as the vault.
+        """Open a folder as the vault, in a background task.
 
         If that fails, the setting `vault.path` does not change.
         """
