@@ -94,7 +94,7 @@ class RightColumn(DockWindow):
         self.set_shares(_SHARES)
 
     def show_dock(self, dock: QDockWidget) -> None:
-        """Show a dock, and bring it to the front if it shares its space with other tabs."""
+        """Show a dock. If it shares a tab bar with other docks, select its tab."""
         dock.show()
         dock.raise_()
 

@@ -175,7 +175,7 @@ class Sidebar(Pane):
         self.chats.set_limit(max(Theme.current().px(84), free - self.notes.height()))
 
     def show_findings(self, number: int) -> None:
-        """Show the number of open review findings in the vault's menu."""
+        """Show in the vault's menu how many review findings have not been dismissed."""
         self.switcher.show_findings(number)
 
     def _lay_out(self) -> None:

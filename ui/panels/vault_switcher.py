@@ -72,7 +72,7 @@ class VaultSwitcher(QAbstractButton):
         self._recent = tuple(folders)
 
     def show_findings(self, number: int) -> None:
-        """Set the number of open review findings that the menu shows."""
+        """Set how many review findings have not been dismissed, as shown in the menu."""
         self._findings = number
 
     def sizeHint(self) -> QSize:
@@ -127,6 +127,6 @@ def folder_name(folder: Path) -> str:
 
 
 def _shorten_home(folder: Path) -> str:
-    """Return a folder's path, in which `~` replaces the path of the user's home folder."""
+    """Return a folder's path with `~` in place of the user's home folder."""
     home = Path.home()
     return str(Path("~", folder.relative_to(home))) if folder.is_relative_to(home) else str(folder)

@@ -71,7 +71,7 @@ class ChatListModel(QAbstractListModel):
 
         Args:
             chats: the chats, newest first.
-            running: a text about the running turn of each chat that has one, by session ID.
+            running: the states of the running turns as text, by session ID.
         """
         self._chats, self._running = chats, running
         self.beginResetModel()
@@ -178,7 +178,7 @@ class ChatList(FitTree):
     """The list of chats. Enter or a click opens a chat, F2 renames it, Delete deletes it.
 
     Ctrl+D pins or unpins a chat. Ctrl+E archives or restores it. The signals are emitted when the
-    user requests an action. All except `hit_chosen` start with the session ID of the chat.
+    user requests an action. Except for `hit_chosen`, the first argument is the chat's session ID.
 
     Signals:
         chat_chosen: open the chat.
@@ -223,7 +223,7 @@ class ChatList(FitTree):
         Args:
             chats: the chats, newest first.
             current: the session ID of the open chat, or None for a new chat.
-            running: a text about the running turn of each chat that has one, by session ID.
+            running: the states of the running turns as text, by session ID.
         """
         if self.state() == QAbstractItemView.State.EditingState:
             self._delayed = (chats, current, running)

@@ -111,7 +111,7 @@ class ContextBar(QProgressBar):
         return QSize(120, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the segments, the threshold marks, and a line below the part that is reused."""
+        """Draw the segments, the threshold marks, and a line below the cached prefix."""
         painter, bar, drawn = QPainter(self), self.bar_rect(), self._drawn()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         outline = QPainterPath()
@@ -174,7 +174,7 @@ class ContextBar(QProgressBar):
         return ""
 
     def _drawn(self) -> list[Slot]:
-        """Return the bar segments at their current positions in the running animation, if any."""
+        """Return the bar segments at their current positions during an animation."""
         found = self.slots()
         if self._motion.state() != QVariantAnimation.State.Running:
             return found

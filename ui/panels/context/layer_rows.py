@@ -195,9 +195,7 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
 def _plain_rows(
     context: Mapping[str, Any], code: str, questions: Mapping[str, str]
 ) -> list[PartRow]:
-    """Return rows for the items of a layer that are not segments.
-
-    Examples are tools, parts of the system prompt, and turns.
+    """Return rows for the items of a layer that are not segments, such as tools and turns.
 
     Args:
         context: the request report.

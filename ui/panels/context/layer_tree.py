@@ -135,7 +135,7 @@ class PinList(PartTree):
         super().__init__("Pinned", parent)
 
     def show_rows(self, rows: Sequence[PartRow]) -> None:
-        """Replace the listed items."""
+        """Replace the rows of the pinned items."""
         _show_parts(self.items.invisibleRootItem(), list(rows))
         self.fit()
 
@@ -259,7 +259,7 @@ def _shorten_place(text: str, width: Callable[[str], int], room: int) -> str:
 
 
 def _paint_figure(painter: QPainter, rect: QRect, text: str, tone: str, kind: str) -> QRect:
-    """Draw the token count of a row. Return the space that is left for the other texts of the row.
+    """Draw the token count of a row, and return the rectangle to the left of the count.
 
     Args:
         painter: the painter of the row.

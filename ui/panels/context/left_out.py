@@ -65,9 +65,7 @@ class LeftOutRow:
 def left_out_rows(
     context: Mapping[str, Any], questions: Mapping[str, str], reported: str = ""
 ) -> list[LeftOutRow]:
-    """Return a row for each item that a request omits or shortens.
-
-    Such items are, for example, turns of the history, tool results, passages and tools.
+    """Return a row for each item that a request omits or shortens, such as a turn or a passage.
 
     Args:
         context: the request report.

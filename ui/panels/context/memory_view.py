@@ -68,7 +68,7 @@ class MemoryView(QWidget):
         return bool(lines) or current is not None or self.fields is not None
 
     def close_fields(self) -> None:
-        """Discard the changes in the fields, and show the memory as lines again."""
+        """Close the fields without saving, and show the memory as lines again."""
         if self.fields is not None:
             self._column.removeWidget(self.fields)
             self.fields.hide()

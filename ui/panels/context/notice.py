@@ -105,8 +105,8 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
     """Return a notice saying that a summary has replaced older messages.
 
-    Return None if the chat was not compacted, or if the notice is no longer news because this
-    request only adds to the previous one.
+    Return None if the chat was not compacted. Return None also if this request only extends the
+    previous one, because the user has seen the notice before.
     """
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
@@ -137,7 +137,8 @@ def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
 def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the thresholds in a request report, as shares of the token budget.
 
-    Reports of older versions of Strata contain no thresholds. For them, return the defaults.
+    If the report contains no thresholds, because an older version of Strata wrote it, return the
+    defaults.
     """
     policy: Mapping[str, Any] | None = context.get("policy")
     return policy or _SHARES

@@ -1,8 +1,8 @@
 """The positions of layers, free space, reserve and threshold marks on the context bar.
 
 The width of the bar corresponds to the model's context window. The bar segments are in request
-order, so the reused prefix is contiguous. A segment with tokens is at least 3 px wide. Each mark is
-at a share of the token budget.
+order, so the reused prefix is contiguous. A segment with tokens is at least 3 px wide. The
+thresholds are shares of the token budget.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -165,7 +165,8 @@ def label_spans(
 def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, float]:
     """Return the thresholds in a request report, as shares of the token budget.
 
-    Reports of older versions of Strata contain no thresholds. For them, return the defaults.
+    If the report contains no thresholds, because an older version of Strata wrote it, return the
+    defaults.
     """
     policy: Mapping[str, float] | None = context.get("policy")
     keys = [key for _, key in _MARKS]

@@ -79,7 +79,7 @@ def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) 
 
     Args:
         context: the request report.
-        counted: the token counts that the provider reported, which are added to the text, or None.
+        counted: the token counts that the provider reported, or None. They are added to the text.
     """
     kept = count(context["reserve"])
     parts = [f"Window {count(context['window'])}, less {kept} kept for the answer"]
@@ -122,7 +122,7 @@ def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
 def price_sentence(
     context: Mapping[str, Any], prices: Prices | None, counted: Counted | None = None
 ) -> str:
-    """Return a sentence with the price of a request, with and without cached tokens.
+    """Return a sentence with the price of a request, and its price without cached tokens.
 
     Return an empty string if the price is unknown or the request exceeds its token budget.
 

@@ -125,9 +125,11 @@ class IndexFooter(Scaled, Pane):
 
 
 def show_pause(button: IconButton, state: IndexState) -> None:
-    """Make a button pause the indexing run, or resume it if the run is paused.
+    """Give a button the icon and the name for pausing the indexing run, or for resuming it.
 
-    This sets the button's icon and name.
+    Args:
+        button: the button.
+        state: the state of the index, which says whether the run is paused.
     """
     is_paused = state.kind == "paused"
     button.set_icon("play" if is_paused else "pause")

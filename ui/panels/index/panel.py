@@ -65,7 +65,7 @@ class IndexPanel(Pane):
         self._facts.setVisible(bool(self._facts.text()) and self._state.kind != "none")
 
     def show_findings(self, number: int) -> None:
-        """Show how many review findings have not been dismissed, unless there are none."""
+        """Show the number of review findings that have not been dismissed, if there are any."""
         self.review.setText(f"Look after your notes ({count(number)})")
         self.review.setVisible(number > 0)
 
@@ -120,7 +120,7 @@ class IndexPanel(Pane):
 
 
 def _describe_index(status: "IndexStatus") -> str:
-    """Return a text with the index's passages, age, gaps, size on disk and embedding model."""
+    """Describe the index in a few sentences: passages, age, gaps, size and embedding model."""
     if not status.notes and status.indexed_at is None:
         return "Nothing is indexed yet."
     when = f", indexed {ago(status.indexed_at)}" if status.indexed_at else ""

@@ -86,7 +86,7 @@ class ProgressBar(QWidget):
         self.setFixedHeight(4)
 
     def show_fraction(self, fraction: float | None) -> None:
-        """Show the completed fraction, from 0 to 1. None means unknown, and empties the bar."""
+        """Show the completed fraction, from 0 to 1. The bar is empty if `fraction` is None."""
         self._fraction = fraction
         self.update()
 

@@ -99,7 +99,8 @@ class IndexState:
     def second(self) -> str:
         """The text below the progress of an indexing run.
 
-        It names the current phase, or says that the run is paused or rebuilds a damaged index.
+        It names the current phase, or says that the run is paused or that a damaged index is being
+        rebuilt.
         """
         if self.is_mending:
             return "The index was damaged and is being rebuilt. Your notes are untouched."
@@ -175,8 +176,8 @@ class NotesByState:
 
     Args:
         notes: all notes of the vault. Each group keeps their order.
-        before: the previous object. A group is reused if it has not changed, so that its identity
-            shows this.
+        before: the previous object. Unchanged groups are taken from it, so that they can be
+            compared by identity.
     """
 
     def __init__(

@@ -48,13 +48,13 @@ class SourceCut:
 
 
 def cut_source(text: str, line: int) -> SourceCut:
-    """Return the lines around a given line, with very long lines shortened.
+    """Return the part of a note around a line, for the source view.
 
-    Of a note that is not very large, all lines are returned.
+    Unless the note is very large, this is the whole note. Very long lines are shortened.
 
     Args:
         text: the text of the note.
-        line: the number of the given line, or 0 for the beginning of the note.
+        line: the number of the line, or 0 for the beginning of the note.
     """
     lines = text.removesuffix("\n").split("\n")
     shown = [one[:_LONGEST_LINE] for one in lines]
@@ -64,14 +64,14 @@ def cut_source(text: str, line: int) -> SourceCut:
 
 
 def _choose_lines(sizes: list[int], line: int) -> tuple[int, int]:
-    """Choose the lines around a given line that the source view shows.
+    """Return the range of lines around a given line that the source view shows.
 
     Args:
         sizes: the number of characters of each line.
         line: the number of the given line, counted from 1, or 0 for the beginning of the note.
 
     Returns:
-        The index of the first line, and the index after the last line, counted from 0.
+        The zero-based index of the first line, and the index after the last line.
     """
     start = end = min(max(line, 1), len(sizes)) - 1
     chars = 0

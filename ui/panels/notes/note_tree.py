@@ -71,7 +71,7 @@ class NoteTreeModel(QAbstractItemModel):
         self.layoutChanged.emit()
 
     def set_open(self, index: QModelIndex, is_open: bool) -> None:
-        """Set whether the arrow of a folder shows that the folder is open."""
+        """Set whether a folder is drawn as open."""
         change = self._open.add if is_open else self._open.discard
         change(index.internalId())
         self.dataChanged.emit(index, index)

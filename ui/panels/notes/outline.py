@@ -27,8 +27,8 @@ class OutlineButton(IconButton):
 
     Signals:
         line_chosen: emitted with the line number of the heading that the user selects.
-        headings_wanted: emitted when the menu is opened, but the headings have not been read yet.
-            This is so if the note is large.
+        headings_wanted: emitted instead of opening the menu, if the headings of a large note have
+            not been read yet.
     """
 
     line_chosen = Signal(int)
@@ -44,10 +44,10 @@ class OutlineButton(IconButton):
         self.setEnabled(note is not None and bool(note.headings or not note.has_structure))
 
     def open(self, line: int, *, is_by_key: bool) -> None:
-        """Open the menu of headings. The current heading has a check mark.
+        """Open the menu of headings. The heading above the current line has a check mark.
 
         Args:
-            line: a line below the current heading, usually the line at the top of the visible area.
+            line: the current line, which is the line at the top of the visible area.
             is_by_key: whether a shortcut opened the menu. If so, an item of the menu is selected.
         """
         note = self._note
@@ -59,7 +59,7 @@ class OutlineButton(IconButton):
             show_menu(menu, below, self, is_by_key=is_by_key)
 
     def _build_menu(self, headings: "tuple[Heading, ...]", line: int) -> QMenu:
-        """Create the menu of headings. Of more than 400, list only those around a line."""
+        """Create a menu of all headings, or of the 400 headings around a line."""
         menu = QMenu(self)
         current = max(0, bisect_right(headings, line, key=lambda heading: heading.line) - 1)
         start = max(0, min(current - _MOST_HEADINGS // 2, len(headings) - _MOST_HEADINGS))

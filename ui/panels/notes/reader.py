@@ -85,7 +85,7 @@ class NoteReader(QScrollArea):
         self._fill()
 
     def show_image(self, source: str, image: Picture) -> None:
-        """Replace the placeholder of an image by the image.
+        """Replace the placeholder of an image with the image.
 
         Args:
             source: the path or name of the image as written in the note.

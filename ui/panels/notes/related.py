@@ -83,12 +83,12 @@ class RelatedPanel(Pane):
         self._show("", (), _NO_NOTE)
 
     def begin(self, path: str) -> None:
-        """Announce that the notes related to a note are being searched for.
+        """Prepare for the result of a search for related notes.
 
         If neither `show_notes` nor `show_error` is called within 0.2 s, a placeholder is shown.
 
         Args:
-            path: the path of the note.
+            path: the path of the note whose related notes are searched for.
         """
         self._awaited = path
         self._wait.start()

@@ -215,7 +215,7 @@ class ReviewPanel(Pane):
             shown.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fill(self) -> None:
-        """Show the number of findings and their cards, or a text that says that there are none."""
+        """Show the number of findings and their cards, or a message if there are no findings."""
         number = len(self._findings)
         compared = f"{plural(self._compared or 0, 'note')} compared, by rules and without a model."
         if number:

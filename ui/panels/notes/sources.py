@@ -89,7 +89,7 @@ class SourcesPanel(Pane):
             line to show, or 0 and 0 for the whole note.
         hovered: emitted with the citation number of the source under the pointer, or with 0 if
             there is none.
-        cited: emitted with the path of the first note among the sources, when they are replaced.
+        cited: emitted when the sources are replaced, with the path of the first one that is a note.
         reason_requested: emitted with the path of a note when the user asks why it was used.
     """
 
