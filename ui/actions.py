@@ -142,8 +142,8 @@ class Keymap(QObject):
         """Apply the user's shortcuts and send key from the settings.
 
         Args:
-            chosen: the shortcuts that the user changed, by command name: the setting `ui.keys`.
-            send_key: the setting `ui.sendKey`.
+            chosen: the value of `ui.keys`: the shortcuts that the user changed, by command name.
+            send_key: the value of `ui.sendKey`.
         """
         keys, sends_with_ctrl = _choose_keys(chosen), send_key == SEND_WITH_CTRL
         if (keys, sends_with_ctrl) != (self._keys, self.sends_with_ctrl):

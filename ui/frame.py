@@ -140,7 +140,7 @@ class WindowFrame(QMainWindow):
             self._early_note = path
 
     def restore_typed(self, typed: str) -> None:
-        """Append text to the composer's draft that the user typed while the vault was opening.
+        """Add text that the user typed while the vault was opening to the end of the draft.
 
         If the user has already pressed Send and there is no draft, the text is also sent.
 
@@ -228,17 +228,17 @@ class WindowFrame(QMainWindow):
             self.composer.setFocus()
 
     def remember_soon(self) -> None:
-        """Save the window state within a second, so that it survives a crash."""
+        """Save the window state after one second, so that it survives a crash."""
         if self._is_painted and not self._saving.isActive():  # a restart could delay it for ever
             self._saving.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Schedule the saving of the window's new size."""
+        """Save the window's new size after a short delay."""
         super().resizeEvent(event)
         self.remember_soon()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """Schedule the saving of the window's new position."""
+        """Save the window's new position after a short delay."""
         super().moveEvent(event)
         self.remember_soon()
 
@@ -263,7 +263,7 @@ class WindowFrame(QMainWindow):
         self._writer.flush()
 
     def count_sent_message(self) -> None:
-        """Count a sent message. After ten of them, hide the hint below the composer."""
+        """Count a sent message. After ten messages, hide the hint below the composer."""
         self._state.sent += 1
         self._show_sent_hint()
 

@@ -27,9 +27,9 @@ _NEW_MODULES = 100
 class IdleTimer(QObject):
     """Checks four times a second whether the GUI thread is idle.
 
-    The thread is idle if it used at most 10 ms of processor time in each of the last eight checks.
-    Typing, scrolling and receiving an answer use more. Observing every Qt event instead would slow
-    down each event.
+    The thread is idle if it used at most 10 ms of processor time in each of the last eight quarter
+    seconds. Typing, scrolling and receiving an answer use more. Observing every Qt event instead
+    would slow down each event.
 
     The signal `checked` is emitted after each check. Its argument is True if the thread is idle.
 
@@ -74,7 +74,7 @@ class GarbageCollector(QObject):
     - At each check of the timer, recently created objects are collected if their number exceeds
       Python's threshold.
     - After 20 such collections, all objects are collected as soon as the GUI thread is idle. After
-      1,200 of them, which takes at least five minutes, they are collected even if it is not idle.
+      1,200 such collections, which take at least five minutes, this is done even if it is busy.
     - Most objects that are created while a module is loaded are never freed. Therefore, at the
       first idle moment after 100 modules were loaded, all existing objects are excluded from later
       collections, which makes these several times faster.

@@ -26,7 +26,7 @@ _DONE = b"ok\n"
 
 
 class InstanceServer(QObject):
-    """Listens for further starts of the program while this process has a window.
+    """Listens for attempts to start the program again while it has a window.
 
     Emits `called` with the folder that the new process was asked to open, or "" for no folder.
 

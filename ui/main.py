@@ -145,7 +145,7 @@ class _Start:
         task.start()
 
     def call(self, folder: str) -> None:
-        """Bring the window to the front after the program was started again, and open a folder.
+        """Bring the window to the front and open a folder, because the program was started again.
 
         Args:
             folder: the folder to open, or an empty string to keep the open vault.

@@ -1,8 +1,9 @@
 """Toasts, which are short messages over the chat, and desktop notifications.
 
 Toasts also report unexpected exceptions. An error that the user has to resolve is not shown as a
-toast, but by the view that the error concerns, until it is resolved. `watch_faults` is called once,
-when the window starts. Python's exception hooks are in `app.faults`, which also writes the log.
+toast. The view that the error concerns shows it until it is resolved. `watch_faults` is called
+once, when the window starts. Python's exception hooks are in `app.faults`, which also writes the
+log.
 """
 
 import logging
@@ -82,7 +83,7 @@ class Notifier(QObject):
         place.installEventFilter(self)
 
     def set_bottom(self, height: int) -> None:
-        """Keep space free for the composer at the bottom, given its height in pixels."""
+        """Reserve space for the composer at the bottom, given the composer's height in pixels."""
         self._bottom = height
         self.arrange()
 
@@ -236,7 +237,7 @@ class FaultNotice(QObject):
 
 
 def watch_faults(notifier: Notifier, log: Path) -> None:
-    """Start to log unexpected exceptions and Qt messages.
+    """Start logging unexpected exceptions and Qt messages.
 
     A toast is shown for unexpected exceptions and for critical Qt messages. Qt warnings are only
     logged, because some desktops cause warnings without visible effects.

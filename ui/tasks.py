@@ -82,7 +82,7 @@ class Mailbox(QObject):
             self._items.clear()
 
     def flush(self) -> None:
-        """Deliver the waiting items, or schedule their delivery if the last batch is too recent."""
+        """Deliver the waiting items. If batches are limited, this is delayed by up to 33 ms."""
         wait_s = tokens()["motion"]["stream_flush"] / 1000 - (monotonic() - self._last_flush_s)
         if self._is_paced and wait_s > 0:
             self._timer.start(max(1, round(wait_s * 1000)))
@@ -306,7 +306,7 @@ class LatestWriter(Generic[Value]):
         self._thread: threading.Thread | None = None
 
     def put(self, value: Value) -> None:
-        """Write a value in the thread, after the value that is being written now.
+        """Write a value in the thread, once the previous value has been written.
 
         Nothing is written if the value equals the previous one.
 

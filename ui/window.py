@@ -131,7 +131,7 @@ class MainWindow(WindowFrame):
         self.composer.setFocus()
 
     def show_chat(self) -> None:
-        """Show the chat again if a note covers it. The note is then closed."""
+        """Show the chat if a note covers it, by closing the note."""
         self.controllers.reading.show_chat()
 
     def run_command(self, name: str) -> None:
@@ -139,7 +139,7 @@ class MainWindow(WindowFrame):
         self._actions.trigger(name)
 
     def offer_first_run(self) -> None:
-        """Open the first-run dialog if it is needed and was never opened automatically before."""
+        """Open the first-run dialog if it is needed and was not opened automatically before."""
         self.controllers.first_run.offer(self._state)
 
     def open_settings(self, page: str = "") -> None:

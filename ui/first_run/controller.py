@@ -50,7 +50,7 @@ class FirstRunController(QObject):
         frame.composer.file_model_wanted.connect(self._files.choose)
 
     def offer(self, state: WindowState) -> None:
-        """Open the first-run dialog, unless it was opened automatically before or is not needed.
+        """Open the first-run dialog if it is needed and has not been opened automatically before.
 
         It is not needed if the settings name a vault, or if a vault is open and the settings name a
         model. If a vault is open, the dialog opens at the model step.
@@ -93,7 +93,7 @@ class FirstRunController(QObject):
         self._frame.navigation.open_folder(sample_vault())
 
     def _on_opened(self) -> None:
-        """Continue with the model step after the vault that the user chose has been opened."""
+        """Go to the model step when the vault that the user chose has been opened."""
         dialog = self._dialog
         if dialog is None or not dialog.isVisible():
             return

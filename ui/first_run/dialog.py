@@ -55,7 +55,7 @@ class FirstRunDialog(QDialog):
         return self.stack.currentIndex()
 
     def show_step(self, step: int) -> None:
-        """Show the page of a step, given by its index from 0."""
+        """Show the page of a step, given its zero-based index."""
         self.stack.setCurrentIndex(step)
         self.line.show_step(step)
         page = self.pages[step]

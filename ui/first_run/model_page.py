@@ -95,7 +95,7 @@ class ModelPage(StepPage):
 
     @property
     def is_ready(self) -> bool:
-        """Whether a model has been chosen, and is not being saved at the moment."""
+        """Whether the user has chosen a model and no model is being saved at the moment."""
         if self._file.isChecked():
             return not self._is_saving and self.file.connection is not None
         return not self._is_saving and (not self._service.isChecked() or self.form.is_complete)
@@ -237,7 +237,7 @@ class _ServerModels(QWidget):
 
     @property
     def title(self) -> str:
-        """The name of the model server, with a remark if it runs on this computer."""
+        """The name of the model server, followed by "on this computer" if it runs locally."""
         where = ", on this computer" if self._server.is_local else ""
         return f"{self._server.name}{where}"
 

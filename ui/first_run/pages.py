@@ -185,7 +185,7 @@ class NotesPage(StepPage):
         self.changed.emit()
 
     def go_on(self) -> None:
-        """Keep the open vault, or request another folder or the sample notes, as selected."""
+        """Perform the selected action: keep the vault, choose a folder, or open the samples."""
         if self._folder.isChecked():
             self.folder_requested.emit()
         elif self._samples.isChecked():
@@ -223,7 +223,7 @@ class AskPage(StepPage):
         return self._has_notes and bool(self.field.text().strip())
 
     def show_state(self, state: IndexState) -> None:
-        """Show below the title that indexing is still running, if it is.
+        """Show a hint below the title while indexing is running.
 
         Args:
             state: the state of the index.
