@@ -169,7 +169,8 @@ class WindowFrame(QMainWindow):
         If no position is saved and the window does not fit on the screen, it is maximized.
         """
         room = self.screen().availableSize()
-        fits = self.width() <= room.width() and self.height() < room.height()  # and a title bar
+        # The height must be smaller, because the title bar needs space.
+        fits = self.width() <= room.width() and self.height() < room.height()
         if fits or self._state.geometry:
             self.show()
         else:
@@ -229,7 +230,8 @@ class WindowFrame(QMainWindow):
 
     def remember_soon(self) -> None:
         """Save the window state after one second, so that it survives a crash."""
-        if self._is_painted and not self._saving.isActive():  # a restart could delay it for ever
+        # The timer is not restarted, because frequent changes could then delay saving for ever.
+        if self._is_painted and not self._saving.isActive():
             self._saving.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -104,9 +104,9 @@ def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.seco
 
 
 def begin_painting(widget: QWidget) -> QPainter:
-    """Return an antialiased painter for a widget. In a right-to-left layout, it is mirrored.
+    """Return an antialiased painter for a widget, mirrored if the layout is right-to-left.
 
-    See `mirror_painter` for what is mirrored.
+    Icons, texts and images are not mirrored (see `mirror_painter`).
     """
     painter = QPainter(widget)
     mirror_painter(painter, widget.rect(), widget.layoutDirection())

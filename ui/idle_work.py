@@ -19,7 +19,7 @@ __all__ = ["FULL_ALWAYS", "IDLE_CHECKS", "GarbageCollector", "IdleTimer", "call_
 _CHECK_MS = 250
 IDLE_CHECKS = 8
 _MOST_BUSY_S = 0.01
-# So many checks found something to collect since the last full collection.
+# A full collection is due after this number of partial ones: if idle, and in any case.
 _FULL_IF_IDLE, FULL_ALWAYS = 20, 1_200
 _NEW_MODULES = 100
 
@@ -57,7 +57,7 @@ class IdleTimer(QObject):
         is_quiet = self._busy_s - before <= _MOST_BUSY_S
         self._idle_checks = self._idle_checks + 1 if is_quiet else 0
         self.checked.emit(self._idle_checks >= IDLE_CHECKS)
-        self._busy_s = self._read_busy_s()  # the receivers' own work says nothing about the user
+        self._busy_s = self._read_busy_s()  # the receivers' work does not count as activity
 
     def stop(self) -> None:
         """Stop checking whether the GUI thread is idle."""

@@ -30,7 +30,7 @@ MAX_MEMORY_BYTES: Final = 1536 * 1024**2
 MAX_IMAGE_MB: Final = 512
 IDLE_S: Final = 30.0
 MOST_PIXELS: Final = 100_000_000
-# All providers take images of this size. Most of them scale larger ones down themselves.
+# All providers accept images of this size. Most of them scale larger ones down themselves.
 LONGEST_EDGE: Final = 2_048
 MOST_BYTES: Final = 3_750_000  # 5 MB as base64, the smallest limit of a provider
 JPEG_QUALITY: Final = 90

@@ -20,7 +20,7 @@ from app.paths import make_private_folder
 __all__ = ["InstanceServer", "hand_over"]
 
 _CONNECT_MS, _ANSWER_MS = 500, 3_000
-_MOST_PATH_BYTES = 100  # a local socket's path may have 107
+_MOST_PATH_BYTES = 100  # a local socket's path may have up to 107 bytes
 _MOST_BYTES = 65_536
 _DONE = b"ok\n"
 

@@ -128,7 +128,7 @@ class StepBar(QWidget):
         return QSize(320, Theme.current().px(_CIRCLE + 4))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a circle and a name for each first-run step, and a line between two steps."""
+        """Draw a circle and a name for each first-run step, with lines between the steps."""
         theme, painter = Theme.current(), begin_painting(self)
         side, left = theme.px(_CIRCLE), 0
         for place, name in enumerate(self._names):

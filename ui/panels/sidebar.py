@@ -51,7 +51,7 @@ _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 class Sidebar(Pane):
     """The left column of the window: vault, notes, projects, chats and index.
 
-    Each signal is emitted when the user requests the action that the signal is named after.
+    Each signal is emitted when the user requests the action in its name.
     """
 
     new_chat_requested = Signal()

@@ -28,7 +28,7 @@ _EDITING = (
 _MODIFIERS = {Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta}
 _IGNORED = {*_MODIFIERS, Qt.Key.Key_AltGr, Qt.Key.Key_unknown}
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
-_FREE = re.compile(r"(Shift\+)?(F\d+|Esc)")  # these type nothing
+_FREE = re.compile(r"(Shift\+)?(F\d+|Esc)")  # they type no character
 
 
 class KeyField(QPushButton):

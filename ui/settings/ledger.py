@@ -18,7 +18,7 @@ from ui.widgets.geometry import clear_layout
 __all__ = ["LedgerSection"]
 
 MOST_SHOWN: Final = 100
-_STRETCHES: Final = (0, 13, 26, 5)  # of time, destination, size and notes
+_STRETCHES: Final = (0, 13, 26, 5)  # of the columns time, destination, size and notes
 _KINDS: Final[Mapping[str, str]] = {
     "model": "model",
     "embedding": "embedding server",

@@ -81,7 +81,7 @@ class LimitRow(SettingRow):
     def _lay_out(self) -> None:
         super()._lay_out()
         self._slider = QSlider(Qt.Orientation.Horizontal)
-        self._slider.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # as the scale below it
+        self._slider.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # like the scale below it
         self._slider.setRange(0, _STEPS)
         self._slider.setPageStep(_STEPS // 20)
         self._slider.setAccessibleName(f"{self.spec.label}, slider")

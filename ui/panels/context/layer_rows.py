@@ -245,8 +245,8 @@ def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool)
 def _describe_state(segment: Mapping[str, Any]) -> tuple[str, ...]:
     """Return texts that describe how a segment was changed, longest first.
 
-    The first text can contain the original token count. Return an empty tuple if the segment was
-    neither changed nor pinned.
+    The first text can contain the original token count. If the segment was neither changed nor
+    pinned, return an empty tuple.
     """
     if segment.get("derived"):
         return ("read whole",)

@@ -106,7 +106,7 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
     """Return a notice saying that a summary has replaced older messages.
 
     Return None if the chat was not compacted. Return None also if this request only extends the
-    previous one, because the user has seen the notice before.
+    previous one, so that the compaction is not news.
     """
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]

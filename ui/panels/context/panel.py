@@ -118,7 +118,7 @@ class ContextPanel(Pane):
         self.show_which("next")
 
     def show_which(self, which: str) -> None:
-        """Select the shown request in the menu of the panel's title.
+        """Select an entry in the menu of the panel's title, without emitting `which_chosen`.
 
         Args:
             which: `next` for the next request, `last` for the one sent last, or `chosen` for an

@@ -50,7 +50,7 @@ def reason_in_words(reason: str | None) -> str:
 
 @dataclass(frozen=True)
 class Prices:
-    """A model's prices in dollars per prompt token, or None if they are unknown.
+    """A model's prices in US dollars per prompt token, or None if they are unknown.
 
     Attributes:
         read: the price of a token that is not cached.

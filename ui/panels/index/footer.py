@@ -125,7 +125,9 @@ class IndexFooter(Scaled, Pane):
 
 
 def show_pause(button: IconButton, state: IndexState) -> None:
-    """Give a button the icon and the name for pausing the indexing run, or for resuming it.
+    """Show on a button whether it pauses or resumes the indexing run.
+
+    This sets the button's icon and name.
 
     Args:
         button: the button.

@@ -112,7 +112,7 @@ class IndexState:
     def work(self) -> str:
         """A description of the current step of the indexing run, with its counts.
 
-        It is an empty string if the step is not known.
+        Empty if the step is not known.
         """
         match self.phase:
             case "seen":
@@ -128,7 +128,7 @@ class IndexState:
     def pace(self) -> str:
         """The speed of the indexing run and its remaining time, as text.
 
-        It is an empty string if the remaining time is not known.
+        Empty if the remaining time is not known.
         """
         if self.kind != "running" or self.left_s is None:
             return ""
@@ -139,7 +139,7 @@ class IndexState:
     def slowed(self) -> str:
         """A sentence that explains why the indexing run is throttled.
 
-        It is an empty string if the run is not throttled.
+        Empty if the run is not throttled.
         """
         return _SLOW.get(self.slow, "") if self.kind == "running" else ""
 

@@ -75,7 +75,7 @@ def _choose_lines(sizes: list[int], line: int) -> tuple[int, int]:
     """
     start = end = min(max(line, 1), len(sizes)) - 1
     chars = 0
-    for share in (2, 1):  # up to half of them above the line, and the rest where there are any
+    for share in (2, 1):  # half above the line first, then what is left of the limit
         while start > 0 and end - start < _MOST_LINES // share and chars < _MOST_CHARS // share:
             start -= 1
             chars += sizes[start]

@@ -282,7 +282,7 @@ class MarkdownColors(QSyntaxHighlighter):
             lines, chars, block = lines + 1, chars + block.length(), block.next()
         self._lines += lines
         if first.isValid():
-            # Goes on to the lines below as long as their state changes.
+            # Qt then also highlights the lines below, as long as their state changes.
             self.rehighlightBlock(first)
 
     def highlightBlock(self, text: str) -> None:

@@ -337,7 +337,7 @@ class NoteReader(QScrollArea):
         return self._tops[index] + (view.find_height(line) if view else 0)
 
     def _find_anchor(self) -> tuple[int, int]:
-        """Return the line at the top of the visible area, and its distance from there in pixels.
+        """Return the line at the top of the visible area, and its distance from the top in pixels.
 
         At the beginning of the note, both values are 0.
         """

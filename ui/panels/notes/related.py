@@ -88,7 +88,7 @@ class RelatedPanel(Pane):
         If neither `show_notes` nor `show_error` is called within 0.2 s, a placeholder is shown.
 
         Args:
-            path: the path of the note whose related notes are searched for.
+            path: the path of the note to which the notes are related.
         """
         self._awaited = path
         self._wait.start()
@@ -136,7 +136,7 @@ class RelatedPanel(Pane):
         """Show why the related notes could not be found.
 
         Args:
-            path: the path of the note whose related notes were searched for.
+            path: the path of the note to which the notes should be related.
             message: the error message.
         """
         self._show(path, (), message)
