@@ -227,9 +227,9 @@ class TaskRunner(QObject):
 class LatestOnly(QObject):
     """Debounces calls: runs only the most recent one, after a pause without new calls.
 
-    Only one call runs at a time. Of the calls requested meanwhile, only the last one is run. The
-    signal `answered` is emitted with the result of a call, or `failed` with its exception. A call
-    that was replaced by a newer one emits nothing.
+    Only one call runs at a time. If more calls are requested while it is running, only the last of
+    them is run afterwards. The signal `answered` is emitted with the result of a call, or `failed`
+    with its exception. A call that was replaced by a newer one emits nothing.
     """
 
     answered = Signal(object)

@@ -72,7 +72,7 @@ class VaultSwitcher(QAbstractButton):
         self._recent = tuple(folders)
 
     def show_findings(self, number: int) -> None:
-        """Set how many review findings have not been dismissed, as shown in the menu."""
+        """Set the number of review findings, not counting dismissed ones, that the menu shows."""
         self._findings = number
 
     def sizeHint(self) -> QSize:

@@ -45,7 +45,7 @@ class SettingsWriter(QObject):
         self._add(key, lambda: self._assistant.settings.set(key, value))
 
     def update(self, key: str, change: Callable[[object], object]) -> None:
-        """Change a setting depending on its current value, in a background task.
+        """Change a setting based on its current value, in a background task.
 
         Args:
             key: the key of the setting.

@@ -105,8 +105,8 @@ def _full(context: Mapping[str, Any]) -> NoticeText:
 def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
     """Return a notice saying that a summary has replaced older messages.
 
-    Return None if the chat was not compacted. Return None also if this request only extends the
-    previous one, so that the compaction is not news.
+    Return None if the chat was not compacted, or if the compaction is not news because this request
+    only extends the previous one.
     """
     compactions = context.get("compactions", ())
     is_news = context["prefix"]["changed"] or context["actions"]["compact"]
