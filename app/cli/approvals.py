@@ -49,10 +49,10 @@ def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 class TerminalApprovals:
-    """Asks for approvals in the terminal. Any answer other than yes rejects the proposal."""
+    """Asks for approvals in the terminal. Any answer that was not offered rejects the proposal."""
 
     def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
-        """Ask the user about a proposal whose changes were already printed."""
+        """Ask the user to approve a proposal, and return the decision."""
         proposal = request.proposal
         scope, hunks = proposal.session_scope, proposal.hunks
         answer = _ask(f"Allow this? {_list_choices(scope, len(hunks))} ", cancel).strip().lower()

@@ -117,12 +117,12 @@ def add_group(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> "Verbs[A
     """Add a verb with subcommands.
 
     Args:
-        verbs: the object to which verbs are added.
+        verbs: the `argparse` subparsers object to add the verb to.
         name: the name of the verb.
         about: the help text of the verb.
 
     Returns:
-        The object to which the subcommands are added.
+        The subparsers object for the subcommands.
     """
     found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
     add_globals(found, "middle")

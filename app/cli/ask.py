@@ -136,9 +136,11 @@ class TurnPrinter:
 
 
 def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
-    """Open the vault, unless the mode is `chat` and no vault is given on the command line.
+    """Open the vault if the question may need it.
 
-    If the question does not need the vault, failures are only logged.
+    A new chat in the mode `chat` needs no vault, unless something is attached or the command line
+    names a vault. If the mode is `chat` or `project` and nothing is attached, failures are only
+    logged.
     """
     is_needed = args.mode not in ("chat", "project") or args.attach or args.selection
     if args.mode == "chat" and not is_needed and args.session is None and args.vault is None:
@@ -152,10 +154,10 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
 
 
 def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
-    """Return whether the user agrees to the cost of reading attachments part by part.
+    """Return whether to read attachments part by part, asking the user about the cost.
 
-    The cost is printed, and the user is asked in the terminal. Without a terminal, or with JSON
-    output, the user is not asked, because the option `--read-whole` counts as consent.
+    The cost is printed before the user is asked. Without a terminal, or with JSON output, the
+    option `--read-whole` counts as consent. If everything fits without this, the result is True.
 
     Args:
         assistant: estimates the cost.
@@ -163,7 +165,7 @@ def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool)
         is_json: whether the output is JSON.
 
     Raises:
-        TurnFailed: an attachment cannot be read at all, or cannot be read part by part.
+        TurnFailed: the attachments cannot be read part by part.
     """
     try:
         cost = assistant.estimate_reading(request)

@@ -1,7 +1,7 @@
-"""Escape what a terminal would obey or not show in texts from notes and models.
+"""Escape characters in texts from notes and models that a terminal would execute or hide.
 
-These are control characters, invisible characters and direction marks, except those needed for
-emoji and some scripts.
+These are control characters, invisible characters and direction marks. Characters that emoji and
+some scripts need are kept.
 """
 
 from typing import Final
@@ -59,10 +59,10 @@ def _escape(text: str, start: int) -> str:
 
 
 class EscapingStream:
-    """Escapes control characters and invisible characters in a streamed text, like `escape_text`.
+    """Escapes control characters and invisible characters in streamed text, like `escape_text`.
 
-    Characters that may have to be escaped are held back at the end of a piece of text, because the
-    next piece may show that they belong to an emoji and must be kept.
+    At the end of a piece of text, some characters are held back, because the next piece may show
+    that they belong to an emoji and must not be escaped.
     """
 
     def __init__(self) -> None:

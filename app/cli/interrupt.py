@@ -57,11 +57,11 @@ class Interruptible:
 
 
 def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: bool = True) -> int:
-    """Run a verb or the window, report errors, and return the exit code.
+    """Run a verb or the window, print any error, and return the exit code.
 
     Args:
         work: runs the verb or the window, and returns its exit code.
-        output: prints errors.
+        output: prints the error.
         reports_stop: whether to print a message if the program was stopped with Ctrl+C.
     """
     try:
@@ -74,11 +74,11 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
 
 
 def _run_reported(work: Callable[[], int], output: Output, reports_stop: bool) -> int:
-    """Run a verb or the window, report errors, and return the exit code.
+    """Run a verb or the window, print any error except `OutputGone`, and return the exit code.
 
     Args:
-        work: runs the verb or the window, and returns the exit code.
-        output: prints errors.
+        work: runs the verb or the window, and returns its exit code.
+        output: prints the error.
         reports_stop: whether to print a message if the program was stopped with Ctrl+C.
 
     Raises:

@@ -59,7 +59,7 @@ class Output:
             self.write(f"{line}\n")
 
     def write(self, text: str) -> None:
-        """Print a text unchanged and flush it."""
+        """Print text unchanged, and flush the output."""
         try:
             self._stream.write(text)
             self._stream.flush()
@@ -95,8 +95,8 @@ class Output:
 class ProgressLine:
     """A progress line on standard error that is updated in place.
 
-    Without a terminal, the progress of long operations is printed on separate lines. The longer
-    the operation takes, the fewer lines are printed.
+    Without a terminal, the progress of long operations is printed on separate lines, which become
+    less frequent over time.
     """
 
     def __init__(self, read_clock: Callable[[], float] = time.monotonic) -> None:
@@ -112,14 +112,14 @@ class ProgressLine:
         self._next_line_s = FIRST_LINE_S
 
     def show_progress(self, at: "IndexProgress") -> None:
-        """Show the progress of indexing. The name of the note is shown in a terminal only."""
+        """Show the progress of indexing. Only a terminal shows the name of the note."""
         if self._is_terminal:
             self.show(format_progress(at))
         elif self._is_line_due():
             complain(format_progress(replace(at, path="")))
 
     def show_long(self, text: str) -> None:
-        """Show the progress of an operation that may take long."""
+        """Show the progress of a long operation."""
         if self._is_terminal:
             self.show(text)
         elif self._is_line_due():
@@ -140,7 +140,7 @@ class ProgressLine:
             self._width = 0
 
     def _is_line_due(self) -> bool:
-        """Return whether to print a separate line now. If so, set the time of the next one."""
+        """Return whether it is time to print another line. If so, schedule the next one."""
         passed_s = self._read_clock() - self._started_at
         if passed_s < self._next_line_s:
             return False

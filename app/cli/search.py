@@ -1,7 +1,7 @@
 """Run `strata search`.
 
-A search does not need models, chats or tools. Therefore it opens only the settings and the vault,
-which takes a third of the processor time of building the whole assistant.
+A search needs no models, chats or tools, so only the settings and the vault are opened. This takes
+a third of the CPU time that building the whole assistant would take.
 """
 
 import argparse
@@ -136,9 +136,9 @@ def _find(args: argparse.Namespace, notes: OpenedNotes, query: str) -> SearchRes
 
 
 def _explain(args: argparse.Namespace, notes: OpenedNotes, query: str) -> dict[str, str] | None:
-    """Return why a search finds a note or not, as a dict with the keys "path" and "reason".
+    """Explain why a search finds or does not find a note.
 
-    Return None if the option `--why-not` is not given.
+    The result is a dict with the keys "path" and "reason", or None without the option `--why-not`.
     """
     if args.why_not is None:
         return None

@@ -227,11 +227,12 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 def ask_about_instructions(assistant: Assistant, project: str | None = None) -> None:
     """Ask in the terminal whether models may use an AGENTS.md, and store the answer.
 
-    Nothing is asked if there is no terminal or no such file, or if the user has already decided.
+    The user is not asked if there is no terminal or no AGENTS.md, or if the decision was already
+    made.
 
     Args:
         assistant: the assistant with the open vault.
-        project: the project whose AGENTS.md is meant, or None for that of the vault.
+        project: the project that contains the AGENTS.md, or None for the vault.
     """
     if not can_ask():
         return

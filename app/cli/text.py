@@ -44,7 +44,7 @@ def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> st
 
 
 def index_report(report: "IndexReport") -> Iterator[str]:
-    """Format the report of an indexing run as lines."""
+    """Format an indexing report as lines."""
     if not report.is_complete:
         yield "Indexing stopped. Search covers what is done; the next run goes on from here."
     yield from report.warnings
@@ -284,7 +284,7 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
 
     Args:
         found: the chats.
-        is_archive: whether these are the archived chats, which changes the message.
+        is_archive: whether archived chats are listed. This changes the message for an empty list.
     """
     if not found:
         yield "No chat is archived." if is_archive else "No chats yet. strata ask begins one."
