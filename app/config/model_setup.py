@@ -68,10 +68,10 @@ class ModelService:
 
 
 def complete_address(typed: str) -> str:
-    """Return a server's address, and add the scheme if the user typed none.
+    """Return a server's address with a scheme, which is added if it is missing.
 
-    The added scheme is `http` for computers in the local network, because they rarely have
-    certificates, and `https` for all others.
+    The scheme is `http` for computers in the local network, because they rarely have certificates,
+    and `https` for all others.
     """
     address = typed.strip()
     if not address or "://" in address:
@@ -126,7 +126,7 @@ class ModelSetup:
         return self._settings.values.chat_model != EXTRACTIVE
 
     def warm_up(self) -> None:
-        """Load the client for models in the background, if a model is configured."""
+        """Load the model client library in the background, if a model is configured."""
         if self.is_set:
             warm_up()
 
@@ -146,7 +146,7 @@ class ModelSetup:
         )
 
     def find_server(self, address: str, key: str) -> FoundServer:
-        """List the models of a server at an address, or at `/v1` if the address has no path.
+        """List the models of the server at an address. If it has no path, `/v1` is tried too.
 
         If the server does not answer, the list of its models is empty.
 

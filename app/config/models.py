@@ -201,8 +201,9 @@ def model_choices(
     """List the models that the user can choose, and the option to use no model.
 
     These are the configured model, the model files that the user has opened, and the models of
-    servers. If `chat.apiBase` is set, only the server at that address is queried, otherwise the
-    usual servers on this computer, with a timeout of two seconds each.
+    servers. If `chat.apiBase` is set, only the server at that address is queried. Otherwise, the
+    default ports of known model servers on this computer are tried, with a timeout of two seconds
+    each.
 
     Args:
         values: the settings.
@@ -241,7 +242,7 @@ def describe_choice(name: str, limits: "LearnedLimits") -> ModelChoice:
 
 
 def describe_file_choice(name: str, values: Settings) -> ModelChoice:
-    """Describe a model file by reading its header.
+    """Describe a model file from its header.
 
     Args:
         name: the value for the setting `chat.model`.
@@ -306,8 +307,8 @@ def _find_label(name: str) -> str:
 class LearnedLimits:
     """The context lengths that services reported when they rejected a long request. Thread-safe.
 
-    They are stored in a JSON file, and later requests are kept within them. The file is read on
-    each use, because another process may have replaced it.
+    They are stored in a JSON file, and limit the size of later requests. The file is read on each
+    use, because another process may have replaced it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -315,12 +316,12 @@ class LearnedLimits:
         self._lock = threading.Lock()
 
     def find(self, owner: str, reported: int | None) -> int | None:
-        """Return the context length that was learned for a model, or None if there is none.
+        """Return the context length that was stored for a model, or None if there is none.
 
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
-            reported: the context length that is stated for the model now. A learned one is ignored
-                if another value was stated when it was learned.
+            reported: the context length that the model's description currently gives. The stored
+                one is ignored if the description has changed since.
         """
         if not owner:
             return None
@@ -336,7 +337,7 @@ class LearnedLimits:
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
             limit: the context length in tokens.
-            reported: the context length that is stated for the model now, or None.
+            reported: the context length that the model's description currently gives, or None.
         """
         with self._lock:
             known = self._read()

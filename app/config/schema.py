@@ -84,9 +84,9 @@ def schema() -> Mapping[str, SettingSpec]:
 
 
 def use_labels(text: str) -> str:
-    """Replace setting keys in a text with their labels.
+    """Replace setting keys in text with their labels.
 
-    A fraction in brackets after a key is shown as a percentage. Commands in backticks stay
+    A fraction in brackets after a key is converted to a percentage. Commands in backticks stay
     unchanged.
     """
     keys = "|".join(re.escape(key) for key in sorted(schema(), key=len, reverse=True))
@@ -104,7 +104,7 @@ def use_labels(text: str) -> str:
 
 
 def adapt_hint(hint: str | None) -> str:
-    """Return an error's hint as the window shows it.
+    """Adapt an error's hint for the window.
 
     Setting keys are replaced with their labels, and sentences about the command line are left out.
     """
@@ -206,10 +206,9 @@ def _kind(annotation: Any) -> Kind:
 
 
 def _explain(spec: SettingSpec, error: ValidationError) -> str:
-    """Return the reason why a table in the settings file is invalid, for an error message.
+    """Return why a table in the settings file is invalid, as the end of an error message.
 
-    The result is an empty string if the setting is not a table, or there is no more specific
-    reason.
+    The result is an empty string if the setting is not a table, or if there is no specific reason.
     """
     reason = error.errors()[0].get("ctx", {}).get("error")
     return f": {reason}" if spec.kind == "table" and isinstance(reason, ValueError) else ""

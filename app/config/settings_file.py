@@ -196,7 +196,7 @@ class SettingsStore:
     def _lock_file(self) -> Iterator[None]:
         """Load the file, and prevent other processes from changing it during the `with` block.
 
-        Otherwise, two processes could overwrite each other's changes.
+        Without the lock, two processes could overwrite each other's changes.
         """
         with self._lock_folder():
             self.reload()
@@ -254,9 +254,10 @@ class SettingsStore:
         """Raise `BadSetting` if a new value would put the context thresholds out of order.
 
         The thresholds for trimming, compacting and blocking must not decrease in this order. They
-        are checked twice: with the values that override the file in this run, and without them. The
-        new value is also accepted if the thresholds in the file were replaced with defaults because
-        they were out of order, and the value is in order with those written in the file.
+        are checked with and without this run's overrides.
+
+        If the thresholds written in the file are out of order, defaults are used in their place. A
+        new value is then also accepted if it puts the written thresholds in order.
         """
         if key not in SHARES:
             return
