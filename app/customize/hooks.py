@@ -48,7 +48,7 @@ class Hooks:
     """Loads hooks, and caches them until a file or setting changes."""
 
     def __init__(self, folder: Path) -> None:
-        """Store the folder of the user's hook files, which need not exist."""
+        """Create a loader for the hook files in a folder, which need not exist."""
         self._folder = folder
         self._lock = threading.Lock()
         self._loaded: tuple[object, LoadedHooks] | None = None

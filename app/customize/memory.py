@@ -38,7 +38,7 @@ class MemoryNote:
     def __init__(
         self, path: Path, kind: UserTextKind = MEMORIES, where: str = "in all chats"
     ) -> None:
-        """Store where the note is, without reading it.
+        """Create the object. The note is not read yet.
 
         Args:
             path: the file, which need not exist.
@@ -149,7 +149,7 @@ def _find_items(text: str) -> Sequence[tuple[int, str]]:
 
 
 def _choose_gap(text: str) -> str:
-    """Return the line breaks to insert between a text and a list item that follows."""
+    """Return the line breaks to insert between text and the list item after it."""
     last = text.rstrip().rpartition("\n")[2]
     return "\n" if _ITEM.fullmatch(last) else "\n\n"
 
