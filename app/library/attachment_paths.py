@@ -36,7 +36,7 @@ class AttachedPath:
 
     @property
     def source(self) -> str:
-        """The name of the file in requests: its path in the vault, or else its absolute path.
+        """The name of the file in requests: its path in the vault, or an absolute path outside.
 
         The user can attach the file again by this name.
         """
@@ -45,7 +45,7 @@ class AttachedPath:
 
 
 def find_path(path: str, root: Path | None) -> AttachedPath:
-    """Locate a file or folder that the user has named.
+    """Locate a file or folder that the user wants to attach.
 
     Args:
         path: an absolute path, or a path relative to the vault or working directory.
@@ -91,7 +91,7 @@ def _refuse_way_out(named: str, found: Path, place: AttachedPath, root: Path | N
     """Reject a path that leaves the vault through a symbolic link.
 
     Args:
-        named: the path as the user named it, for the error.
+        named: the path as the user entered it, for the error message.
         found: the path before symbolic links are resolved.
         place: the location after symbolic links are resolved.
         root: the vault's folder, or None.
@@ -115,7 +115,7 @@ def _refuse_hidden(named: str, place: AttachedPath) -> AttachedPath:
     Hidden files are rejected because they often contain API keys and passwords.
 
     Args:
-        named: the path as the user named it.
+        named: the path as the user entered it.
         place: the location of the file.
 
     Raises:

@@ -57,12 +57,12 @@ def is_web_address(name: str) -> bool:
 class WebPages:
     """An in-memory cache of attached web pages.
 
-    Because of the cache, a preview and its request contain the same text, and pages are not fetched
+    With the cache, a preview and its request contain the same text, and a page is not fetched again
     on every keystroke.
     """
 
     def __init__(self, client: WebClient) -> None:
-        """Store the client for fetching pages."""
+        """Create an empty cache. Pages are fetched with `client`."""
         self._client = client
         self._lock = threading.Lock()
         self._pages: dict[str, Segment] = {}
@@ -89,7 +89,7 @@ class WebPages:
 
 
 class Attachments:
-    """Reads attachments, and determines in later turns whether the attached files have changed."""
+    """Reads attachments, and checks in later turns whether the attached files have changed."""
 
     def __init__(self, library: Library | None, web: WebPages, images: ImageReader) -> None:
         self._library = library
@@ -103,8 +103,8 @@ class Attachments:
 
         Args:
             paths: notes, folders, text files and images, relative to the vault or working
-                directory, or web addresses. A tag with its `#` means all notes with that tag,
-                unless this is the name of a file.
+                directory, or web addresses. A tag with its `#` stands for all notes with that tag,
+                unless a file has this name.
             selections: line ranges in notes or text files.
 
         Raises:
@@ -180,7 +180,7 @@ class Attachments:
         return None if self._library is None else self._library.root
 
     def _is_tag(self, named: str) -> bool:
-        """Return whether a name means a tag and not a file, such as the note `#1 Start.md`."""
+        """Return whether a name is a tag, and not a file name such as `#1 Start.md`."""
         if not named.startswith("#"):
             return False
         try:

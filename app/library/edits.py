@@ -33,7 +33,7 @@ class NoteEdits:
     """Manages the edits to notes and their journal. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Store the folder of the edit journal, which need not exist."""
+        """Use the edit journal in a folder, which need not exist."""
         self._journal = EditJournal(folder)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}

@@ -21,14 +21,14 @@ class FolderFiles:
     """
 
     def __init__(self, root: Path, exclude: Sequence[str]) -> None:
-        """Store the folder and the exclude patterns without reading any files."""
+        """Create a reader for a folder. No files are read yet."""
         self.root = root
         self.exclude = tuple(exclude)
 
     def list_names(self) -> tuple[NoteState, ...]:
         """List the files in the folder on disk, without reading them, sorted by path.
 
-        This takes a fraction of a second, so the names can be shown before the index exists.
+        This is fast enough to show the names before the index exists.
         """
         found = scan(self.root, self.exclude)
         waiting = [NoteState(path, "", "waiting") for path in found.files]

@@ -1,8 +1,8 @@
 """Convert images to PNG or JPEG, in a child process.
 
-The results are sent to models or shown. The child process runs `ui.image_worker`, because images
-are decoded by Qt, which only `ui` may import. Its memory is limited, so that a malicious file can
-only crash the worker. Metadata is removed.
+The results are sent to models or shown to the user. The child process runs `ui.image_worker`,
+because Qt decodes the images, and only `ui` may import Qt. The memory of the process is limited, so
+a malicious file can only crash that process. Metadata is removed.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _START_BYTES: Final = 16
 
 @dataclass(frozen=True)
 class ReadImage:
-    """An image in the form in which it is sent to models and shown to the user.
+    """An image as it is sent to models and shown to the user.
 
     Attributes:
         version: the SHA-256 hash of the original file, in hexadecimal.

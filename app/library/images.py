@@ -34,7 +34,7 @@ class VaultImages:
     """The images of the open vault. They are decoded in a child process before they are shown."""
 
     def __init__(self, find_root: Callable[[], Path | None], reader: ImageReader) -> None:
-        """Store the arguments without reading anything.
+        """Create the object. No image is read yet.
 
         Args:
             find_root: returns the folder of the open vault, or None if no vault is open.
@@ -96,9 +96,9 @@ def is_image_link(name: str) -> bool:
 def _find(root: Path, source: str, note: str) -> str:
     """Return the path of an image, relative to the vault, or an empty string if it does not exist.
 
-    The path in the note is resolved against the note's folder, then against the vault. As in
-    Obsidian, a name without folders is then searched for in all folders, and the least nested match
-    is used.
+    The path is resolved against the note's folder, then against the vault. If this finds nothing, a
+    name without folders is searched for in all folders. As in Obsidian, the least nested match is
+    used.
 
     Args:
         root: the folder of the vault.

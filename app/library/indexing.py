@@ -1,6 +1,6 @@
 """Update the index before questions are answered.
 
-A question waits for a short time, and the update then continues in the background.
+A question waits only briefly. A longer update continues in the background.
 """
 
 import logging
@@ -85,8 +85,8 @@ class AnswerUpdates:
     def _wait_until_idle(self, cancel: CancelToken) -> bool:
         """Wait up to one second for running index updates.
 
-        Return whether the updates have ended or `cancel` was set. One second is usually enough for
-        the update of a note that was just saved.
+        Return whether the updates have ended or `cancel` was set. Usually, one second is enough to
+        update a note that was just saved.
         """
         wait = self._index.updates.wait_until_idle
         return any(cancel.is_cancelled or wait(_LOOK_S) for _ in range(_IDLE_LOOKS))
@@ -166,7 +166,7 @@ class _AnswerUpdate:
             forget()
 
     def _take(self) -> IndexProgress | IndexReport | None:
-        """Return the next progress or the report, or None if none arrives within 0.1 s.
+        """Return the next progress event or the report, or None if neither arrives within 0.1 s.
 
         Raises:
             Exception: the exception that ended the update.
@@ -206,7 +206,7 @@ class _AnswerUpdate:
         self._listener.progress(progress)
 
     def _let_answer_go_first(self) -> None:
-        """Pause the update for a few seconds, once, so that it does not slow down the answer."""
+        """Pause the update once for a few seconds, so that it does not slow down the answer."""
         if not self._has_rested:
             self._has_rested = True
             ends_at = time.monotonic() + HEAD_START_S
@@ -217,9 +217,9 @@ class _AnswerUpdate:
 def _is_long(at: IndexProgress, began: float, started: float) -> bool:
     """Return whether a turn has waited long enough for an index update, and should continue.
 
-    The turn first waits until all notes are read, within a time limit, then until some are
-    embedded, beginning with the most relevant ones. Therefore, repeated runs of `strata ask`
-    complete the index over time.
+    A turn waits for all notes to be read, then for some of them to be embedded. Each wait has a
+    time limit. The update embeds the most relevant notes first, so that repeated runs of `strata
+    ask` complete the index over time.
 
     Args:
         at: the latest progress.

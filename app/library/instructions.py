@@ -1,8 +1,8 @@
 """Instructions for models in the vault's AGENTS.md, and the user's decision about them.
 
-Anyone who can write to a vault can add an AGENTS.md, which models would follow. Therefore it is
-first shown to the user, whose decision applies only to the exact text shown. Each decision is
-stored in a small file named after the text's digest.
+Anyone who can write to a vault can add an AGENTS.md, and models would follow it. The file is
+therefore shown to the user first, whose decision applies only to the exact text shown. Each
+decision is stored in a small file that is named after the text's digest.
 """
 
 import logging
@@ -60,8 +60,7 @@ class VaultInstructions:
     def visible_text(self) -> str:
         r"""The text with invisible characters escaped, such as `\u{200b}`.
 
-        Otherwise, instructions could be hidden from the user, since models also read invisible
-        characters.
+        Models also read invisible characters, which could hide instructions from the user.
         """
         return visible_text(self.text)
 
@@ -99,7 +98,7 @@ class InstructionDecisions:
     """Stores the user's decisions about AGENTS.md files by the digest of their text."""
 
     def __init__(self, folder: Path) -> None:
-        """Store the folder for the decisions, which need not exist."""
+        """Use the decisions in a folder, which need not exist."""
         self._folder = folder
 
     def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:

@@ -110,7 +110,7 @@ class Library(FolderFiles):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether this process is updating the index, or the user has searched it a moment ago."""
+        """Whether this process is updating the index, or the user has just searched it."""
         return self.is_updating or self._index.is_searched
 
     @property
@@ -175,7 +175,7 @@ class Library(FolderFiles):
         Args:
             cancel: cancels the update and the turn.
             warnings: receives a sentence if the index could not be updated.
-            question: the user message. Notes that it names are indexed first.
+            question: the user message. Notes mentioned in it are indexed first.
             attached: the paths of attached notes, which are indexed first too.
         """
         if self.is_paused or self.is_stopped:
@@ -290,8 +290,8 @@ class Library(FolderFiles):
             query: the words and filters to search for.
             limit: the maximum number of notes per page.
             offset: the index of the first note on the page.
-            rebuilds: whether a damaged index is rebuilt first. It is not rebuilt here if the folder
-                is watched, because the watcher then does it.
+            rebuilds: whether to rebuild a damaged index first. In a watched folder, the watcher
+                rebuilds it instead.
             covers: the part of the vault to search, or None for all of it.
         """
         if not rebuilds:
@@ -306,7 +306,7 @@ class Library(FolderFiles):
         return self._index.search_texts(read_texts(segments), query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the cosine similarity of a query and each of a few short texts.
+        """Return the cosine similarity between a query and each of several short texts.
 
         The result is empty if the index has no vectors or the embedding model cannot be used.
         """
@@ -371,7 +371,7 @@ class Library(FolderFiles):
     def _search_whole(self, search: Callable[[], SearchResult]) -> SearchResult:
         """Run a search. If the index is damaged, rebuild it and search again.
 
-        If the folder is watched, the index is not rebuilt here, because the watcher does it.
+        In a watched folder, the index is not rebuilt here, because the watcher rebuilds it.
         """
         found = search()
         if not self.is_mending or self.is_watched:

@@ -1,4 +1,4 @@
-"""Store a message that is too long as a file that can be attached, or split it.
+"""Store an overlong message as a file that can be attached, or split the message.
 
 Files are stored in folders named by content hash, so that equal content is stored only once. Pasted
 images are stored in the same way. `LongTexts.sweep` removes files that no chat or draft refers to.
@@ -148,9 +148,9 @@ def _find_names(file: Path, names: Iterable[str]) -> set[str]:
 
 
 def _split_question(text: str) -> tuple[str, str]:
-    """Split off a short question at the end or start of a text.
+    """Separate a short question at the end or start of text from the rest.
 
-    The question is an empty string if the text has none.
+    Return the rest, then the question, which is an empty string if there is none.
     """
     paragraphs = re.split(r"\n\s*\n", text.strip())
     last, first = paragraphs[-1], paragraphs[0]
@@ -166,7 +166,7 @@ def _asks(paragraph: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """Build a file name from the first words of a text."""
+    """Build a file name from the first words of the text."""
     line = next((line for line in text.split("\n") if _NO_NAME.sub("", line).strip()), "")
     words = " ".join(_NO_NAME.sub(" ", line).split())
     return words[:LONGEST_NAME].strip() or "Pasted text"

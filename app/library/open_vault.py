@@ -40,7 +40,7 @@ def parse_folder(named: str) -> Path:
 def follow_folder(stored: str, paths: Paths) -> Path | None:
     """Return the folder of a vault whose path was stored, or None if the path is an empty string.
 
-    If the folder was moved, and was opened as a vault since then, its new path is returned.
+    If the folder was moved and has been opened as a vault since, its new path is returned.
 
     Args:
         stored: the path in the settings or in a chat.

@@ -34,7 +34,7 @@ class ProjectNotes:
     def __init__(
         self, library: Library, inside: str | None, include: Sequence[str], exclude: Sequence[str]
     ) -> None:
-        """Store the library that contains the notes, and the patterns that select them.
+        """Select the notes of a project from a library.
 
         Args:
             library: the open vault, or the project's own index.
@@ -94,7 +94,7 @@ class ProjectNotes:
     ) -> SearchResult:
         """Return the `k` passages of the project that best match a query.
 
-        The other arguments are those of `Searcher.search`.
+        The other arguments are the same as for `Searcher.search`.
         """
         own = tuple(map(self._find_library_path, in_play))
         search = partial(self.library.search, in_play=own, covers=self.covers)
@@ -116,7 +116,7 @@ class ProjectNotes:
         return self.library.search_within(segments, query, k)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the cosine similarity of a query and each of a few short texts.
+        """Return the cosine similarity between a query and each of several short texts.
 
         The result is empty if the index has no vectors or the embedding model cannot be used.
         """
@@ -214,7 +214,7 @@ class ProjectNotes:
 
 
 def _anchor(folder: str, pattern: str) -> str:
-    """Convert a pattern relative to a project to one that is relative to the vault.
+    """Convert a pattern that is relative to a project to one relative to the vault.
 
     Args:
         folder: the project's path in the vault, such as `/a/b`, or an empty string for the vault.

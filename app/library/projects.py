@@ -1,9 +1,9 @@
 """Manage projects: folders with their own instructions, patterns, model and memory.
 
 The settings of a project are stored next to Strata's own, never in the project's folder:
-`project.toml` (folder, include, exclude, model), `instructions.md` and `memory.md`. They are kept
-when a project is removed from the list, because its chats remain, and its patterns may exclude
-notes from models.
+`project.toml` (folder, include, exclude, model), `instructions.md` and `memory.md`. When a project
+is removed from the list, these files are kept, because its chats remain, and its patterns may
+exclude notes from models.
 """
 
 import logging
@@ -228,7 +228,7 @@ class Projects:
     def open_named(self, named: str) -> ProjectNotes:
         """Open the notes of a project, given the path of its folder.
 
-        The folder is given as for `find_name`. The errors are those of `find_name` and `open`.
+        The path is resolved as in `find_name`. The exceptions are those of `find_name` and `open`.
         """
         return self.open(self.find_name(named))
 
@@ -288,7 +288,7 @@ def _check_project(folder: Path) -> Path:
 
 
 def find_project_folder(vault: str | None, name: str) -> Path:
-    """Return the folder of a project, given the name that a chat stores.
+    """Return the folder of a project, given the project name stored in a chat.
 
     Args:
         vault: the folder of the chat's vault, or None.

@@ -56,7 +56,7 @@ class ReviewResult:
 
 
 class _BackgroundPace:
-    """Pauses a review regularly while it runs in the background, when no user waits for it."""
+    """Pauses a background review regularly, because no user is waiting for it."""
 
     def __init__(self, library: Library, cancel: CancelToken) -> None:
         self._library, self._cancel = library, cancel
@@ -84,9 +84,7 @@ class NoteReview:
     """Reviews the notes of the open vault. Thread-safe."""
 
     def __init__(self, vault: OpenVault, paths: Paths) -> None:
-        """Store which vault to review, and where dismissed findings are stored.
-
-        Nothing is read yet.
+        """Create a review of the open vault. No notes are read yet.
 
         Args:
             vault: the open vault.
@@ -126,7 +124,7 @@ class NoteReview:
             yield self._divide(library, item) if isinstance(item, ReviewReport) else item
 
     def dismiss(self, finding: Finding) -> None:
-        """Hide a finding in later reviews until the details that it is based on change.
+        """Hide a finding in later reviews, unless its details change.
 
         Raises:
             VaultNotChosen: no vault is open.
@@ -182,8 +180,8 @@ class NoteReview:
     def _read(self, library: Library) -> list[str]:
         """Return the keys of the dismissed findings.
 
-        The list is empty if the file is missing or damaged. If the vault has moved and nothing has
-        been dismissed since, the file of its former path is read.
+        The list is empty if the file is missing or damaged. If the vault was moved and nothing has
+        been dismissed since, the file for its old path is read.
         """
         file = self._name_file(library.index_dir)
         if not file.exists():

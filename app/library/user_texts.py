@@ -78,7 +78,7 @@ class UserTextFile:
     """The file with the user's instructions or memories. Thread-safe."""
 
     def __init__(self, path: Path, kind: UserTextKind = INSTRUCTIONS) -> None:
-        """Store the path of the file, which need not exist."""
+        """Use the text in a file, which need not exist."""
         self.path = path
         self._kind = kind
 
