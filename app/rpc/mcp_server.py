@@ -102,7 +102,7 @@ class NoteServer:
         return ToolAnswer(found.content + note, found.is_error)
 
     def _is_partial(self, name: str) -> bool:
-        """Return whether a tool's result may be incomplete because of an incomplete index."""
+        """Return whether a tool's result may be incomplete because the index is incomplete."""
         if name == "search_notes":
             return self._library.is_updating
         return name != "read_note" and self._is_reading

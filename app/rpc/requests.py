@@ -156,7 +156,7 @@ class SendMessage(Request):
 
     Attributes:
         custom_type: the program's name for this type of message.
-        content: a text, or a list of parts as in a user message.
+        content: text, or a list of parts as in a user message.
         display: whether the transcript shows the message, or an object that says how.
     """
 

@@ -87,7 +87,7 @@ class Wire:
 
 
 def convert_event(event: Event) -> tuple[str, Json] | None:
-    """Return the name and data of an event for clients, or None for an internal event."""
+    """Convert an event to the name and data sent to clients, or to None if it is internal."""
     if type(event) not in _EVENTS:
         return None
     name, data = _EVENTS[type(event)]
