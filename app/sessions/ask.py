@@ -1,7 +1,7 @@
 """Run turns and yield their events.
 
 `ask` adds a question. `edit` adds another version of a question, and `regenerate` another version
-of an answer. `continue_answer` adds the rest of an answer that broke off.
+of an answer. `continue_answer` adds the rest of an answer that was cut off.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -153,7 +153,7 @@ class TurnRunner:
     def continue_answer(
         self, session: str, entry: str, model: str | None, cancel: CancelToken
     ) -> Iterator[Event]:
-        """Continue the last answer of a chat, which broke off, ending with `TurnEnded`.
+        """Continue a chat's last answer, which was cut off, and end with `TurnEnded`.
 
         Raises:
             TurnFailed: the rest did not arrive. The error has the reason.
@@ -192,7 +192,8 @@ class TurnRunner:
         No model is called.
 
         Raises:
-            CannotRead: an attachment is too large, and cannot be read in parts either.
+            CannotRead: the attachments cannot be read part by part, for example because no model is
+                configured.
         """
         request = _name_project(request, chat)
         turn = self._builder.build_turn(request)
@@ -381,7 +382,7 @@ class TurnRunner:
         return _TurnStart(turn, partial(RestoredAttachments, ()), turn.mode == "agent")
 
     def _build_again(self, chat: Session, question: MessageEntry, model: str | None) -> TurnRequest:
-        """Build the last turn of a chat's branch again, without its attachments."""
+        """Rebuild the last turn of a chat's branch, without its attachments."""
         path, project = chat.path(), chat.header.project
         asked = list_turns(path)[-1].user or question
         request = AskRequest(asked.message.text, find_last_mode(path), model, project=project)

@@ -1,4 +1,4 @@
-"""Make the user's changes to a chat: title, marks, branches, labels, pins, memory.
+"""Apply the user's changes to a chat: title, marks, branches, labels, pins, memory.
 
 Existing log entries never change. Each change is appended as a new entry.
 """
@@ -301,7 +301,7 @@ class ChatCompactor:
     def draft(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
     ) -> Iterator[Event | SummaryDraft]:
-        """Summarise a chat without storing the summary. The last item is the draft.
+        """Summarise a chat without storing the summary. Yield the events, then the draft.
 
         Args:
             session: the chat. Only the token usage is stored in it.
@@ -385,7 +385,7 @@ class ChatCompactor:
 def _close_after(
     events: Generator[Event, None, CompactionReport],
 ) -> Generator[Event, None, CompactionReport]:
-    """Yield all events, return the report, and close the generator even if it is not exhausted."""
+    """Yield all events and return the report. The generator is closed in any case."""
     with closing(events):
         return (yield from events)
 

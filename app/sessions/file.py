@@ -57,7 +57,10 @@ class LoadedLog:
         return LogIndex.build(self.entries)
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
-        """Return a copy of the log with new entries. An index that exists is extended too."""
+        """Return a copy of the log with new entries.
+
+        If the log already has an index, the index is extended too.
+        """
         more = tuple(more)
         entries = self.entries + more
         log = replace(self, entries=entries, torn=b"", lacks_newline=False, is_outdated=False)
@@ -87,7 +90,7 @@ class LogIndex:
 
     @classmethod
     def build(cls, entries: Sequence[Entry]) -> "LogIndex":
-        """Build the index of a whole log."""
+        """Build an index of all entries in a log."""
         tree = EntryTree(entries)
         ids = {entry.id for entry in entries}
         return cls(tree, tree.path(), ids, _usage(entries), _others(entries))

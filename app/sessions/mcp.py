@@ -44,7 +44,7 @@ class McpServers:
     """The configured MCP servers. Thread-safe."""
 
     def __init__(self, settings: SettingsStore, folder: Path, ledger: LedgerPort) -> None:
-        """Store the folder for approvals, which need not exist. No server is started."""
+        """Use the approvals in a folder, which need not exist. No server is started yet."""
         self._settings = settings
         self._folder = folder
         self._build_client = partial(McpClient, lambda: settings.values.privacy_offline, ledger)
@@ -168,7 +168,7 @@ class McpServers:
     ) -> Generator[Event, None, bool]:
         """Return whether a server's command is approved, asking the user if necessary.
 
-        The arguments are those of `_ask`.
+        The arguments are the same as for `_ask`.
         """
         if self._read_approval(server) is not None:
             return True

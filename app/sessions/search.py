@@ -112,7 +112,7 @@ def _cut_excerpt(line: str, terms: Sequence[str]) -> str:
 
 
 def _find_place(line: str, term: str) -> int:
-    """Return the position of a case-folded term in a text that is not case-folded."""
+    """Return the position of a case-folded term in text that is not case-folded."""
     ends = list(accumulate(len(char.casefold()) for char in line))
     return bisect_right(ends, _fold(line).index(term))
 

@@ -206,8 +206,8 @@ class Session:
     def keep_counts(self, counter: Callable[[], TokenCounter]) -> None:
         """Store the token counts of the messages that the last compaction replaced.
 
-        Nothing is stored unless this object has appended that compaction, because the counts of
-        earlier compactions are stored already.
+        Counts are stored only if this object appended the compaction. For an earlier compaction,
+        they are already in the database.
         """
         if not self._is_compacted or (at := _find_last_compaction(self.path())) is None:
             return
@@ -294,8 +294,8 @@ class Session:
     def _use_state(self, use: Callable[[], _T], fallback: _T, problem: str) -> _T:
         """Call a function that uses `state.db`, or return `fallback` if the database fails.
 
-        A failure is logged after the words in `problem`, and the chat continues without the
-        database.
+        A failure is logged with `problem` as the start of the message. The chat continues without
+        the database.
         """
         try:
             return use()

@@ -80,7 +80,7 @@ def read_kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:
 
 
 def one_line(text: str, max_chars: int) -> str:
-    """Convert a text to one line, and shorten it to `max_chars` characters at the end of a word."""
+    """Convert text to one line of at most `max_chars` characters, cut at the end of a word."""
     line = " ".join(text.split())
     if len(line) <= max_chars:
         return line
@@ -156,7 +156,7 @@ def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
 
     Args:
         log: the chat's log.
-        mark: which of the two to look for.
+        mark: the mark to look for, pinned or archived.
     """
     for entry in reversed(log.entries):
         if mark == ARCHIVED and _asks(entry):

@@ -98,7 +98,7 @@ class AnswerItem(MessageItem):
         error_code: the code of the error that ended the turn, or an empty string.
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
-        can_continue: whether this is the chat's last answer, it broke off, and a model can
+        can_continue: whether this is the chat's last answer, it was cut off, and a model can
             continue it.
     """
 
@@ -129,7 +129,7 @@ class AnswerItem(MessageItem):
 
     @property
     def ending(self) -> str:
-        """A sentence that tells why the answer is incomplete, or "" if it is complete."""
+        """A sentence that says why the answer is incomplete, or "" if it is complete."""
         if self.status == "interrupted":
             return describe_ending(self.reason, bool(self.text.strip() or self.steps))
         reason = " ".join(self.reason.split()).rstrip(".")
@@ -138,7 +138,7 @@ class AnswerItem(MessageItem):
 
 
 def describe_ending(reason: str, has_arrived: bool) -> str:
-    """Return a sentence that tells why an answer ended early.
+    """Return a sentence that says why an answer ended early.
 
     Args:
         reason: the reason, or an empty string if the user stopped the answer.
