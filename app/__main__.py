@@ -1,7 +1,6 @@
 """The program's entry points: open the window, or run a command-line verb.
 
-Before anything else is imported, directories added through the environment are removed from the
-import path.
+The import path is cleaned first: directories that come from the environment are removed from it.
 """
 
 import os
@@ -16,7 +15,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 def _clean_import_path() -> None:
     """Remove the working directory and PYTHONPATH entries from the import path.
 
-    Otherwise, starting Strata in a vault that contains a `litellm.py` would import that file.
+    If they stayed, starting Strata in a vault with a file `litellm.py` would import that file.
     """
     program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     own = tuple(os.path.join(folder, "") for folder in (program, sys.prefix))

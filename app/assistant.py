@@ -74,7 +74,7 @@ class Assistant:
         user_edits: makes the user's own edits to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
         model_setup: finds, tests and stores the model that answers.
-        runner: runs turns, and continues an answer that broke off.
+        runner: runs turns, and continues an answer that was cut off.
         titles: lets the model write titles for chats.
         branches: selects and summarises branches, forks chats, and sets titles, labels and pins.
         compaction: compacts chats, with a preview of the summary that the user can edit.
@@ -216,7 +216,7 @@ class Assistant:
         return self._vault.require().read_note(path, options)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return warnings about damaged data files, each of them only once."""
+        """Return new warnings about damaged data files. Each warning is returned only once."""
         library = self._vault.library
         said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
         return tuple(filter(None, said))
@@ -254,7 +254,8 @@ class Assistant:
         """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         Raises:
-            CannotRead: an attachment is too large, and cannot be read in parts either.
+            CannotRead: the attachments cannot be read part by part, for example because no model is
+                configured.
         """
         chat = None if request.session is None else self.sessions.read(request.session)
         return self._asking.estimate_reading(chat, request)
@@ -351,8 +352,9 @@ class Assistant:
         """List the models that the user can choose, and the option to use no model.
 
         These are the configured model, the model files that the user has opened, and the models of
-        servers. If `chat.apiBase` is set, only the server at that address is queried, otherwise the
-        usual servers on this computer. This may take two seconds.
+        servers. If `chat.apiBase` is set, only the server at that address is queried. Otherwise,
+        the default ports of known model servers on this computer are tried. This may take two
+        seconds.
         """
         files = self._model_files.list_names()
         return model_choices(self.settings.values, self.ledger, self._limits, files)

@@ -84,7 +84,7 @@ class SlashCommand:
         argument: the argument as shown in the help, such as a placeholder, or an empty string if
             the command takes none.
         help: a one-line description.
-        act: the function that runs the command. It is called with the argument that the user typed.
+        act: runs the command, given the argument that the user typed.
     """
 
     name: str

@@ -30,8 +30,7 @@ _LOCK_CHECK_S: Final = 0.01
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file's content atomically, and flush it to disk.
 
-    If the file is a symbolic link, its target is replaced. New files are readable only by their
-    owner.
+    If the file is a symbolic link, its target is replaced. Only the owner can read a new file.
 
     Raises:
         OSError: the file could not be written. The old content is unchanged.
@@ -65,8 +64,8 @@ def _take_place(new: Path, target: Path) -> None:
 def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> None:
     """Remove temporary files that killed processes left behind.
 
-    Temporary files of running processes are kept, because these processes hold a lock on them.
-    Files that cannot be removed are kept too.
+    Temporary files of running processes are locked, and therefore kept. Files that cannot be
+    removed are kept too.
 
     Args:
         folder: the folder, which need not exist.
@@ -161,8 +160,8 @@ def lock(handle: int) -> None:
 def lock_folder(folder: Path, timeout_s: float = 10.0) -> Iterator[None]:
     """Hold an exclusive lock on a folder, waiting for other processes that hold it.
 
-    Nothing is locked on Windows, or on a file system without locks. The folder's files can still
-    be used by processes that do not lock it.
+    Nothing is locked on Windows, or on a file system that does not support locks. Processes that do
+    not lock the folder can still use its files.
 
     Raises:
         TimeoutError: another process has held the lock for too long.
@@ -189,7 +188,7 @@ def acquire_lock(handle: int, path: Path, timeout_s: float) -> None:
 
     Args:
         handle: the descriptor of the open file or folder.
-        path: its path, for the error.
+        path: its path, for the error message.
         timeout_s: the longest wait in seconds.
 
     Raises:

@@ -65,9 +65,9 @@ class FaultReporter:
             self.listener()
 
     def _count_repeats(self, key: str) -> int | None:
-        """Return how many times an exception was suppressed since it was last reported.
+        """Return how many repeats of an exception were suppressed since it was last reported.
 
-        Return None if the exception must be suppressed again. `key` identifies the exception.
+        Return None if this one must be suppressed too. `key` identifies the exception.
         """
         now = self._clock()
         with self._lock:
@@ -152,10 +152,7 @@ def _install_thread_hook() -> None:
 
 
 def _identify(fault: BaseException | str) -> str:
-    """Return a key that is the same for repeated exceptions.
-
-    The key consists of the exception type and the line of code.
-    """
+    """Return the exception type and line of code, which identify repeated exceptions."""
     if isinstance(fault, str):
         return fault
     trace = fault.__traceback__

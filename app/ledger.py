@@ -37,7 +37,7 @@ class Ledger:
     """The ledger of outgoing calls. It can be shared by threads and processes."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
-        """Store the path of the file, which is created when the first call is recorded.
+        """Create the ledger. Its file is created when the first call is recorded.
 
         Args:
             path: the path of the file.
@@ -186,7 +186,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a dict for each outgoing call, combined with its result. Missing values are None."""
+    """Return one dict for each outgoing call and its result. Missing values are None."""
     calls: dict[str, dict[str, Any]] = {}
     for line in lines:
         id, tokens = line["id"], _read_count(line, "tokens")

@@ -33,7 +33,7 @@ def hide(key: str) -> None:
 
 
 def redact(text: str) -> str:
-    """Remove known API keys from a text, and anything else that looks like an API key."""
+    """Remove known API keys, and everything that looks like an API key, from the text."""
     for key in _hidden:
         text = text.replace(key, "[key]")
     return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)
@@ -84,7 +84,7 @@ class _PrivateFile(RotatingFileHandler):
         return TextIOWrapper(os.fdopen(handle, "ab"), self.encoding, errors="replace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the overridden name)
-        """Drop a message that cannot be written, as on a full disk, without printing a trace."""
+        """Discard a log message that cannot be written, without printing a stack trace."""
 
 
 class _Formatter(logging.Formatter):

@@ -1,7 +1,7 @@
 """Migrate `state.db` to the current version.
 
-Migrations run once, in order, each in its own transaction. SQLite's `user_version` counts them. A
-released migration never changes.
+Each migration runs once, in order and in its own transaction. SQLite's `user_version` is the number
+of migrations that were run. A released migration never changes.
 """
 
 import sqlite3

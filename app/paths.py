@@ -135,7 +135,7 @@ class Paths:
 
     @property
     def embedding_cache(self) -> Path:
-        """The folder that caches each embedding model's fastest precision and its ONNX form."""
+        """The folder that caches each embedding model's fastest precision and its ONNX version."""
         return self.cache / "embedding"
 
     @property

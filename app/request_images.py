@@ -5,9 +5,9 @@ request ──> report, body and wire as compressed JSON, with the hash of each 
         └─> the images by their hashes
 ```
 
-Images are stored separately because every later request of a chat contains them again, both in the
-body and in the data that was sent. A long base64 text counts as an image, regardless of the field
-in which a provider expects it.
+Images are stored separately, because each later request of a chat contains them again, both in the
+body and in the data sent. Any long base64 text counts as an image, because each provider uses
+another field for images.
 """
 
 import hashlib
@@ -86,7 +86,7 @@ def decode_request(session: str, turn: str, rows: Sequence[Sequence[Any]]) -> St
 
     Raises:
         LookupError: an image is missing.
-        ValueError, TypeError, zlib.error: the rows contain data that was not encoded here.
+        ValueError, TypeError, zlib.error: `encode_request` did not encode the rows.
     """
     images = {key: decompress_text(image) for *_, key, image in rows if image is not None}
     number, report, body, wire, *_ = rows[0]
@@ -115,7 +115,7 @@ def encode_json(value: Mapping[str, Any], images: dict[str, str] | None = None) 
 
 
 def decode_json(data: bytes, images: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Decode a JSON object that `encode_json` has encoded.
+    """Decode a JSON object that was encoded with `encode_json`.
 
     Args:
         data: the compressed JSON.
@@ -138,10 +138,10 @@ def _take_image(images: dict[str, str], found: re.Match[str]) -> str:
 
 
 def compress_text(text: str) -> bytes:
-    """Compress a text. It may contain lone surrogates."""
+    """Compress text, which may contain lone surrogates."""
     return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
 def decompress_text(data: bytes) -> str:
-    """Decompress a text that `compress_text` has compressed."""
+    """Decompress text that was compressed with `compress_text`."""
     return zlib.decompress(data).decode("utf-8", "surrogatepass")

@@ -60,7 +60,7 @@ class Startup:
         overrides: Mapping[str, object] | None = None,
         folder: str | None = None,
     ) -> None:
-        """Store the options of this run without opening anything.
+        """Store the options of this run. Nothing is opened yet.
 
         Args:
             paths: the folders and files of Strata itself.

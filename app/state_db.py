@@ -69,7 +69,7 @@ class StateDB:
     """The database `state.db`, which threads and processes can share."""
 
     def __init__(self, path: Path) -> None:
-        """Store the path of the file, which is opened on first use."""
+        """Create the object. The database file is opened on first use."""
         self._path = path
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
