@@ -13,11 +13,11 @@
 
 `context.layers.WIRE_ORDER` defines the order on the wire. `Tail` and `RequestDraft` sort their
 parts with `sort_by_wire`. `builder` applies the trims and drops that are stored in the log, and
-leaves out the sources and passages that exceed their share. The rest is up to `context.fit`.
+leaves out the sources and passages that exceed their share. `context.fit` does the rest.
 
 This package may import `context.history`, `context.log` and the contract modules. L2 is built with
-the first request of a turn and then kept. A source that is now excluded is not sent. Hooks run for
-a request that is sent and at the end of a turn, but not for a preview. Rendered text is never
+the first request of a turn and then kept. A source that is now excluded is not sent. Hooks run
+before a request is sent and at the end of a turn, but not for a preview. Rendered text is never
 parsed back into segments.
 """
 

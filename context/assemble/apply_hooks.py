@@ -32,9 +32,9 @@ class HookedPath:
     """The conversation so far, including the changes made by hooks.
 
     Attributes:
-        reading: the turns and the state that result from the log.
+        reading: the turns and other state that were rebuilt from the log.
         envelope: the instructions, tools, options and uncached messages of the request.
-        transforms: the stored changes by hooks and compactions that later requests repeat.
+        transforms: the stored changes by hooks and compactions, which later requests repeat.
         new: the log entries to store when the request is sent, such as the hooks' patches.
         reasons: why changes since the previous request invalidate the prompt cache.
         touched: the layers that these changes affect: the tool definitions (T), the instructions
@@ -157,7 +157,7 @@ def _make_hooked_path(
 
 
 def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
-    """Build a single message from texts and messages that are sent with only one request.
+    """Join texts and messages that are sent with only one request into a single message.
 
     Return None if there are none.
     """

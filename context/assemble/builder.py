@@ -40,7 +40,7 @@ NOTHING_KEPT: Final = "(nothing)"
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """The content of a request before the budget is enforced, with data for shortening it.
+    """The content of a request before the budget is enforced, and the data for shortening it.
 
     Attributes:
         draft: the content of the request.
@@ -52,8 +52,8 @@ class RequestPlan:
         dropped_turns: the old turns that requests no longer contain, as stored in the log.
         carry_forward: the segments carried forward from earlier turns (L2). They are empty if an
             earlier request of the turn already built them.
-        segments: all segments of this turn and all that are carried forward, before any was left
-            out.
+        segments: all segments of this turn and all carried-forward segments, including those that
+            were left out.
         oversized: the segments left out because carried sources or passages exceeded their share of
             the budget.
         previous_question: the user message of the previous request.
@@ -75,9 +75,10 @@ def build_plan(
     hooked_path: HookedPath,
     carry_forward: CarryForward | None = None,
 ) -> RequestPlan:
-    """Build the plan for a request from the conversation with the changes of hooks.
+    """Build the plan for a request from the conversation, as changed by hooks.
 
-    `carry_forward` contains the unpinned segments from earlier turns (L2). If None, they are built.
+    `carry_forward` contains the unpinned segments from earlier turns (L2). If it is None, these
+    segments are built.
 
     Raises:
         BadInputs: when the path does not end with this turn's user message or its tool calls.
@@ -155,7 +156,7 @@ def _collect_pins(
     A notice replaces each note that is now excluded.
 
     Args:
-        reading: the turns and the state that result from the log.
+        reading: the turns and other state that were rebuilt from the log.
         ports: the ports of the request.
         shown: the history, and the tool calls of the current turn.
         found: the segments of the current turn.
@@ -182,7 +183,7 @@ def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCou
 
 
 def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:
-    """Build the message that is sent only once: changes of the memory, and messages from hooks."""
+    """Build the message that is sent only once, from memory changes and the messages of hooks."""
     changed = ""
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"

@@ -33,7 +33,7 @@ class PreviousQuestion:
 
 @dataclass(frozen=True)
 class SummaryTask:
-    """The task of summarising old turns, as given to a model.
+    """The inputs of a model's summary of old turns.
 
     Attributes:
         said: the turns with their full text, oldest first. An earlier summary comes before them.
@@ -68,7 +68,7 @@ class SummaryTask:
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
-        """The turns for a call to the model: as they were sent, then the shortened ones in full."""
+        """The turns to send to the model: as they were sent, then the shortened ones in full."""
         return (*self.sent, *self.shortened) if self.continues else self.said
 
 
@@ -100,12 +100,13 @@ class ToolDeferral:
     at_start: int = 0
 
     def add_note(self, notes: str) -> str:
-        """Add a line with the number of omitted tools to a text for the model.
+        """Append a line with the number of omitted tools to the notes for the model.
 
-        The number is that of the start of the turn, so that the line does not change during a turn.
+        The line gives the number at the start of the turn, so that it stays the same during the
+        turn.
 
         Args:
-            notes: the text, or an empty string.
+            notes: the notes, or an empty string.
         """
         if not self.at_start:
             return notes

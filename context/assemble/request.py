@@ -98,7 +98,7 @@ class Tail:
     def blocks(self) -> tuple[tuple[Layer, str], ...]:
         """The rendered context that precedes the typed text.
 
-        There is one text for each layer, in the order in which the layers are sent.
+        Each layer has one text. The layers are in the order of the request.
         """
         texts = {layer: render_segments(self.on(layer)) for layer in (Layer.L2, Layer.L3)}
         texts[Layer.E] = self.notes
@@ -219,7 +219,7 @@ class RequestDraft:
 
     @cached_property
     def _merged(self) -> tuple[int, ...]:
-        """The tokens saved by merging each message after the history with the one before it."""
+        """The tokens saved by merging the messages after the history with their predecessors."""
         saved, counter = [], self.tail.counter
         before = self.history[-1].messages[-1:] if self.history else ()
         joined = before if self.history.is_last_joined else ()
@@ -232,17 +232,17 @@ class RequestDraft:
 
     @property
     def present(self) -> tuple[Message, ...]:
-        """The messages after the history, in the form in which they are sent."""
+        """The messages after the history, as sent to the model."""
         return self._order({Layer.L5: (self.question,), Layer.W: self.work})
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, in the form in which they are sent."""
+        """All messages, as sent to the model."""
         now = {Layer.L5: (self.question,), Layer.W: self.work}
         return self._order({Layer.L4: self.history_messages, **now})
 
     def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
-        """Sort messages into the order in which they are sent. The uncached message comes last.
+        """Sort messages into the order of the request. The uncached message comes last.
 
         Args:
             messages: the messages of each layer.

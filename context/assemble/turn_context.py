@@ -83,7 +83,7 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
 def _is_retrieved(segment: Segment) -> bool:
     """Return whether a segment is a passage that was retrieved in this turn.
 
-    Notes cited in earlier turns do not count, because each of them takes only one line.
+    Notes cited in earlier turns are excluded, because each of them takes only one line.
     """
     return segment.is_retrieved and segment.layer is Layer.L3
 
