@@ -78,8 +78,9 @@ def compare_requests(
 
     Args:
         draft: the request as it will be sent.
-        previous: the previous request, as a draft or as JSON. None for the first request. If this
-            request continues the history of a draft, only the messages after it are compared.
+        previous: the previous request, as a draft or as JSON. None for the first request. If it is
+            a draft whose history this request continues, only the messages after that history are
+            compared.
         asked: the user message of the previous request.
         changes: the decisions since the previous request.
     """
@@ -114,7 +115,7 @@ def _collect_reasons(
 ) -> tuple[str, ...]:
     """Return the reasons for all changes of the prefix, in the order of the request.
 
-    If a hook changed a layer, the reasons given by the hook are used for that layer.
+    For a layer that a hook changed, the hook's own reasons are used.
 
     Args:
         found: the reasons found by comparing the messages.
@@ -225,10 +226,10 @@ class _PreviousRequest:
         self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
-        """Return how many leading messages of the previous request should be repeated unchanged.
+        """Return how many messages, from the start, this request should repeat unchanged.
 
-        In a new turn, these are the messages of the history. Within the same turn, they are all
-        messages except the last one if it is sent only once.
+        In a new turn, these are the messages of the history. Within the same turn, these are all
+        messages of the previous request, except a last one that is sent only once.
         """
         if not self.is_same_turn:
             return self.question
@@ -239,7 +240,14 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Return the index of the last user message, or of the last one with the given text."""
+        """Return the index of the last user message after the last answer.
+
+        If messages with the given text exist there, the last of these is used. If there is no user
+        message, the result is the number of messages.
+
+        Args:
+            text: the text of the user message, or None.
+        """
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]

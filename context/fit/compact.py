@@ -43,7 +43,7 @@ class History:
         shown: the turns as they are sent, oldest first.
         trim_input: the turns before any text was shortened, with the user message and tool calls in
             progress.
-        offsets: the indexes up to which messages of the turns are shortened or have to be.
+        offsets: the indexes up to which messages of the turns are or must be shortened.
         dropped_turns: older turns that requests no longer contain, as stored in the log.
         preamble: the tools and instructions of the session's requests.
     """
@@ -56,7 +56,7 @@ class History:
 
     @property
     def kept_as(self) -> TurnList:
-        """The turns as a compaction keeps them: answers in full, other messages still shortened."""
+        """The turns kept by a compaction: answers in full, other messages shortened as before."""
         return self.trim_input.shown_parts(self.offsets.after(0))[0]
 
 

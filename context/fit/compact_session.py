@@ -74,7 +74,7 @@ def _report_nothing(history: History) -> CompactionReport:
 
 @dataclass(frozen=True)
 class CompactionPreview:
-    """A preview of a compaction, with an outline in place of the model's summary.
+    """A preview of a compaction, which uses an outline instead of a model's summary.
 
     Attributes:
         report: the expected result of the compaction.

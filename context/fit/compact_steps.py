@@ -37,7 +37,7 @@ class CompactionInput:
 
     Attributes:
         shown: the turns as they are sent now, oldest first.
-        kept_as: these turns in the form in which the compaction keeps them, with answers in full.
+        kept_as: these turns as the compaction keeps them, with answers in full.
         said: these turns before any text was shortened.
         dropped_turns: older turns that requests no longer contain. The summary covers them too.
         continues: whether the session's requests start with `shown`, so that a call for the summary
@@ -100,7 +100,7 @@ class CompactionState:
 
     @property
     def first_kept(self) -> int:
-        """The index, among all turns, of the first one that is neither summarised nor dropped."""
+        """The index of the first turn that is neither summarised nor dropped, among all turns."""
         return self.summarised + self.drop_to
 
     def summary_tokens(self, counter: TokenCounter) -> int:
@@ -225,7 +225,7 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
 
 
 def _count_summarised(order: CompactionInput, state: CompactionState) -> int:
-    """Return how many old turns to summarise so that their summary and the other turns fit."""
+    """Return how many old turns to summarise, so that the summary and the other turns fit."""
     last = find_guaranteed_turn(state.turns)
     if order.is_whole:
         return last

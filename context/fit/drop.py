@@ -1,7 +1,7 @@
 """Choose which earlier turns a request keeps. Whole turns are dropped, oldest first.
 
-A drop that is stored in the log cuts the history to three quarters of its token budget, so that the
-next drop is not needed soon. Dropping one turn per request would invalidate the provider's prompt
+A drop that is stored in the log cuts the history to three quarters of its token budget, so the next
+drop is needed only much later. Dropping one turn per request would invalidate the provider's prompt
 cache every time.
 """
 
@@ -49,8 +49,8 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
     """Keep the newest whole turns that fit a token limit, for a single request.
 
-    Unlike in `fit_turns`, user messages after the last answered turn may be dropped. Such messages
-    remain in the history when the calls to answer them failed.
+    Unlike `fit_turns`, this function may drop user messages after the last answered turn. The
+    history contains unanswered user messages if calls to the model have failed.
 
     Args:
         turns: the turns to choose from, oldest first.

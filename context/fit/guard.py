@@ -288,7 +288,7 @@ def record_dropped_segment(segment: Segment, reason: str, counter: TokenCounter)
 def _cut_history(passing: _GuardState) -> _GuardState:
     """Drop old turns from this and later requests if the history itself exceeds its token budget.
 
-    The history is cut well below its budget, so that the next drop is not needed soon.
+    The history is cut well below its budget, so the next drop is needed only much later.
     """
     history_budget = passing.budget_beside(passing.lasting_tail_tokens)
     work = passing.draft.layers[Layer.W]
@@ -299,9 +299,9 @@ def _cut_history(passing: _GuardState) -> _GuardState:
 
 
 def _make_room(passing: _GuardState) -> _GuardState:
-    """Leave out old turns of this request only, if the user message with its context is large.
+    """Leave out old turns, from this request only, if the user message with its context is large.
 
-    Several passes may be needed, because pinned items of the dropped turns move to the context.
+    Several passes may be needed, because pinned items of dropped turns move to the context.
     """
     while passing.draft.used > passing.budget:
         fitted = fit_for_now(passing.draft.history, passing.history_budget_now)

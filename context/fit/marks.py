@@ -45,7 +45,7 @@ class CacheMark:
 
 
 def find_least_prefix(model: str) -> int | None:
-    """Return the size in tokens of the smallest prefix that a model's provider caches.
+    """Return how many tokens a prefix needs for a model's provider to cache it.
 
     Return None if the provider does not use cache marks.
 

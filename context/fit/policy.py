@@ -86,8 +86,8 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
     Args:
         plan: the plan of the request.
         request: the setup of the request.
-        why: the reason why the history would be compacted if no more messages were shortened, or
-            None if it would not be compacted.
+        why: the reason to compact the history if no more messages are shortened, or None if there
+            is no such reason.
     """
     history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
@@ -106,8 +106,8 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
 def decide_compaction(plan: RequestPlan, request: RequestSetup) -> Why | None:
     """Return the reason why the history must be compacted before the request, or None.
 
-    If the token budget is exhausted, the session is compacted before the next user message, even if
-    automatic compaction is disabled.
+    If automatic compaction is disabled, the history is compacted only before a user message, and
+    only if the used fraction of the token budget is above `BudgetPolicy.block_at`.
     """
     history_policy = request.inputs.history_policy
     if history_policy is None or _is_tripped(request):

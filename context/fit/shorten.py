@@ -2,8 +2,8 @@
 
 Retrieved passages are sent with the last user message. They are dropped first, lowest rank first.
 The other sources are then shortened section by section, in this order: notes from folders and tags,
-sources from earlier turns, attached notes. They are dropped only if even their shortest form does
-not fit. Selections and pinned items are never shortened. Each of them is either sent completely or
+sources from earlier turns, attached notes. They are dropped only if even their shortest version
+does not fit. Selections and pinned items are never shortened, but either sent completely or
 dropped. The latest attachment is shortened last.
 
 Source: the design document "Token Budget Enforcement", phase 2, and section "L2 Carry-Forward
@@ -72,7 +72,7 @@ def shorten_tail(tail: Tail, most_tokens: int) -> ShortenedTail:
 def shorten_segment(
     segment: Segment, most_tokens: int, counter: TokenCounter, tools: Tools = None
 ) -> Segment | None:
-    """Shorten a segment to a token limit, or return None if even its shortest form does not fit.
+    """Shorten a segment to a token limit, or return None if even its shortest version is too long.
 
     A shortened segment has no line numbers, because its lines differ from those of the source.
 
@@ -135,11 +135,11 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Return the longest form of a segment that fits a token limit, or None if no form fits.
+    """Shorten a segment no more than necessary, or return None if it still exceeds the limit.
 
     Args:
-        cut: builds the segment from a number of characters kept of each section, and a number of
-            sections.
+        cut: builds a shortened segment, given how many characters of each section to keep, and how
+            many sections.
         most_tokens: the token limit.
         sections: the number of sections to keep.
         counter: counts the tokens.
@@ -159,7 +159,7 @@ def _find_longest(
 
 
 def _shorten_most(segment: Segment, tail: Tail) -> Segment:
-    """Return the shortest form of a segment, or the segment itself if it cannot be shortened.
+    """Return the shortest version of a segment, or the segment itself if it cannot be shortened.
 
     Args:
         segment: the segment.
@@ -182,7 +182,7 @@ def _shorten_sections(segment: Segment, tools: Tools, preview_chars: int, sectio
 
 
 def _group_by_worth(segments: Sequence[Segment]) -> Iterable[Sequence[Segment]]:
-    """Group segments by how important they are, least important first.
+    """Group segments by importance, least important first.
 
     Retrieved passages come first, and the latest attachment comes last.
     """

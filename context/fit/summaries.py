@@ -139,8 +139,8 @@ QUOTING_MODEL: Final = "extractive"
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
     """Build an outline of old turns that is not longer than a token limit.
 
-    Long lines are shortened first. If this is not enough, the oldest turns are replaced with their
-    number. The same turns always give the same outline.
+    Long lines are shortened first. If this is not enough, the oldest lines are replaced with a line
+    that gives their number. The same turns always give the same outline.
     """
     # A line takes at least one token, so older turns cannot fit.
     for chars in LINE_CHARS if len(turns) <= most_tokens else ():
@@ -157,11 +157,12 @@ def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: Token
 def _select_newest(
     turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> list[str]:
-    """Return the newest lines of an outline that fit below a line that counts the omitted ones.
+    """Return the newest lines of an outline that fit a token limit.
 
     Args:
         turns: the turns to describe, oldest first.
-        most_tokens: the token limit of the outline.
+        most_tokens: the token limit of the outline. A part of it is reserved for a line with the
+            number of omitted lines.
         counter: counts the tokens.
     """
     free_tokens = most_tokens - count_message(
