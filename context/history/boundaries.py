@@ -74,22 +74,22 @@ class TrimOffsets:
         )
 
     def after(self, gone: int) -> "TrimOffsets":
-        """Adjust the offsets to the list of messages without its `gone` oldest ones.
+        """Adjust the offsets after the `gone` oldest messages were removed from the list.
 
-        The answers that remain are kept in full.
+        The remaining answers are not shortened.
         """
         return TrimOffsets(max(0, self.cleaned - gone), max(0, self.trimmed - gone))
 
     def form(self, at: int, message: Message, counter: TokenCounter) -> Message:
-        """Return a message in the form in which it is sent, which depends on its index.
+        """Return a message as sent to the model, shortened if its index is before the offsets.
 
-        The oldest messages get the text `[trimmed]`. In the next ones, line counts replace the
-        results of tools. The others are unchanged.
+        The oldest messages are replaced with `[trimmed]`. In the messages after them, tool results
+        are replaced with their line counts. All other messages are unchanged.
 
         Args:
             at: the index of the message.
             message: the message.
-            counter: counts tokens. A replacement that is larger than the original is not made.
+            counter: counts tokens. A message is not replaced if this would make it larger.
         """
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):
             return trim_message(message, counter)
@@ -100,8 +100,8 @@ def find_trim_offsets(trims: Sequence[TrimEntry], messages: Sequence[Message]) -
     """Return the indexes up to which messages are shortened.
 
     Args:
-        trims: the log entries that shorten messages. They must apply with the current token budget
-            and model.
+        trims: the log entries that shorten messages, and that apply to the current token budget and
+            model.
         messages: all messages of the history.
     """
     if not trims:
@@ -159,7 +159,7 @@ def count_dropped_turns(
 def show_turns(
     turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
 ) -> TurnList:
-    """Return turns in the form in which they are sent.
+    """Return turns as sent to the model, with old messages shortened.
 
     Args:
         reach: the indexes up to which messages are shortened.
@@ -185,7 +185,7 @@ def show_messages(
     pinned: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
-    """Return messages in the form in which they are sent.
+    """Return messages as sent to the model, with old messages shortened.
 
     Args:
         start: the index of the first message in the whole list.
@@ -333,7 +333,7 @@ class TrimInput:
         return (*self.history.messages, *question, *self.work)
 
     def shown(self, reach: TrimOffsets) -> tuple[Message, ...]:
-        """Return the messages in the form in which they are sent.
+        """Return the messages as sent to the model, with old messages shortened.
 
         Args:
             reach: the indexes up to which messages are shortened.

@@ -48,7 +48,7 @@ class Memory:
     """A session's memory at one position in the log.
 
     Attributes:
-        scratchpad: a text that the model uses for notes.
+        scratchpad: the model's notes, as text.
         progress: the objective and steps of the current task.
         facts: the facts that the model has recorded.
     """

@@ -52,7 +52,8 @@ class CurrentTurn:
     Attributes:
         patched: the turn's messages after the last patch of a hook or compaction, or None if there
             was no patch.
-        seen: how many of the turn's messages the patch applied to, including the user message.
+        seen: the number of the turn's messages to which the patch applied, including the user
+            message.
         memory: the session's memory at the start of the turn.
     """
 
@@ -98,7 +99,7 @@ class CurrentTurn:
         return (*self.patched, *self.turn.shown[self.seen :])
 
     def measure(self, counter: TokenCounter) -> MeasuredTurn:
-        """Return the turn with its token count, as if it were complete.
+        """Count the tokens of the turn as if it were complete, and return the measured turn.
 
         The result is cached per token counter.
         """
@@ -126,7 +127,7 @@ class CurrentTurn:
 
 @dataclass(frozen=True)
 class ReplayedPath:
-    """The turns and the state that result from the log entries of a branch.
+    """The turns and other state that were rebuilt from the log entries of a branch.
 
     Attributes:
         before: the log entries that were replayed.
@@ -160,7 +161,7 @@ class ReplayedPath:
 
     @property
     def turns(self) -> TurnList:
-        """All turns. The last one is counted as if it were complete."""
+        """All turns. The tokens of the last one are counted as if it were complete."""
         if self.open is None:
             return self.earlier
         return self.earlier.with_turn(self.open.measure(self.counter))
@@ -236,7 +237,7 @@ def _find_known_start(path: tuple[Entry, ...], counter: TokenCounter) -> Replaye
 def _find_last_question(path: tuple[Entry, ...]) -> int:
     """Return the index of the last user message.
 
-    If segments are stored directly before the message, return their index.
+    If segments are stored directly before the message, return their index instead.
     """
     at = len(path) - 1
     while at > 0 and not _is_question(path[at]):
@@ -296,7 +297,7 @@ class _Replayer:
 
         Args:
             entry: the log entry.
-            before: the path up to the entry. Only a pin entry needs it.
+            before: the path up to the entry, which is needed only if the entry pins something.
         """
         match entry:
             case MessageEntry() | CustomMessageEntry():

@@ -65,7 +65,7 @@ def make_interruption(last: Message) -> Message:
     """Build the assistant message that ends an interrupted turn.
 
     Args:
-        last: the last message of the turn, from whose id the id of the new message is derived.
+        last: the last message of the turn. The id of the new message is derived from its id.
     """
     return Message("assistant", INTERRUPTED, f"{last.id}:interrupted")
 

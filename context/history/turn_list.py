@@ -20,8 +20,8 @@ T = TypeVar("T")
 class TurnList(Sequence[MeasuredTurn]):
     """An immutable list of turns with their token counts, oldest first.
 
-    Lists with the same first turns share their data. Therefore the token count of any slice is
-    available without counting again.
+    Lists that begin with the same turns share their data, so the tokens of a slice need not be
+    counted again.
     """
 
     __slots__ = ("_start", "_stop", "_store")
@@ -124,7 +124,7 @@ class TurnList(Sequence[MeasuredTurn]):
     def accumulate(
         self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
     ) -> T:
-        """Compute a value over all turns, starting from a cached value of the first turns.
+        """Compute a value over all turns, starting from the cached value for the first turns.
 
         Args:
             form: the cache key. Each `extend` function needs its own key.
@@ -148,7 +148,7 @@ class TurnList(Sequence[MeasuredTurn]):
 
     @property
     def digest(self) -> bytes:
-        """A hash of all messages in the form in which they are sent."""
+        """A hash of all messages as sent to the model."""
         return self._store.digest(self._start, self._stop)
 
     @property
@@ -196,7 +196,10 @@ class EntryIds(Sequence[str]):
 
 
 class _Store:
-    """The data that lists with the same first turns share. Turns are only added to it."""
+    """The turns and cached values shared by lists that begin with the same turns.
+
+    Turns are added, but never removed.
+    """
 
     def __init__(self, turns: Iterable[MeasuredTurn]) -> None:
         self.turns: list[MeasuredTurn] = []
@@ -243,7 +246,7 @@ class _Store:
     def accumulate(
         self, form: Hashable, start: int, stop: int, extend: Callable[[Any, Any], Any]
     ) -> Any:
-        """Compute a value over a range of turns, starting from a cached value of the first turns.
+        """Compute a value over a range of turns, starting from a cached value for the first turns.
 
         Args:
             form: the cache key.

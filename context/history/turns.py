@@ -167,7 +167,7 @@ def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
 
 
 def is_continuation(entry: TurnEntry) -> bool:
-    """Return whether a log entry asks the model to continue an answer that broke off."""
+    """Return whether a log entry asks the model to continue an answer that was cut off."""
     return isinstance(entry, CustomMessageEntry) and entry.custom_type == CONTINUATION
 
 
@@ -303,7 +303,7 @@ class MeasuredTurn:
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the turn's messages in the form in which they are sent."""
+        """A hash of the turn's messages as sent to the model."""
         return b"".join(message.digest for message in self.messages)
 
     @property
