@@ -30,7 +30,7 @@ class EntryTree:
         self._links.add(entries[self._links.count :])
 
     def with_entries(self, more: Sequence[Entry]) -> "EntryTree":
-        """Return a new tree with more entries at the end. Existing links are reused."""
+        """Return a new tree with entries added at the end. Existing links are reused."""
         entries, links = (*self._entries, *more), self._links
         is_last = links.count == len(self._entries)
         is_new = is_last and not any(entry.id in links.places for entry in more)
@@ -224,7 +224,7 @@ class EntryTree:
 
 
 class _Links:
-    """The links between entries and their parents. Trees with the same first entries share them.
+    """The links from entries to their parents, shared by trees that begin with the same entries.
 
     Links are only added, never changed.
 
