@@ -1,4 +1,4 @@
-"""Build the requests to a language model: their content, its order and its size.
+"""Build the requests to a language model: their content, order and size.
 
 `pipeline.prepare` builds a request of a turn. `pipeline.prepare_call` builds a single call outside
 of any turn.

@@ -229,7 +229,7 @@ def _list_left_out(
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
     """Yield a record for each source of an earlier turn that cannot be sent again.
 
-    Such a source is missing, excluded or unreadable now.
+    The source may be missing, unreadable or excluded, or an image that the model cannot read.
     """
     for use in segments:
         if use.reason in LOSSES and use.segment.layer is Layer.L2:
@@ -270,10 +270,7 @@ def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
 
 
 def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUse]:
-    """Yield a record for each attachment that is not sent.
-
-    These are the attachments that do not fit, and the images that the model cannot read.
-    """
+    """Yield a record for each attachment that does not fit, or that the model cannot read."""
     for segment in inputs.unsent:
         size = _count_whole(segment, plan.draft.tail.counter)
         yield SegmentUse(segment, 0, size, "dropped", _find_unsent_reason(inputs, segment))

@@ -29,11 +29,11 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
-    """Shorten a text to about `max_chars` characters, and append an ellipsis.
+    """Shorten text to about `max_chars` characters, and append an ellipsis.
 
-    The text is cut at the end of a sentence if possible, otherwise at the end of a paragraph, at
-    the end of a word, or exactly at the limit. The ellipsis is not counted. A text that is not
-    longer than the limit is returned unchanged.
+    If possible, the text is cut at the end of a sentence, otherwise at the end of a paragraph, at
+    the end of a word, or exactly at the limit. The ellipsis is not counted. Shorter text is
+    returned unchanged.
     """
     if len(text) <= max_chars:
         return text
@@ -53,10 +53,10 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
 def compact_by_section(
     text: str, preview_chars: int = PREVIEW_CHARS, max_sections: int = MOST_SECTIONS
 ) -> str:
-    """Shorten a Markdown text to its headings and the start of each section.
+    """Shorten Markdown to its headings and the start of each section.
 
-    Text before the first heading counts as a section. A text with a single section is truncated as
-    a whole.
+    Text before the first heading counts as a section. Text with a single section is truncated as a
+    whole.
 
     Args:
         text: the text in Markdown.
@@ -92,7 +92,7 @@ def prior_context(source: str, kind: str, text: str, tools: Tools = None) -> str
 def shorten_carried_text(source: str, kind: str, text: str, tools: Tools = None) -> str:
     """Shorten the text of an attachment that is repeated in later requests, if it is long.
 
-    Unlike in `prior_context`, the text is not escaped and not put into an XML element.
+    Unlike `prior_context`, this function neither escapes the text nor wraps it in an XML element.
 
     Args:
         source: the path or URL of the attachment.
@@ -112,10 +112,10 @@ def shorten_text(
     max_sections: int = MOST_SECTIONS,
     tools: Tools = None,
 ) -> str:
-    """Reduce a text to headings and previews, and explain how to read the full text.
+    """Reduce text to headings and previews, and explain how to read the full text.
 
     The last line names the tool to use. If the tool is not available, the line tells the model to
-    ask the user. The line is not repeated when a text is shortened again.
+    ask the user. When text is shortened again, the line is not repeated.
 
     Args:
         source: the path or URL of the text.
@@ -134,7 +134,7 @@ def shorten_text(
 
 
 def wrap_prior(source: str, kind: str, content: str) -> str:
-    """Put the escaped text of an earlier attachment into an XML element that names its source.
+    """Wrap the escaped text of an earlier attachment in an XML element that names its source.
 
     Args:
         source: the path or URL of the attachment.
@@ -182,7 +182,7 @@ def _split_sections(text: str) -> list[_Section]:
 def _update_fence(line: str, fence: str) -> str:
     """Return the code fence that is open after a line, or an empty string if none is open.
 
-    A code fence is closed by at least as many of the same characters.
+    A closing code fence has at least as many characters as the opening one, and the same kind.
 
     Args:
         line: the next line of the text.

@@ -39,5 +39,5 @@ def _clean(content: str) -> str:
 
 
 def _count_lines(text: str) -> int:
-    """Count the lines of a text. A trailing newline does not start another line."""
+    """Count the lines of text. A trailing newline does not start another line."""
     return text.count("\n") + (bool(text) and not text.endswith("\n"))

@@ -100,10 +100,10 @@ class ConversationSignals(NamedTuple):
 
     @property
     def clearing(self) -> tuple[float, int]:
-        """Which old tool results to clear, as a pair of a fraction and a size in bytes.
+        """Which old tool results to clear: a fraction of the messages, and a minimum size in bytes.
 
-        The fraction says how many of the messages, starting with the oldest, are considered. Their
-        tool results are cleared if they have at least the given size.
+        Only that fraction of the messages is considered, starting with the oldest. Tool results in
+        these messages are cleared if they have at least the minimum size.
         """
         if self.error_density > HIGH_ERROR_DENSITY:
             return 0.35, LARGE_RESULT_BYTES
@@ -120,7 +120,7 @@ def find_safe_split(messages: Sequence[Message], target: int) -> int:
         target: the preferred index.
 
     Returns:
-        The last such index at or before `target`, but at least 2.
+        The last safe index at or before `target`, but at least 2.
     """
     unsafe = _find_positions_inside_calls(messages)
     for at in range(min(target, len(messages)), LEAST_SPLIT - 1, -1):

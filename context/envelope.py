@@ -63,7 +63,7 @@ class Messages:
 
 
 class CancelPort(Protocol):
-    """The interface of an object that tells whether the user has cancelled an operation."""
+    """The interface of a cancel token: it says whether the user has cancelled an operation."""
 
     @property
     def is_cancelled(self) -> bool:
@@ -110,7 +110,7 @@ class ContextEnvelope:
     def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Build an envelope from its JSON object.
 
-        The joined text of the system parts (`compiled`) is computed again and not read.
+        The joined text of the system parts (`compiled`) is not read, but computed from the parts.
 
         Raises:
             MalformedEnvelope: when a field has the wrong type or a required one is missing.

@@ -1,4 +1,4 @@
-"""The layers of a request, and the segments of which layers consist.
+"""The layers of a request, and the segments that they consist of.
 
 A layer is a kind of content, and a segment is a single source, such as a note. The text of a
 segment is escaped when the segment is created, so that notes may contain any XML tag. Rendered text
@@ -67,7 +67,7 @@ WIRE_ORDER: Final[tuple[Layer, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ImageData:
-    """An image in the form in which it is sent to a model.
+    """An image as it is sent to a model.
 
     Attributes:
         media_type: the media type, such as `image/png`.
@@ -118,7 +118,8 @@ class Segment:
         derived: how the text was produced, such as `map_reduce` for notes that a model wrote while
             reading. An empty string for the original text.
         whole_tokens: the token count of the whole attachment if this segment is an excerpt of it,
-            otherwise None. In a preview, an excerpt is a text of about the size that will be sent.
+            otherwise None. In a preview, an excerpt only has about the size of the text that will
+            be sent.
         image: the image sent with the text, or None. The log stores it only for the turn in which
             it was attached (L3), because later turns (L2) repeat the same image.
     """
@@ -175,7 +176,7 @@ class Segment:
 
     @property
     def is_excerpt(self) -> bool:
-        """Whether the segment is a passage from an attachment that was too large to be sent."""
+        """Whether the segment is a passage from an attachment that is too large to send in full."""
         return self.kind == "passage" and self.whole_tokens is not None
 
     @property

@@ -14,8 +14,8 @@ from context.layers import replace_surrogates
 class FrozenMapping(Mapping[str, object]):
     """An immutable, hashable JSON object with sorted keys.
 
-    Because of the sorted keys, equal objects render to equal bytes. Objects are compared by their
-    JSON, so `1`, `1.0` and `true` differ.
+    The keys are sorted, so that equal objects are encoded as equal bytes. Objects are compared by
+    their JSON, so `1`, `1.0` and `true` differ.
     """
 
     def __init__(self, items: Mapping[str, object]) -> None:

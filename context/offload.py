@@ -57,7 +57,7 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
 
 
 def is_offload_stub(content: str) -> bool:
-    """Return whether a text is a stub, which replaces a large tool result in a request."""
+    """Return whether text is a stub, which replaces a large tool result in a request."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
 
 

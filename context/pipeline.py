@@ -125,7 +125,7 @@ class _FittedPlan:
     def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
         """Return the request plan.
 
-        If most of the token budget is used, the plan contains a note about this.
+        If most of the token budget is used, a note in the plan tells the model so.
         """
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy

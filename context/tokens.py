@@ -56,10 +56,10 @@ class TokenCounter(Protocol):
         """The number of tokens that each message part needs in addition to its text."""
 
     def count(self, text: str) -> int:
-        """Count the tokens of a text. Implementations must be fast even for very long texts."""
+        """Count the tokens of text. Implementations must be fast even for very long text."""
 
     def __hash__(self) -> int:
-        """Return a hash of the counter's settings, because token counts are cached by counter."""
+        """Return a hash of the counter's settings. Token counts are cached by this hash."""
 
 
 @runtime_checkable
@@ -118,7 +118,7 @@ def count_merged(
         before: the first message.
         after: the second message.
         counter: counts the tokens.
-        joined: those of the two messages that are already part of a merged message.
+        joined: which of these messages are already part of a merged message.
     """
     if not is_merged(before, after):
         return 0
@@ -147,7 +147,7 @@ def count_segment_image(segment: Segment, counter: TokenCounter) -> int:
 
 
 def count_part(text: str, counter: TokenCounter) -> int:
-    """Count the tokens of a text sent as a message part."""
+    """Count the tokens of text that is sent as a message part."""
     return counter.count(text) + counter.part_overhead
 
 

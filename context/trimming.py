@@ -39,15 +39,15 @@ TOOL_TOKENS: Final = 8
 
 
 def bytes_to_tokens(n_bytes: int) -> int:
-    """Estimate the token count of a text from its number of bytes.
+    """Estimate the token count of text from its number of bytes.
 
-    The estimate is the number divided by 3.5, rounded up.
+    The estimate is the number of bytes divided by 3.5, rounded up.
     """
     return math.ceil(n_bytes / BYTES_PER_TOKEN)
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Estimate the token count of messages, with five percent added to be safe."""
+    """Estimate the token count of messages, plus a safety margin of five percent."""
     return _with_safety(sum(_message_tokens(message) for message in messages))
 
 
@@ -150,10 +150,10 @@ class ContextTrimmer:
 
 
 def keep_from_index(messages: Sequence[Message], keep_last: int) -> int:
-    """Return the index from which messages are trimmed last.
+    """Return the index of the first message that is trimmed only as a last resort.
 
-    This is the index of the oldest of the `keep_last` newest assistant messages. It is 0 if there
-    are fewer assistant messages. If none is to be kept, it is the number of messages.
+    This is the oldest of the `keep_last` newest assistant messages. The result is 0 if there are
+    fewer assistant messages. If `keep_last` is 0 or less, it is the number of messages.
     """
     if keep_last <= 0:
         return len(messages)
