@@ -35,10 +35,9 @@ def _clean_import_path() -> None:
 def _open_missing_streams() -> None:
     """Redirect standard streams to the null device if they were closed before the start.
 
-    A shell closes standard output with `>&-`, for example. Without the redirection, the next file
-    that is opened, such as a chat's file, could get the closed stream's file descriptor, and a
-    library that prints would write into that file. Commands still report that a closed standard
-    output cannot be written.
+    For example, a shell closes standard output with `>&-`. The next file that is opened, such as a
+    chat's file, could then get the closed stream's file descriptor, and a library that prints would
+    write into this file. Commands still report that a closed standard output cannot be written.
     """
     flags = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
     for number, name in enumerate(("stdin", "stdout", "stderr")):

@@ -1,6 +1,6 @@
 """Parse and run slash commands: messages that start with `/` and are not sent to a model.
 
-The output of a command is shown in the chat until it is closed. It is neither stored nor sent.
+The output of a command is shown until the chat is closed, but neither stored nor sent.
 """
 
 import re

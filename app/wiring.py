@@ -76,8 +76,8 @@ def open_vault(assistant: Assistant, named: str | None, session: str | None = No
 def find_vault(assistant: Assistant, named: str | None, session: str | None = None) -> Path | None:
     """Return the folder to open as the vault, or None if there is none.
 
-    This is the folder `named`, else the vault of the chat, else the vault in the settings. For the
-    last two, the new path is returned if the folder was moved and opened at its new path.
+    This is the folder `named`, else the vault of the chat, else the vault in the settings. If a
+    stored folder was moved and then opened as a vault, its new path is returned.
 
     Args:
         assistant: provides the settings and chats.

@@ -8,7 +8,7 @@ A file's name is the command's name. Its text may contain placeholders:
     {#tag}          all notes with a tag
 
 A placeholder is replaced with the note's path or the tag, and the notes are attached to the
-message. Their text thus reaches the model as data, and not as a part of the question.
+message. In this way, models receive their text as data, not as part of the question.
 """
 
 import re

@@ -177,8 +177,8 @@ def _describe_problem(subject: str, error: BaseException, what: str = "does not 
     """Log an error about hooks, and return a sentence that describes the error to the user.
 
     Args:
-        subject: the name of the hook or file, with which the sentence begins.
-        error: the error, with which the sentence ends.
+        subject: the name of the hook or file, which starts the sentence.
+        error: the error, which ends the sentence.
         what: the phrase after the subject, such as "does not run".
     """
     _log.warning("%s %s", subject, what, exc_info=error)

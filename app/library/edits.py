@@ -156,7 +156,7 @@ class NoteEdits:
 class UserEdits:
     """Makes the user's edits to notes in the open vault, and records them in the journal.
 
-    Each edit forms an edit run (a group of edits) of its own, which `NoteEdits.undo` can undo.
+    `NoteEdits.undo` can undo each of these edits separately.
     """
 
     def __init__(self, edits: NoteEdits, vault: OpenVault, settings: SettingsStore) -> None:

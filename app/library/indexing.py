@@ -108,7 +108,7 @@ class AnswerUpdates:
 
 
 class _AnswerUpdate:
-    """An index update in its own thread, which a turn follows for a limited time.
+    """An index update in its own thread. A turn waits for a limited time until it ends.
 
     Attributes:
         is_running: whether the update is running.

@@ -1,8 +1,8 @@
 """Instructions for models in the vault's AGENTS.md, and the user's decision about them.
 
-Anyone who can write to a vault can add an AGENTS.md, and models would follow it. The file is
-therefore shown to the user first, whose decision applies only to the exact text shown. Each
-decision is stored in a small file that is named after the text's digest.
+Anyone who can write to a vault can add an AGENTS.md, and models would follow it. Therefore, the
+file is first shown to the user, who accepts or rejects it. The decision applies only to the exact
+text shown. Each decision is stored in a small file that is named after the text's digest.
 """
 
 import logging

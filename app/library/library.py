@@ -356,7 +356,7 @@ class Library(FolderFiles):
         return self._index.build_link_resolver()
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the given paths that models may currently read."""
+        """Return the given paths, except those that models may not read now."""
         return self._index.filter_allowed(paths)
 
     def health(self) -> list[tuple[str, bool, str]]:

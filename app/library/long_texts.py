@@ -133,7 +133,7 @@ class LongTexts:
 
 
 def _find_names(file: Path, names: Iterable[str]) -> set[str]:
-    """Return those of the given names that occur in a file."""
+    """Return which of the given names occur in a file."""
     found: set[str] = set()
     rest = b""
     try:

@@ -151,7 +151,7 @@ class Session:
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def list_degraded(self) -> tuple[str, ...]:
-        """Return one sentence for each way in which `state.db` has failed."""
+        """Return one sentence for each kind of failure of `state.db`."""
         return tuple(self._degraded)
 
     def append(self, entries: Sequence[Entry]) -> None:

@@ -196,7 +196,7 @@ class TurnBuilder:
         self.local.keep_only((model or values.chat_model, values.chat_summary_model))
 
     def find_library(self, mode: Mode, project: str | None) -> Library:
-        """Return the library that turns in a mode use.
+        """Return the library for turns in a mode.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
