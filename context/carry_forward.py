@@ -31,9 +31,8 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
     """Shorten text to about `max_chars` characters, and append an ellipsis.
 
-    If possible, the text is cut at the end of a sentence, otherwise at the end of a paragraph, at
-    the end of a word, or exactly at the limit. The ellipsis is not counted. Shorter text is
-    returned unchanged.
+    The text is cut at the end of a sentence, a paragraph or a word, in this order of preference, or
+    else exactly at the limit. The ellipsis is not counted. Shorter text is returned unchanged.
     """
     if len(text) <= max_chars:
         return text

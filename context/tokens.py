@@ -64,7 +64,7 @@ class TokenCounter(Protocol):
 
 @runtime_checkable
 class ImageCounter(Protocol):
-    """The interface of a token counter that also counts images, by the rules of the provider."""
+    """The interface of a token counter that also counts images, following the provider's rules."""
 
     def count_image(self, data: str) -> int:
         """Count the tokens of a base64-encoded image.

@@ -89,11 +89,11 @@ def add_entries(
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
-    """Link log entries into a chain, in which each entry follows the one before it.
+    """Link log entries into a chain by setting their parent ids.
 
     Args:
         entries: the entries in order.
-        parent: the id of the entry that the first one follows.
+        parent: the parent id of the first entry.
     """
     chain: list[Entry] = []
     for entry in entries:
@@ -159,7 +159,7 @@ def _make_hooked_path(
 def make_uncached_message(texts: Iterable[str], messages: Iterable[Message]) -> Message | None:
     """Join texts and messages that are sent with only one request into a single message.
 
-    Return None if there are none.
+    Return None if there is nothing to send.
     """
     parts: list[Part] = [TextPart(text) for text in texts if text]
     for message in messages:
@@ -178,7 +178,7 @@ def make_transform_entries(
 
     Args:
         transforms: the changes.
-        parent: the id of the entry that the first one follows, or None.
+        parent: the parent id of the first new entry, or None.
         now: the current time in ISO 8601 and UTC.
     """
     entries: list[TransformEntry] = []
@@ -249,7 +249,7 @@ def _keep_runnable(
     A hook's patch can describe a new tool, but it cannot add the code that runs the tool.
 
     Args:
-        hooked_path: the tools after the changes of hooks.
+        hooked_path: contains the tools, as changed by hooks.
         given: the tools that can run.
     """
     names = {tool.name for tool in given}

@@ -61,7 +61,7 @@ class SummaryTask:
 
     @property
     def shortened(self) -> tuple[MeasuredTurn, ...]:
-        """The turns whose text or tool results are shortened in `sent`, with their full text."""
+        """The full text of the turns that are shortened in `sent`."""
         counter = self.preamble.counter
         pairs = zip(self.sent, self.said, strict=False)
         return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)

@@ -1,4 +1,4 @@
-"""The draft of a request: its messages in the order in which they are sent, with token counts."""
+"""The draft of a request: its messages in sending order, with token counts."""
 
 import hashlib
 from collections.abc import Mapping
@@ -80,8 +80,8 @@ class Tail:
     """The last user message of a request, together with the context sent with it.
 
     Attributes:
-        segments: the context from earlier turns (L2) and of this turn (L3), in the order in which
-            it was attached or ranked.
+        segments: the context from earlier turns (L2) and of this turn (L3), in order of attachment
+            or rank.
         question: the text that the user typed, without context.
         notes: the ephemeral text for the model (layer E) at the start of the turn, such as the
             session's memory, or an empty string.
@@ -185,7 +185,7 @@ class RequestDraft:
 
     @property
     def uncached_tokens(self) -> int:
-        """The token count of the message that is sent only with this request, or 0 without one."""
+        """The token count of the message that is sent only with this request, if any."""
         if self.uncached is None:
             return 0
         return count_message(self.uncached, self.tail.counter) - self._merged[-1]

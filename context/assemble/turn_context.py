@@ -62,7 +62,7 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
     """Compute how many tokens to reserve for user messages in this and later requests.
 
     This is the size of the user message with its context (the tail), but at most a quarter of the
-    budget, so that one large user message does not shorten the history permanently. The limit does
+    budget. Thus, one large user message does not shorten the history permanently. The limit does
     not apply if the last three turns exceeded it too.
 
     Args:

@@ -41,8 +41,8 @@ class History:
 
     Attributes:
         shown: the turns as they are sent, oldest first.
-        trim_input: the turns before any text was shortened, with the user message and tool calls in
-            progress.
+        trim_input: the turns before any text was shortened, and the user message and tool calls of
+            the turn in progress.
         offsets: the indexes up to which messages of the turns are or must be shortened.
         dropped_turns: older turns that requests no longer contain, as stored in the log.
         preamble: the tools and instructions of the session's requests.
@@ -206,7 +206,7 @@ def _trim_again(
 
 
 def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
-    """Return the history that is to be compacted before a request.
+    """Build the history to compact before a request.
 
     Args:
         sent: the request plan, with messages shortened as stored in the log.

@@ -1,8 +1,8 @@
 """Choose which earlier turns a request keeps. Whole turns are dropped, oldest first.
 
-A drop that is stored in the log cuts the history to three quarters of its token budget, so the next
-drop is needed only much later. Dropping one turn per request would invalidate the provider's prompt
-cache every time.
+A drop that is stored in the log cuts the history to three quarters of its token budget. The next
+drop is then needed only much later. Dropping one turn per request would invalidate the provider's
+prompt cache every time.
 """
 
 from collections.abc import Sequence

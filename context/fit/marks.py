@@ -1,4 +1,4 @@
-"""Place cache marks, which tell a provider up to where it may cache a request.
+"""Place cache marks, which tell a provider up to which point it may cache a request.
 
 At most four positions are marked, and only where the part of the request before the mark is large
 enough to be cached. Content that is sent only once is never marked.
@@ -67,8 +67,7 @@ def place_marks(
     Args:
         draft: the content of the request.
         model: the name of the model.
-        boundary: the id of a message in the first turn that should be marked too, such as a
-            summary, or None.
+        boundary: the id of another message to mark, such as a summary in the first turn, or None.
     """
     least = find_least_prefix(model)
     if least is None:

@@ -106,8 +106,8 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
 def decide_compaction(plan: RequestPlan, request: RequestSetup) -> Why | None:
     """Return the reason why the history must be compacted before the request, or None.
 
-    If automatic compaction is disabled, the history is compacted only before a user message, and
-    only if the used fraction of the token budget is above `BudgetPolicy.block_at`.
+    If automatic compaction is disabled, the history is compacted only at the start of a turn, if
+    the used fraction of the token budget exceeds `BudgetPolicy.block_at`.
     """
     history_policy = request.inputs.history_policy
     if history_policy is None or _is_tripped(request):
@@ -143,7 +143,7 @@ def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> Re
     Args:
         draft: the content of the request.
         budget: the token limit of the request.
-        policy: the fraction of the limit from which the message is added.
+        policy: contains the fraction of the limit above which the message is added.
     """
     can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
     if not can_compact or not policy.should_trim(draft.used, budget):

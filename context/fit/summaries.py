@@ -36,7 +36,7 @@ def format_summary(text: str) -> str:
 def check_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
-    """Check a model's summary, truncate it to its maximum length, and return it as it is sent.
+    """Check a model's summary, truncate it if it is too long, and return it as sent to the model.
 
     Args:
         text: the summary.
@@ -64,7 +64,7 @@ def check_summary(
 def check_given_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
-    """Check a summary that the user has reviewed, and return it as it is sent.
+    """Check a summary that the user has reviewed, and return it as sent to the model.
 
     The summary is never truncated.
 
@@ -105,7 +105,7 @@ def check_length(text: str, tokens: int, most_tokens: int) -> None:
 def restore_results(
     turns: Sequence[MeasuredTurn], counter: TokenCounter
 ) -> tuple[MeasuredTurn, ...]:
-    """Return turns in which cleared tool results are restored.
+    """Restore cleared tool results in turns.
 
     An earlier compaction replaced the text of these results with line counts.
     """

@@ -1,11 +1,11 @@
 """Plan which messages of the history and of the current tool calls to shorten.
 
-When 80 percent of the token budget is used, tool results and the text around tool calls are
-replaced with `[trimmed]`, oldest first, until 60 percent is used. After that, no more messages are
-shortened for many turns. Final answers are needed for summaries, so they are shortened only if no
-compaction can run. The newest answers and the latest tool results are never shortened. The newest
-assistant messages are shortened last. After a compaction, a new plan is made for the remaining
-turns.
+When more of the token budget is used than `BudgetPolicy.trim_at` allows, messages are shortened
+until 60 percent is used: the oldest tool results, and the text around tool calls, are replaced with
+`[trimmed]`. After that, no more messages are shortened for many turns. Final answers are needed for
+summaries, so they are shortened only if no compaction can run. The newest answers and the latest
+tool results are never shortened. The newest assistant messages are shortened last. After a
+compaction, a new plan is made for the remaining turns.
 
 Source: the design documents "Budget-Aware Trimming"; "Context Engineering Optimization", section
 3.5.

@@ -132,7 +132,7 @@ def find_answers_end(trim: TrimEntry) -> str | None:
 
 
 def add_trim(trims: tuple[TrimEntry, ...], new: TrimEntry) -> tuple[TrimEntry, ...]:
-    """Return the trim entries that are in effect once a new one is added.
+    """Add a new trim entry to those in effect, and return the result.
 
     Args:
         trims: the entries in effect before.
@@ -309,7 +309,7 @@ def _with_parts(message: Message, parts: tuple[Part, ...]) -> Message:
 
 @dataclass(frozen=True)
 class TrimInput:
-    """The messages that may be shortened, in full and in the order in which they are sent.
+    """The full messages that may be shortened, in sending order.
 
     Attributes:
         history: the earlier turns, without those that requests no longer contain.

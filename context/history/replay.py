@@ -118,9 +118,9 @@ class CurrentTurn:
         return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
-        """Return a copy of the turn with the messages that result from a patch.
+        """Return a copy of the turn with its messages replaced by the result of a patch.
 
-        The patch is that of a hook or a compaction.
+        The patch comes from a hook or a compaction.
         """
         return replace(self, patched=tuple(messages), seen=len(self.turn.shown))
 

@@ -139,7 +139,7 @@ class DropEntry(BoundaryEntry):
 
 @dataclass(frozen=True, slots=True)
 class TrimEntry(BoundaryEntry):
-    """Replaces old tool results and answers in later requests with short texts."""
+    """Replaces old tool results and answers in later requests with placeholders."""
 
     type: ClassVar[str] = "trim"
 

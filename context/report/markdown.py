@@ -50,8 +50,8 @@ def envelope_markdown(context: Json, body: Json) -> str:
     """Render a whole request as Markdown, starting with the context report.
 
     Args:
-        context: the JSON of a `ContextReport`, to which the session's `ephemeral_log` is added: the
-            messages that were each sent with one request only.
+        context: the JSON of a `ContextReport`. The key `ephemeral_log` is added: the messages that
+            were sent with a single request only.
         body: the request as JSON, in a form that does not depend on the provider.
     """
     messages = body["messages"]

@@ -37,7 +37,7 @@ class LayerUse:
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """The use of a segment in a request: whether the segment is sent, shortened or left out.
+    """How a request uses a segment: in full, shortened or not at all.
 
     Attributes:
         tokens: the token count as sent, or 0 if the segment is left out.
