@@ -145,6 +145,7 @@ def lock(handle: int) -> None:
 
     Raises:
         BlockingIOError: the file is already locked.
+        OSError: the file system does not support locks.
     """
     if sys.platform == "win32":
         os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)

@@ -47,6 +47,8 @@ class FaultReporter:
     def report(self, fault: BaseException | str, where: str) -> None:
         """Log an exception or message, and call the listener.
 
+        Repeats within a minute are only counted.
+
         Args:
             fault: the exception, or a message from a library.
             where: the thread or callback in which it occurred.

@@ -77,6 +77,7 @@ class Startup:
 
         Raises:
             BadSetting: a setting is unknown or out of range.
+            VaultNotChosen: the folder of the vault is blank.
             VaultError: the vault cannot be opened.
         """
         if self._overrides:

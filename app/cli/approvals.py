@@ -102,7 +102,7 @@ def _ask_about_hunk(number: int, hunks: int, cancel: CancelToken) -> str:
     The result is an empty string if the turn is cancelled or the input has ended.
 
     Args:
-        number: the number of the hunk, counted from 1.
+        number: the index of the hunk, counted from 0.
         hunks: the number of all hunks.
         cancel: the cancel token of the turn.
     """

@@ -227,8 +227,8 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 def ask_about_instructions(assistant: Assistant, project: str | None = None) -> None:
     """Ask in the terminal whether models may use an AGENTS.md, and store the answer.
 
-    The user is not asked if there is no terminal or no AGENTS.md, or if the decision was already
-    made.
+    The user is not asked if there is no terminal or no readable AGENTS.md, or if the decision was
+    already made.
 
     Args:
         assistant: the assistant with the open vault.

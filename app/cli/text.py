@@ -184,7 +184,7 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Format the cost of reading attachments in full, part by part, as lines."""
+    """Format the cost of reading attachments part by part, as lines."""
     for part in cost["attachments"]:
         yield (
             f"{place(part['source'], part['lines'])} is too large to be sent: "

@@ -156,7 +156,8 @@ class SettingsStore:
         """Validate a value, write it to the file, apply it, and return the value as it was stored.
 
         Raises:
-            BadSetting: the value is out of range, or the file cannot be parsed. Nothing is changed.
+            BadSetting: the key is unknown, the value is invalid, or the file cannot be parsed.
+                Nothing is changed.
             StorageFailed: the file cannot be written.
         """
         with self._lock:

@@ -89,8 +89,8 @@ class LongTexts:
     def sweep(self, referring: Iterable[Path]) -> tuple[str, ...]:
         """Remove unused texts and images, and return the names of the removed folders.
 
-        Texts and images are unused if none of the given files refers to them. If one of these files
-        cannot be read, nothing is removed.
+        Texts and images are unused if none of the given files refers to them. Recently stored ones
+        are kept. If one of the given files cannot be read, nothing is removed.
 
         Args:
             referring: the files that may refer to stored texts and images: drafts, chats, and files

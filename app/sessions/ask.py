@@ -390,7 +390,7 @@ class TurnRunner:
 
 
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
-    """Return a request with the project of its chat. Without a chat, the request is unchanged."""
+    """Return the request with the chat's project filled in, or unchanged without a chat."""
     return request if chat is None else replace(request, project=chat.header.project)
 
 

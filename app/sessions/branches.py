@@ -236,7 +236,7 @@ class BranchEditor:
         Raises:
             SessionMissing: the chat does not exist.
             SessionBusy: the chat is being written to.
-            InvalidRequest: the content is neither text nor a list of texts and images.
+            InvalidRequest: the content is blank, or is neither text nor a list of texts and images.
         """
         message = read_program_message(content)
         with self._sessions.open(session) as chat:
@@ -322,7 +322,8 @@ class ChatCompactor:
         """Store the draft of a summary, whose text the user may have edited.
 
         Raises:
-            InvalidRequest: the chat was continued since the draft, or the text is too long.
+            InvalidRequest: the chat was continued since the draft, or the text is empty or too
+                long.
         """
         maker: Any = draft.report.by
         with self._sessions.open(session) as chat:
@@ -344,7 +345,7 @@ class ChatCompactor:
         `entry` is the id of the log entry that stores the compaction.
 
         Raises:
-            InvalidRequest: a later summary has replaced this one, or the text is too long.
+            InvalidRequest: a later summary has replaced this one, or the text is empty or too long.
         """
         with self._sessions.open(session) as chat:
             chain, turn = self._build(chat, model)

@@ -137,7 +137,7 @@ class Session:
             entry: the parent of the next entry, or None for the beginning of the chat.
 
         Raises:
-            NotFound: there is no such entry in the tree.
+            NotFound: the log has no such entry.
         """
         self._active = () if entry is None else self.path_to(entry)
 

@@ -131,7 +131,7 @@ def find_last_mode(path: Sequence[Entry]) -> Mode:
     """Return the mode of the last question on a branch.
 
     If an older version of Strata did not record the mode, it is "vault" if the turn has passages or
-    an empty search result, otherwise "chat".
+    an empty search result, otherwise "chat". Without any question, it is "vault".
     """
     question = last_question(path)
     if question is None:
@@ -234,7 +234,7 @@ class _Again:
     def select(self, selection: Selection, made: Mapping[_Place, Segment]) -> None:
         """Attach a selection again, with the text that was sent with the question.
 
-        If models may no longer read the note, the reason is added to the lost attachments instead.
+        If the note can no longer be attached, the reason is added to the lost attachments instead.
 
         Args:
             selection: the range of lines.
@@ -268,7 +268,7 @@ def read_program_message(content: str | Sequence[Any]) -> Message:
     """Convert another program's message to the user message that models receive.
 
     Raises:
-        InvalidRequest: the content is neither text nor a list of texts and images.
+        InvalidRequest: the content is blank, or is neither text nor a list of texts and images.
     """
     try:
         message = Message.from_dict({"role": "user", "content": content})
