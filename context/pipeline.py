@@ -123,10 +123,7 @@ class _FittedPlan:
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
     def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
-        """Return the request plan.
-
-        If most of the token budget is used, a note in the plan tells the model so.
-        """
+        """Return the request plan. A note tells the model if most of the token budget is used."""
         history_policy = request.inputs.history_policy
         policy = BudgetPolicy() if history_policy is None else history_policy.policy
         draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
@@ -141,7 +138,7 @@ def _trim_and_compact(request: RequestSetup, hooked_path: HookedPath, is_sent: b
     """Shorten old messages and compact the history, as the history policy decides.
 
     A request stays unchanged if its required content alone exceeds the budget. If shortening
-    messages does not free enough tokens, the shortening is undone. The compaction then decides
+    messages does not free enough tokens, the history is compacted. The compaction then decides
     which of the remaining messages are shortened.
 
     Args:

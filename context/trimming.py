@@ -80,7 +80,7 @@ def dedup_tool_results(messages: Iterable[Message]) -> list[Message]:
 def remove_xml_tag(tag_name: str, content: str) -> str:
     """Remove all XML elements with a given tag name, including their content.
 
-    The running time is proportional to the length of the text, even if elements are not closed.
+    Elements without a closing tag are kept. The running time is proportional to the text's length.
     """
     opening, closing = f"<{tag_name}>", f"</{tag_name}>"
     kept, at = [], 0

@@ -68,7 +68,7 @@ class SummaryTask:
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
-        """The turns to send to the model: as they were sent, then the shortened ones in full."""
+        """The turns to summarise: as they were sent, then those that were shortened in full."""
         return (*self.sent, *self.shortened) if self.continues else self.said
 
 
@@ -103,7 +103,7 @@ class ToolDeferral:
         """Append a line with the number of omitted tools to the notes for the model.
 
         The line gives the number at the start of the turn, so that it stays the same during the
-        turn.
+        turn. If no tools were omitted, the notes are unchanged.
 
         Args:
             notes: the notes, or an empty string.

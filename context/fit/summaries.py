@@ -45,7 +45,8 @@ def check_summary(
         counter: counts the tokens.
 
     Raises:
-        SummaryFailed: when the summary is empty, or not smaller than the turns.
+        SummaryFailed: when the summary is empty, cannot be shortened enough, or is not smaller than
+            the turns.
     """
     if not text.strip():
         raise SummaryFailed("The summary is empty.")

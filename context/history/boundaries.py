@@ -367,7 +367,7 @@ class TrimInput:
         return start
 
     def first_kept_answer(self, keep_last: int) -> int:
-        """Return the index of the first answer that must not be shortened.
+        """Return the index from which answers must not be shortened.
 
         Args:
             keep_last: how many of the newest answers to protect. The last complete turn is always

@@ -124,12 +124,12 @@ class TurnList(Sequence[MeasuredTurn]):
     def accumulate(
         self, form: Hashable, extend: "Callable[[T | None, Sequence[MeasuredTurn]], T]"
     ) -> T:
-        """Compute a value over all turns, starting from the cached value for the first turns.
+        """Compute a value over all turns, reusing the cached value for the first turns.
 
         Args:
             form: the cache key. Each `extend` function needs its own key.
-            extend: takes the value for the first turns, initially None, and the following turns.
-                Returns the value for all of these turns.
+            extend: receives the cached value, or None, and the turns that it does not cover.
+                Returns the value for all turns.
         """
         value: T = self._store.accumulate(form, self._start, self._stop, extend)
         return value
@@ -246,14 +246,14 @@ class _Store:
     def accumulate(
         self, form: Hashable, start: int, stop: int, extend: Callable[[Any, Any], Any]
     ) -> Any:
-        """Compute a value over a range of turns, starting from a cached value for the first turns.
+        """Compute a value over a range of turns, reusing the cached value for its first turns.
 
         Args:
             form: the cache key.
             start: the index of the first turn.
             stop: the index after the last turn.
-            extend: takes the value for the first turns, or None, and the following turns. Returns
-                the value for all of these turns.
+            extend: receives the cached value, or None, and the turns that it does not cover.
+                Returns the value for the whole range.
         """
         key = form, start
         reached, value = self._made.pop(key, (start, None))

@@ -70,7 +70,7 @@ class Turn:
 
     @property
     def is_ended(self) -> bool:
-        """Whether the turn ends with a final assistant message that is not to be continued."""
+        """Whether the turn ends with a final answer that the model was not asked to continue."""
         said = (one for one in reversed(self.said) if _is_answer(one) or is_continuation(one))
         last = next(said, None)
         return isinstance(last, MessageEntry) and is_final(last.message)

@@ -291,10 +291,9 @@ class _Reader:
         return {**place, **kind, "patch": [operation]}
 
     def _first_kept(self, data: Mapping[str, object]) -> dict[str, object]:
-        """Return a reference to the first message that an old summary did not replace.
+        """Return a reference to the first message that an old log's summary does not cover.
 
-        The summary was stored in an older log format. If the message is unknown, refer to the first
-        message of the log.
+        If the message is unknown, refer to the first message of the log.
         """
         first, index = data.get("firstKeptEntryId"), data.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self.at_place):
