@@ -97,8 +97,8 @@ _ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
 def name_source(source: str) -> str:
     """Return the name of a source for use in a sentence: a vault path, a URL or a file name.
 
-    The folder of a file outside the vault is left out, because the user does not know where pasted
-    images are stored, for example.
+    For a file outside the vault, this is the file name alone. For example, users do not know the
+    folder of pasted images.
     """
     if not _ABSOLUTE.match(source):
         return source

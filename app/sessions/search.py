@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ChatHit:
-    """A text in a chat that matches a query.
+    """A title or message of a chat that matches a query.
 
     Attributes:
         session: the chat id.

@@ -124,7 +124,7 @@ def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
 def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
     """Return the log entry that set a chat's current title, and the title.
 
-    If there is no such entry, or the last one has an empty title, return None and an empty string.
+    If no entry set a title, or the last one set an empty title, return None and an empty string.
     """
     named = next(filter(_is_title, reversed(log.index.others)), None)
     title = "" if named is None else named.data.get("content")

@@ -135,7 +135,7 @@ def _replace_segments(tail: Tail, others: Mapping[str, Segment | None]) -> Tail:
 def _find_longest(
     cut: Callable[[int, int], Segment], most_tokens: int, sections: int, counter: TokenCounter
 ) -> Segment | None:
-    """Shorten a segment no more than necessary, or return None if it still exceeds the limit.
+    """Shorten a segment just enough to fit a token limit, or return None if this is impossible.
 
     Args:
         cut: builds a shortened segment, given how many characters of each section to keep, and how

@@ -249,8 +249,8 @@ class MeasuredTurn:
         turn: the turn.
         messages: the messages as they are sent.
         tokens: the token count of the messages.
-        counter: counts the tokens again when a message is merged with one of another turn. None if
-            that cannot happen.
+        counter: counts the tokens again if a message is merged with a message of another turn. None
+            if that cannot happen.
     """
 
     turn: Turn

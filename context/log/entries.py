@@ -294,7 +294,7 @@ class OtherEntry(Entry):
 
 
 def _of_answers(kind: Kind) -> Kind:
-    """Return a field kind whose value is written only for assistant messages."""
+    """Return a variant of a field kind that is written only for assistant messages."""
     return replace(kind, is_omitted=lambda entry, _: entry.message.role != "assistant")
 
 
