@@ -254,8 +254,7 @@ class Assistant:
         """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         Raises:
-            CannotRead: the attachments cannot be read part by part, for example because no model is
-                configured.
+            CannotRead: the attachments cannot be read part by part, for example without a model.
         """
         chat = None if request.session is None else self.sessions.read(request.session)
         return self._asking.estimate_reading(chat, request)

@@ -192,8 +192,7 @@ class TurnRunner:
         No model is called.
 
         Raises:
-            CannotRead: the attachments cannot be read part by part, for example because no model is
-                configured.
+            CannotRead: the attachments cannot be read part by part, for example without a model.
         """
         request = _name_project(request, chat)
         turn = self._builder.build_turn(request)

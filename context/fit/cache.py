@@ -78,9 +78,8 @@ def compare_requests(
 
     Args:
         draft: the request as it will be sent.
-        previous: the previous request, as a draft or as JSON. None for the first request. If it is
-            a draft whose history this request continues, only the messages after that history are
-            compared.
+        previous: the previous request, as a draft or as JSON. None for the first request. If this
+            request continues the history of a draft, only the messages after that are compared.
         asked: the user message of the previous request.
         changes: the decisions since the previous request.
     """
@@ -240,14 +239,7 @@ class _PreviousRequest:
         return len(self.messages)
 
     def _find(self, text: str | None) -> int:
-        """Return the index of the last user message after the last answer.
-
-        If messages with the given text exist there, the last of these is used. If there is no user
-        message, the result is the number of messages.
-
-        Args:
-            text: the text of the user message, or None.
-        """
+        """Return the index of the last unanswered user message, preferably one with this text."""
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
