@@ -84,14 +84,17 @@ def _normalize(lines: Sequence[str]) -> str:
 def _find_place(
     sent: Sequence[str], lines: Sequence[str], place: tuple[int, int] | None
 ) -> Sequence[str]:
-    """Return the lines of a note that correspond to a passage, found by comparing line by line.
+    """Find the current lines of a note that correspond to a passage.
 
     Args:
         sent: the lines of the passage as it was sent.
         lines: the current lines of the note.
         place: the first and last line number of the passage when it was sent, or None for a whole
-            note. If the note has no line of the passage any more, the lines with these numbers are
-            returned.
+            note.
+
+    Returns:
+        The corresponding lines. If no line of the passage is left in the note, the lines at its old
+        line numbers.
     """
     matcher = SequenceMatcher(None, sent, lines, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]

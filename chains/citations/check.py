@@ -86,7 +86,7 @@ class Unverified:
 
 @dataclass(frozen=True)
 class CitationReport:
-    """The checked citations of an answer, and its claims that could not be verified.
+    """The checked citations of an answer, and the numbers and quotations without a source.
 
     Attributes:
         sentences: for an answer without citations, the number of sentences for which Strata
@@ -171,7 +171,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Place:
-    """The location of a quotation in a source: its headings and lines."""
+    """The position of a quotation in a source: the headings above it and its line numbers."""
 
     heading: tuple[str, ...]
     lines: tuple[int, int] | None
@@ -193,7 +193,7 @@ class _Checker:
         return frozenset(name for source in self._sources.values() for name in source.names)
 
     def numbers(self, numbers: Sequence[int]) -> CitationReport:
-        """Check citation numbers that have no quotation.
+        """Check the citation numbers that are not paired with a quotation.
 
         Returns:
             A report with a citation for each number that has a source, and an unverified citation

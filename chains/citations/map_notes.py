@@ -1,8 +1,8 @@
 """Parse the reading notes of a map-reduce, and verify their quotations.
 
-A model writes reading notes while it reads a long attachment part by part. Each note states line
-numbers, and its line range is extended to include the lines that it quotes. If the quoted words do
-not occur in the text, their quotation marks are removed.
+A model writes reading notes while it reads a long attachment part by part. Each note starts with a
+line range, which is extended to include the lines that the note quotes. Quotation marks are removed
+from words that do not occur in the attachment.
 """
 
 import re
@@ -43,7 +43,7 @@ class MapNote:
 
     Attributes:
         lines: the first and last line that the note covers.
-        text: the note on one line. Words in quotation marks occur verbatim in the text.
+        text: the note on one line. Words in quotation marks occur verbatim in the long text.
     """
 
     lines: Lines
@@ -78,11 +78,11 @@ def render_notes(notes: Iterable[MapNote]) -> str:
 
 
 def build_matcher(text: str, first_line: int) -> Matcher:
-    """Build a function that finds the lines of a quotation in a text.
+    """Build a function that returns the line range of a quotation in a text.
 
     Args:
-        text: the text.
-        first_line: the line number at which the text starts in its note.
+        text: the text to search.
+        first_line: the line number of the first line of `text` in its note.
     """
     whole, lines = VerbatimText(text), text.split("\n")
 
@@ -98,22 +98,22 @@ def build_matcher(text: str, first_line: int) -> Matcher:
 
 
 class QuotedNotes:
-    """The reading notes on a long attachment, which can be searched for words that they quote."""
+    """The reading notes on a long attachment. The words that they quote can be searched."""
 
     def __init__(self, notes: Iterable[MapNote]) -> None:
         self._quoted = [(VerbatimText(quote), note) for note in notes for quote in note.quotes]
 
     @classmethod
     def parse(cls, content: str) -> "QuotedNotes":
-        """Parse the text of a segment that contains reading notes."""
+        """Parse the reading notes in the text of a segment."""
         return cls(
             MapNote(named, text) for named, text in _split_notes(content) if named is not None
         )
 
     def find(self, quote: str, near: Lines | None = None) -> Lines | None:
-        """Return the lines of a reading note that quotes the given words, or None if no note does.
+        """Return the line range of a reading note that quotes the given words, or None.
 
-        If several notes quote them, a note about the lines `near` is preferred.
+        If several notes quote the words, a note about the lines `near` is preferred.
         """
         found = [note.lines for text, note in self._quoted if text.find(quote)]
         return near if near in found else next(iter(found), None)

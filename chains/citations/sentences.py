@@ -112,7 +112,7 @@ def _list_prose_lines(passage: str) -> Iterator[str]:
 
 
 def _strip_mark(mark: re.Pattern[str], line: str) -> str:
-    """Remove a marker, such as that of a list item or quote, from the start of a line."""
+    """Remove a marker, such as a bullet or `>`, from the start of a line."""
     found = mark.match(line)
     return line[found.end() :] if found else line
 

@@ -3,8 +3,8 @@
 A passage is the source of a sentence in two cases:
 
 - The passage contains the sentence verbatim.
-- One sentence of the passage, or two adjacent ones, contain nearly all words of the sentence in the
-  same order, all of its numbers, and the same number of negations.
+- One sentence of the passage, or a pair of adjacent sentences, contains nearly all words of the
+  answer's sentence in the same order, all of its numbers, and as many negations.
 
 Sentences that only repeat the question have no source. If several passages contain a sentence, the
 one that also contains most of the answer's other sentences is chosen.
@@ -84,10 +84,10 @@ def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
 
 
 def name_share(citations: Sequence[Citation], sentences: int) -> str:
-    """Describe for how many sentences of an answer Strata found a source.
+    """Write a sentence that says how many sentences of an answer have a source.
 
     Args:
-        citations: the citations that Strata added.
+        citations: the citations that Strata added, one per sentence.
         sentences: the number of sentences for which Strata searched for a source.
     """
     noun = "sentence" if sentences == 1 else "sentences"
@@ -119,7 +119,7 @@ class _Passage:
 
     @cached_property
     def windows(self) -> list[tuple[str, list[str]]]:
-        """The passage's single sentences and pairs of adjacent sentences, each with its words."""
+        """The sentences of the passage and all pairs of adjacent ones, each with its words."""
         found = split_sentences(self.segment.raw_content)
         pairs = (f"{one} {other}" for one, other in pairwise(found))
         return [(text, _split_words(text)) for text in (*found, *pairs)]
@@ -205,7 +205,7 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
 def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[float, str]]:
     """Yield the sentences of a passage that nearly match a sentence of the answer.
 
-    Pairs of adjacent sentences are also compared.
+    Pairs of adjacent sentences are compared too.
 
     Yields:
         The score of the match, where higher is better, and the matching text.
