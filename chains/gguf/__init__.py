@@ -14,9 +14,8 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
 - `worker`: the child process. No other module imports xllamacpp (the extra `local`).
 
 This package may import `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm` and
-`vault.workers`. Only the child process imports the library. The child listens on a loopback
-address, and answers only requests with its random key. It gets no API keys, and exits with the
-program.
+`vault.workers`. Only the child process imports xllamacpp. The child listens on a loopback address,
+and answers only requests with its random key. It gets no API keys, and exits with the program.
 """
 
 __all__ = ["file", "free_memory", "header", "model", "process"]

@@ -45,7 +45,7 @@ class ModelFile:
         window_bytes: the memory for layers with a sliding attention window.
         work_bytes: the memory for intermediate results.
         takes_tools: whether the model's prompt template supports tools.
-        changed_ns: the modification time of the file.
+        changed_ns: the modification time of the file, in nanoseconds since 1970.
     """
 
     path: Path
@@ -59,11 +59,11 @@ class ModelFile:
     changed_ns: int
 
     def count_context_bytes(self, context: int) -> int:
-        """Compute the memory needed for a context of this many tokens."""
+        """Return the memory that a context of `context` tokens needs, in bytes."""
         return self.token_bytes * context + self.window_bytes
 
     def count_needed_bytes(self, context: int) -> int:
-        """Compute the memory that the model needs, including its context."""
+        """Return the memory that the model and its context need, in bytes."""
         return self.size_bytes + self.count_context_bytes(context) + self.work_bytes
 
 
@@ -122,10 +122,10 @@ def _read(path: Path, first_bytes: int, size: int, changed_ns: int) -> ModelFile
 
     Args:
         path: the first file of the model.
-        first_bytes: the size of the first file.
-        size: the size of all files of the model.
-        changed_ns: the modification time of the file. It is part of the cache key, so that a
-            changed file is read again.
+        first_bytes: the size of the first file in bytes.
+        size: the size of all files of the model in bytes.
+        changed_ns: the modification time of the file. It is part of the cache key, so a changed
+            file is read again.
     """
     try:
         with path.open("rb") as file:
@@ -190,10 +190,10 @@ class _Shape:
         return found if isinstance(found, int) and found > 0 else 0
 
     def count_token_bytes(self) -> tuple[int, int]:
-        """Compute the memory that one token of context needs.
+        """Return the memory that one token of context needs.
 
         Returns:
-            The bytes in layers with full attention, and those in layers with a sliding window.
+            The bytes in layers with full attention, and the bytes in layers with a sliding window.
         """
         heads = self.read("attention.head_count")
         width = self.read("embedding_length") // heads if heads else 0

@@ -44,7 +44,7 @@ class BadModelFile(Exception):
 
 @dataclass(frozen=True)
 class ListLength:
-    """The length of a list in a file header. It replaces a list that is too long to keep."""
+    """The length of a list in a file header, stored instead of a list that is too long to keep."""
 
     count: int
 

@@ -1,8 +1,9 @@
 """Call a model file, which is loaded when it is first used.
 
 ```
-stream ── ModelRunner.open ──> ModelLoading … ──> the calls of another port, to the child's address
-                                                      └── if the child ended: add the reason
+stream → ModelRunner.open: load the file, with ModelLoading events
+             → another ModelPort, which calls the server of the child process
+                 → if the child process ended: add the reason to the ModelEnded event
 ```
 """
 
@@ -82,7 +83,7 @@ class GgufModel:
             yield from self._call(running, request, cancel)
 
     def _open(self, emit: Emit[ModelLoading | RunningModel], cancel: CancelToken) -> None:
-        """Load the model. Emit the progress, and finally the running model."""
+        """Load the model, and emit the loading progress followed by the running model."""
         file, context = self._file, self._context
         needed, shown = file.count_needed_bytes(context), -1.0
 
@@ -115,9 +116,10 @@ class GgufModel:
 
 
 def _add_end_reason(event: ModelEvent, running: RunningModel) -> ModelEvent:
-    """Add the reason why the model's process ended to the event that ends an incomplete answer.
+    """Add the reason why the model's process ended to a `ModelEnded` event.
 
-    Other events are returned unchanged, and so is this event if the process is still running.
+    The event is returned unchanged if the answer is complete, if the process is still running, or
+    if it is another kind of event.
     """
     if not isinstance(event, ModelEnded) or event.status == "complete":
         return event

@@ -3,7 +3,7 @@
 ```
 open ── the same file and context? ──yes──> the running process
               │ no
-     wait for the calls of the old one and stop it → is the library installed? → does it fit?
+     stop the old model after its calls → is the library installed? → is there enough memory?
               → start the child → wait until it has loaded the file → its address
 ```
 
@@ -170,7 +170,7 @@ class ModelRunner:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Keep the running model alive during the `with` block."""
+        """Keep the running model from being stopped during the `with` block."""
         with self._calls:
             self._call_count += 1
         try:

@@ -77,7 +77,7 @@ class WireCall:
         fill: Mapping[str, str] | None = None,
         record: Callable[[str, int], object] | None = None,
     ) -> None:
-        """Set the parameters of the HTTP call.
+        """Store the parameters of the HTTP call.
 
         Args:
             offline: whether to reject every host except this computer.
@@ -203,7 +203,10 @@ class WireCall:
 
 @contextmanager
 def report_calls_to(call: WireCall) -> Iterator[None]:
-    """Let this thread's HTTP requests report to `call`, and close its connection at the end."""
+    """Report this thread's HTTP requests to `call` during the `with` block.
+
+    The connection of `call` is closed at the end of the block.
+    """
     _thread.call = call
     try:
         yield
@@ -236,7 +239,10 @@ def open_client() -> "httpx.Client":
 
 
 def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
-    """Build transports for the proxies in the environment, except for loopback addresses."""
+    """Build transports for the proxies set in the environment.
+
+    Requests to loopback addresses bypass the proxies.
+    """
     import httpx
 
     # A new connection for each call, so that `abort` shuts down only its socket.

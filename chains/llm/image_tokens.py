@@ -31,7 +31,7 @@ class ImageRule:
     Attributes:
         count: returns the token count. Its arguments are the width and height in pixels, followed
             by `numbers`.
-        numbers: the constants of the model.
+        numbers: the model's constants in the formula.
     """
 
     count: Callable[..., int]
@@ -90,7 +90,10 @@ def find_image_rule(model: str) -> ImageRule | None:
 
 
 def read_size(data: str) -> tuple[int, int] | None:
-    """Read an image's width and height from its header, or return None."""
+    """Read an image's width and height from its header.
+
+    Return None if the format is unknown or the header is damaged.
+    """
     try:
         head = b64decode(data[:HEAD_CHARS])
     except (BadBase64, ValueError):
@@ -102,7 +105,7 @@ def read_size(data: str) -> tuple[int, int] | None:
 
 
 def count_image(data: str, rule: ImageRule | None) -> int:
-    """Count the tokens of an image. Without a rule, the count for a large image is returned."""
+    """Count the tokens of an image. Without a rule, assume a large image."""
     size = None if rule is None else read_size(data)
     return IMAGE_TOKENS if size is None or rule is None else rule.count(*size, *rule.numbers)
 

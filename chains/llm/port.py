@@ -170,7 +170,8 @@ class LimitsPort(Protocol):
         Args:
             owner: the model with its address, as in `ModelInfo.limit_owner`.
             reported: the context length that the model table, the server or the settings state now.
-                If it differs from the one at the time of `learn`, the remembered value is ignored.
+                If it differs from the value that was passed to `learn`, the remembered value is
+                ignored.
         """
 
     def learn(self, owner: str, limit: int, reported: int | None) -> None:

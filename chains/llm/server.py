@@ -112,9 +112,9 @@ def ask_context_length(
 def ask_abilities(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
 ) -> tuple[bool | None, bool | None]:
-    """Return whether an Ollama model supports tools, and whether it accepts images.
+    """Ask an Ollama server whether a model supports tools, and whether it accepts images.
 
-    Each value is None if it is unknown. The arguments are those of `ask_context_length`.
+    Each value is None if it is unknown. The parameters are the same as for `ask_context_length`.
     """
     return _read_abilities(_servers.show(root, model, key, ledger or NoLedger()))
 
@@ -193,7 +193,7 @@ class _Servers:
     ) -> int | None:
         """Return the context length of an Ollama model, or None if it is unknown.
 
-        The arguments are those of `ask_context_length`.
+        The parameters are the same as for `ask_context_length`.
         """
         info = self.show(root, model, key, ledger).get("model_info")
         found = info.items() if isinstance(info, dict) else ()
@@ -203,7 +203,7 @@ class _Servers:
     def show(self, root: str, model: str, key: str | None, ledger: LedgerPort) -> Mapping[str, Any]:
         """Return the description of an Ollama model, or an empty mapping if there is none.
 
-        The arguments are those of `ask_context_length`.
+        The parameters are the same as for `ask_context_length`.
         """
         answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
         return answer if isinstance(answer, dict) else {}

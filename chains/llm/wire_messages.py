@@ -216,7 +216,7 @@ def _join_messages(
 
 
 def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
-    """Convert messages as `build_wire_messages` does, but return each one as JSON text.
+    """Convert messages like `build_wire_messages`, but return each one as JSON text.
 
     If a message is not merged with another one, its JSON is cached.
 
@@ -345,7 +345,7 @@ def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -
 
 
 def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert signed reasoning to a thinking block, or to a redacted one if it has no text."""
+    """Convert signed reasoning to a thinking block, or to a redacted one if there is no text."""
     if not part["text"]:
         return {"type": "redacted_thinking", "data": part["signature"]}
     return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}
