@@ -52,11 +52,11 @@ def check_mcp_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any])
 
 
 def _count_references(left: list[int]) -> Any:
-    """Build a validator for `$ref` that raises `_TooManyReferences` after a number of references.
+    """Build a validator for `$ref` that raises `_TooManyReferences` after too many references.
 
     Args:
-        left: a list with one item: how many references may still be followed. Each followed
-            reference decreases it.
+        left: a list with one item: how many references may still be followed. The validator
+            decreases it with each reference.
     """
     from jsonschema import Draft202012Validator
 

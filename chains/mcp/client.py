@@ -173,7 +173,10 @@ class McpClient:
         return await work(connection)
 
     def _drop(self, server: McpServer) -> None:
-        """Count a failure of the server and close its connection. The next call opens another."""
+        """Count a failure of the server, and close its connection.
+
+        The next call opens a new connection.
+        """
         self._failures[server.fingerprint] = self._failures.get(server.fingerprint, 0) + 1
         connection = self._connections.pop(server.fingerprint, None)
         if connection is not None:
@@ -305,10 +308,11 @@ class _Connection:
 
     @contextmanager
     def _explain(self, answered: type[McpFailed | ToolFailed]) -> Iterator[None]:
-        """Convert errors of the SDK to exceptions of this package.
+        """Convert errors of the SDK to exceptions of this package within the `with` block.
 
         Args:
-            answered: the exception to raise if the server reports an error and keeps running.
+            answered: the class of the exception to raise if the server reports an error and keeps
+                running.
         """
         from mcp import MCPError
         from pydantic import ValidationError

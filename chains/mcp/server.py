@@ -98,7 +98,7 @@ class McpServer:
 
     @property
     def shown(self) -> str:
-        """The server's command or address in full, with the names of its variables or headers.
+        """The server's full command or address, with the names of its variables or headers.
 
         The values of the variables and headers are not included, because they may be keys.
         """
@@ -176,7 +176,8 @@ def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
 def choose_usable_tools(tools: Iterable[McpTool]) -> list[McpTool]:
     """Return the tools that can be offered to models, up to a total size.
 
-    A tool is left out if it is too large, repeats a name, or does not take a JSON object.
+    A tool is left out if it is too large, has the same name as another tool, or does not take a
+    JSON object.
     """
     chosen: dict[str, McpTool] = {}
     chars = 0
