@@ -61,7 +61,7 @@ class SearchPort(Protocol):
         """
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """Return one page of the notes that match a query, one hit per note."""
+        """Return one page of the notes that match a query, with one hit per note."""
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return the cosine similarity of a query and each of a few short texts.
@@ -77,9 +77,10 @@ class AttachmentSearch(Protocol):
     """The interface for searching in attachments."""
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the `k` passages of attachments that best match a query, at least one from each.
+        """Return the `k` passages of attachments that best match a query.
 
-        Passages that do not match the query come last, in document order.
+        At least one passage of each attachment is returned. Passages that do not match the query
+        come last, in document order.
         """
 
 
@@ -184,7 +185,7 @@ class Chain:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each of the user's prompts, instructions or hooks that is not usable."""
+        """One sentence for each unusable prompt, instruction or hook of the user."""
         return self.customization.problems(self.prompt, SUMMARY_PROMPT, READING_PROMPT)
 
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":

@@ -41,7 +41,7 @@ class DeferredTools:
     at_start: int = 0
 
     def to_inputs(self) -> ToolDeferral:
-        """Return the omitted tools in the form that `context` uses to build requests."""
+        """Convert the omitted tools to the input format of the package `context`."""
         names = tuple(tool.name for tool in self.definitions)
         return ToolDeferral(names, self.promoted, self.at_start)
 
@@ -138,7 +138,7 @@ def _split(
 def _rank(
     tools: Sequence[ToolDefinition], foreign: frozenset[str], path: Sequence[Entry]
 ) -> list[ToolDefinition]:
-    """Sort tools: built-in tools first, then the most recently used tools."""
+    """Sort tools: built-in ones before MCP tools, and recently used ones first in both groups."""
     messages = [entry.message for entry in path if isinstance(entry, MessageEntry)]
     used = {call.name: at for at, m in enumerate(messages) for call in list_tool_calls(m)}
     return sorted(tools, key=lambda tool: (tool.name in foreign, -used.get(tool.name, -1)))

@@ -30,10 +30,10 @@ ATTEMPT: Final = "compaction_attempt"
 
 
 class LoggedBreaker(CircuitBreaker):
-    """Disables compaction after several failed attempts, and stores failed attempts in the log."""
+    """Disables compaction after several failed attempts, which are stored in the log."""
 
     def __init__(self, session: SessionPort, new_entries: list[Entry]) -> None:
-        """Read from the log which compactions have failed since old turns were last left out.
+        """Load failed compactions from the log, back to the last one that shortened the history.
 
         Args:
             session: the session.
@@ -87,7 +87,7 @@ _sent: Final[dict[tuple[str, str], RequestDraft]] = {}
 
 
 def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
-    """Keep the last request of a turn in memory, to compare it with the next request later."""
+    """Keep a turn's last request in memory, so that the next request can be compared with it."""
     _sent.pop((session, turn), None)
     _sent[session, turn] = draft
     for oldest in list(_sent)[:-REMEMBERED_REQUESTS]:

@@ -139,15 +139,15 @@ def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
 def join_texts(question: str, noted: Iterable[Segment]) -> str:
     """Append the text of the project's notes to a user message.
 
-    Answers may quote both without a citation. The check of citations therefore accepts quotations
-    from the joined text.
+    An answer may quote the notes and the message without a citation. The citation check therefore
+    accepts quotations from the joined text.
     """
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))
 
 
 def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:
-    """Return whether to include the text of notes, as decided in the session's first turn."""
+    """Return whether the text of notes is included, as decided in the session's first turn."""
     found = (_read_record(entry) for entry in session.path())
     first = next((record for record in found if record is not None), None)
     return setup.includes_text if first is None else first.includes_text

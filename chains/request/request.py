@@ -202,7 +202,7 @@ class TurnContext:
 
     @property
     def factor(self) -> float | None:
-        """The safety factor for token budgets that was learned from reported usage, or None."""
+        """The safety factor for token budgets, learned from reported usage, or None."""
         return find_factor(self.session, self.request.model)
 
     def compute_request_budget(self, factor: float | None = None) -> RequestBudget:
@@ -227,11 +227,11 @@ class TurnContext:
     def with_attachments(
         self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]
     ) -> "TurnContext":
-        """Return a copy with other attachments: those to send and those to leave out."""
+        """Return a copy with the given attachments: those to send, and those to leave out."""
         return replace(self, request=replace(self.request, attached=attached, unsent=unsent))
 
     def with_offered_tools(self) -> "TurnContext":
-        """Return a copy that omits some of the agent's tools if all of them would be too large."""
+        """Return a copy that offers only some of the agent's tools if all of them are too large."""
         chain, agent = self.chain, self.chain.agent
         if agent is None:
             return self
