@@ -106,7 +106,7 @@ def estimate_attachments(context: TurnContext) -> FittedAttachments:
     """Estimate the size of the attachments as they will be sent.
 
     Unlike in a turn, large attachments are not searched. Images that the model does not accept are
-    left out, whereas a turn with such images raises an error.
+    left out, although a turn with such images would raise an error.
     """
     request, counter = context.request, context.counter
     unseen = find_unseen_images(context, request.attached)

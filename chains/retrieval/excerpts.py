@@ -40,16 +40,16 @@ class AttachmentBudget:
     """The tokens available for a turn's attachments.
 
     Attributes:
-        share: the usual limit for notes and files. Of those that exceed it, excerpts are sent.
-        most: the limit for selections and images, which cannot be shortened. It is all that fits
-            into the request.
+        share: the usual limit for notes and files. Excerpts are sent if they exceed it.
+        most: the limit for selections and images, which cannot be shortened. It is the token count
+            that fits into the request.
     """
 
     share: int
     most: int
 
     def beside(self, selected: int) -> int:
-        """Return the tokens available for notes and files beside selections and images.
+        """Return the tokens available for notes and files in addition to selections and images.
 
         Args:
             selected: the token count of the selections and images.
@@ -89,7 +89,7 @@ class LargeAttachments:
 def find_large_attachments(
     attached: Sequence[Segment], budget: AttachmentBudget, counter: TokenCounter
 ) -> LargeAttachments:
-    """Find notes and files that exceed an equal share of the remaining tokens.
+    """Find the notes and files that exceed an equal share of the available tokens.
 
     Selections and images are never shortened, so they are not included.
     """
@@ -228,7 +228,7 @@ def estimate_excerpts(
 
 @lru_cache(maxsize=REMEMBERED)
 def _cut_to_beginning(part: Segment, tokens: int, counter: TokenCounter) -> Segment:
-    """Shorten an attachment to its beginning, with about the given number of tokens."""
+    """Shorten an attachment to about its first `tokens` tokens."""
     text = part.raw_content
     chars = len(text) * tokens // max(1, _measure_once(part, counter))
     for _ in range(ATTEMPTS):
@@ -318,7 +318,7 @@ def _measure_hit(hit: Hit, counter: TokenCounter) -> int:
 def _choose_first_hits(
     found: Sequence[Hit], sizes: Mapping[int, int], budget: int
 ) -> Iterator[Hit]:
-    """Yield one hit of each attachment, as long as the hits fit into the token budget.
+    """Yield one hit per attachment until the token budget is used up.
 
     From each attachment, this is the best hit that fits into an equal share of the remaining
     tokens, or else the shortest hit.

@@ -1,8 +1,8 @@
 """Map-reduce: let a model read large attachments part by part and take reading notes.
 
 Up to three calls run in parallel. Lines that could not be read are listed in the warnings and in
-the text for the model. If more than half of its parts fail, the whole attachment fails. Token usage
-is always logged.
+the text for the model. If more than half of an attachment's parts fail, the whole attachment fails.
+Token usage is always logged.
 """
 
 import hashlib
@@ -238,7 +238,7 @@ class MapReducer:
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
         """Merge each group of reading notes with one call.
 
-        If a call fails, as many notes of its group as fit are kept unchanged.
+        If a call fails, its notes are kept without merging, as many as fit.
         """
         calls = [self._prepare_notes(path, notes) for notes in groups]
         found = list(groups)
@@ -248,7 +248,10 @@ class MapReducer:
         return [self._fit_notes(notes) for notes in found if notes]
 
     def _fit_notes(self, notes: Notes) -> Notes:
-        """Keep as many reading notes as one call may return, and shorten the last one if needed."""
+        """Keep as many reading notes as one call may return.
+
+        The last note is shortened if necessary.
+        """
         kept: list[MapNote] = []
         tokens_left = self.plan.setup.notes_tokens
         for note in notes:

@@ -100,14 +100,17 @@ class _TextSplitter:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Choose the line with which the next part starts, at or before the line `fitting`."""
+        """Return the index of the line that starts the next part, at most `fitting`."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """Map the index of each line that starts a block to its rating as the start of a part."""
+        """Rate each line that starts a block by how suitable it is as the start of a part.
+
+        Return the ratings by line index, higher is better.
+        """
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -210,11 +213,11 @@ class MapReduceSetup:
         return min(self.most_notes, self.request_budget.reserve, self.free // NOTES_A_CALL)
 
     def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
-        """Prepare the call that reads a part of an attachment."""
+        """Build the request that lets the model read a part of an attachment."""
         return self._call("part", path, part.lines, part.numbered)
 
     def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
-        """Prepare the call that merges the reading notes on several parts.
+        """Build the request that lets the model merge its reading notes on several parts.
 
         Args:
             path: the path of the attachment.
@@ -341,7 +344,10 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return the maximum number of calls that merge reading notes, and of tokens they read."""
+        """Return the maximum number of calls that merge reading notes.
+
+        Also return the maximum number of tokens that the model reads in these calls.
+        """
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_tokens_left:

@@ -157,7 +157,7 @@ def _search(
 
 
 def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
-    """Interleave several search results, without duplicates."""
+    """Interleave the hits of several searches, without duplicates."""
     by_turns = chain.from_iterable(zip_longest(*(result.hits for result in results)))
     hits: dict[str, Hit] = {}
     for hit in by_turns:
@@ -167,12 +167,12 @@ def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
-    """Return the query of an earlier search and the quality of its results, from the log."""
+    """Read the query of an earlier search and the quality of its results from the log."""
     return RetrievalResult(str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields))
 
 
 def _store_support(support: Support | None) -> Mapping[str, Any]:
-    """Return the fields of the log that store how well passages support a quoted answer."""
+    """Return the log fields that store how well passages support a quoted answer."""
     if support is None:
         return {}
     weights = {word: round(weight, 3) for word, weight in support.weights.items()}
