@@ -122,7 +122,7 @@ TOOL_SEARCH: Final = ToolDefinition(
 
 
 class FoundTools:
-    """The omitted tools that the model has found, until the agent sends their definitions."""
+    """The omitted tools that the model has found, but whose definitions it has not received yet."""
 
     def __init__(self, deferred: Sequence[ToolDefinition]) -> None:
         self._lock = threading.Lock()
@@ -177,7 +177,7 @@ COMPACT_CONTEXT: Final = ToolDefinition(
 
 
 def build_compact_tool() -> Tool:
-    """Build the tool with which the model requests a compaction. The agent loop runs it."""
+    """Build the tool with which the model requests a compaction. The agent loop performs it."""
     return Tool(COMPACT_CONTEXT, lambda _arguments: NOTHING_TO_DO)
 
 

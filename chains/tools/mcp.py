@@ -24,7 +24,7 @@ APPROVED: Final = "approved"
 def build_mcp_tools(
     client: McpClient, server: McpServer, tools: Sequence[McpTool], cancel: CancelToken
 ) -> tuple[Tool, ...]:
-    """Build the tools of a server.
+    """Build the agent's tools that call the tools of an MCP server.
 
     Args:
         client: the client that calls the server.
@@ -66,7 +66,7 @@ def _describe_tool(tool: McpTool) -> str:
 
 
 def _describe_hints(tool: McpTool) -> str:
-    """Describe the effects that a server declares for a tool, or return "" if there are none."""
+    """Describe the effects of a tool, as declared by its server, or return ""."""
     if tool.is_destructive:
         return "The server declares that it may destroy data."
     if tool.is_read_only:

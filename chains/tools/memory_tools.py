@@ -97,7 +97,7 @@ class SessionMemory:
             return changed
 
     def store(self) -> None:
-        """Append to the log the memory changes that were made since the last call."""
+        """Append all memory changes since the last call of this method to the log."""
         with self._lock:
             before, after = self._stored, self._memory
             self._stored = after

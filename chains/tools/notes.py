@@ -41,7 +41,7 @@ class NumberedSources:
             return tuple(self._known.values())
 
     def take_new(self, found: str, stored: str) -> tuple[Segment, ...]:
-        """Return the sources of a tool result that are not in the log yet, to store them with it.
+        """Return the sources of a tool result that must be stored in the log with the result.
 
         Args:
             found: the text that the tool returned.

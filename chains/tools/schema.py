@@ -1,4 +1,4 @@
-"""The arguments of tools: their JSON schemas, and how they are parsed and checked."""
+"""JSON schemas for the arguments of tools, and functions that parse and check arguments."""
 
 import json
 import math

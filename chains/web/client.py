@@ -162,7 +162,7 @@ class WebClient:
     async def _call(
         self, client: "httpx.AsyncClient", url: "httpx.URL", content: bytes | None
     ) -> "WebResponse | httpx.URL":
-        """Request an address. Return the page, or the address to which it redirects.
+        """Send a request. Return the page, or the address to which the server redirects.
 
         Args:
             client: the HTTP client.
