@@ -48,8 +48,8 @@ class Step:
 
     Attributes:
         text: describes the step for the user.
-        seconds: for a `wait` step, the time until the next attempt to call the model, which `text`
-            also states. None for other steps.
+        seconds: for a `wait` step, the time until the next attempt to call the model. None for
+            other steps.
     """
 
     kind: Literal["index", "search", "read", "write", "wait", "compact"]
@@ -248,7 +248,7 @@ class Usage:
     cost: float | None = None
 
     def plus(self, other: "Usage | None") -> "Usage":
-        """Return the sum of both usages, or this one if `other` is None.
+        """Add another usage, and return the sum. None counts as zero.
 
         The cost of the sum is None if either cost is unknown.
         """
@@ -342,7 +342,7 @@ class AskResult:
 
 @dataclass(frozen=True)
 class TurnEnded:
-    """The end of the turn. This is always the last event."""
+    """The end of the turn, which is always the last event."""
 
     result: AskResult
 

@@ -51,7 +51,7 @@ def list_names(root: str, paths: Sequence[str], threshold: int) -> str:
 
 
 def list_tree(paths: Sequence[str], most_chars: int) -> list[str]:
-    """List the names in the top two levels, limited to `most_chars` characters."""
+    """List the top two levels of a folder, in at most `most_chars` characters."""
     return list(_limit_lines(_list_blocks(paths), most_chars))
 
 
@@ -66,7 +66,10 @@ def find_recorded_names(path: Sequence[Entry]) -> str | None:
 
 
 def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSection, ...]:
-    """Append the folder names to the section `SECTION` of a prompt, adding it if it is missing."""
+    """Append the folder names to the section of a prompt that is named by `SECTION`.
+
+    If the prompt has no such section, it is added.
+    """
     if not names:
         return tuple(sections)
     if any(section.name == SECTION for section in sections):
@@ -80,7 +83,7 @@ def add_names(sections: Sequence[PromptSection], names: str) -> tuple[PromptSect
 
 
 def _list_blocks(paths: Sequence[str]) -> list[list[str]]:
-    """Return the lines of a folder listing, grouped by top-level folder or note, folders first."""
+    """Return one group of lines for each top-level folder or note, folders first."""
     folders: dict[str, set[str]] = {}
     notes: set[str] = set()
     for path in paths:

@@ -10,7 +10,8 @@ recorded.finish(bytes_in=len(answer))   # also after a failure, with the bytes t
 ```
 
 Every network request gets its own record, including redirects and retries. Calls to this computer
-are recorded too. Search, indexing and embedding do not use the network, so they are not recorded.
+are recorded too. Search and indexing use the network only if a vector server is set, whose calls
+are recorded too. Embedding never uses the network.
 """
 
 from dataclasses import dataclass
@@ -69,14 +70,14 @@ class LedgerPort(Protocol):
 
 
 class _Unrecorded:
-    """A record that stores nothing, which `NoLedger` returns."""
+    """A record that stores nothing, returned by `NoLedger`."""
 
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Discard the result of the call."""
 
 
 class NoLedger:
-    """A ledger that records nothing, for using the chains without the application."""
+    """A ledger that records nothing, for using `chains` outside of the application."""
 
     def record(self, call: OutgoingCall) -> OpenRecord:  # noqa: ARG002
         """Accept an outgoing call without recording it."""

@@ -213,8 +213,8 @@ def _find_finish(stream: Any, call: WireCall) -> str:
     """Return the finish reason that the service sent, or an empty string if it sent none.
 
     For Gemini, litellm sets the usual field to `stop` in every piece of an answer, and stores the
-    finish reason in another field. The value therefore counts only if the response itself contains
-    a finish reason.
+    finish reason in another field. Therefore, the value is used only if the response itself
+    contains a finish reason.
     """
     kept = stream.intermittent_finish_reason if call.has_finish_reason else None
     return stream.received_finish_reason or kept or ""

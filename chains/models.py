@@ -220,7 +220,7 @@ def _ask_properties(
 ) -> ModelInfo:
     """Return the properties of a model from the table of known models and from its server.
 
-    Apart from `provider`, the arguments are those of `describe`.
+    Apart from `provider`, the parameters are the same as for `describe`.
     """
     host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None
@@ -280,7 +280,7 @@ def _order(name: str) -> list[tuple[int, int, str]]:
 def _describe_known(
     model: ModelInfo, known: Mapping[str, Any], served: ServedModel | None, by_hand: int | None
 ) -> ModelInfo:
-    """Complete a model's properties from the model table (`known`), its server and the settings."""
+    """Describe a model, using the model table (`known`), its server and the settings."""
     limit = known.get("max_input_tokens") or known.get("max_tokens")
     if served is not None:
         limit = served.input_limit
