@@ -7,9 +7,9 @@
             ▼
     files               temporary file → sync → rename; the file's mode is kept
             ▼
-    undo.EditHistory    the same steps back, the last one first, unless a note changed since
+    undo.EditHistory    reverts the steps, the last one first, unless a note changed since
 
-    diff     Show a change as a unified diff and by words; count the text that it removes.
+    diff     Show a change as a unified diff with changed words; count the removed text.
     editor   `NoteEditor`: check which notes a model may edit, plan and apply edits.
     files    Create, replace, move and remove files so that a crash never leaves half a file.
     journal  The journal of edits, in a folder of Strata.

@@ -71,11 +71,11 @@ class DiffHunk:
 
 
 def list_hunks(before: str, after: str) -> tuple[DiffHunk, ...]:
-    """Split the change of a text into hunks that can be applied separately.
+    r"""Split a change of a text into hunks that can be applied separately.
 
     Args:
-        before: the old text, with line feeds as line endings.
-        after: the new text, with line feeds as line endings.
+        before: the old text, with `\n` line endings.
+        after: the new text, with `\n` line endings.
     """
     old, new = _split_lines(before), _split_lines(after)
     starts = list(accumulate(map(len, old), initial=0))
@@ -129,8 +129,8 @@ def list_diff_lines(diff: str) -> tuple[DiffLine, ...]:
 def _mark_roles(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield each line of a diff with its role: `@` for a header, otherwise its first character.
 
-    A removed line such as `-- text` looks like a header. The two are told apart by the line counts
-    in the header of the hunk.
+    A removed line such as `-- text` looks like a header. The line counts in the hunk's header
+    distinguish the two.
     """
     old = new = 0
     for line in lines:
@@ -249,7 +249,7 @@ class _KnownOpcodes(SequenceMatcher[str]):
 def _format_range(start: int, end: int) -> str:
     """Format a line range for the header of a hunk.
 
-    If the range is empty, the number of the line before it is given.
+    For an empty range, the result contains the number of the line before it.
 
     Args:
         start: the index of the first line, counted from 0.

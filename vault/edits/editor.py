@@ -73,11 +73,11 @@ class NoteEditor:
 
     @property
     def history(self) -> EditHistory:
-        """The history of the edits in the journal, which may concern several folders of notes."""
+        """The history of all edits in the journal, which may belong to several folders of notes."""
         return EditHistory(self._journal)
 
     def plan_create(self, path: str, text: str) -> EditPlan:
-        """Plan to create a note.
+        """Plan an edit that creates a note.
 
         Args:
             path: the path of the new note. `.md` is added if it has no suffix.
@@ -97,7 +97,7 @@ class NoteEditor:
         return plan_create(target, text)
 
     def plan_replacement(self, path: str, old: str, new: str) -> EditPlan:
-        """Plan to replace a text that occurs in a note exactly once.
+        """Plan an edit that replaces a text that occurs exactly once in a note.
 
         Raises:
             EditRefused: the old text does not occur exactly once, or the new text cannot be stored.
@@ -107,7 +107,7 @@ class NoteEditor:
         return plan_replacement(target, before, old, new)
 
     def plan_append(self, path: str, text: str) -> EditPlan:
-        """Plan to append lines to a note.
+        """Plan an edit that appends lines to a note.
 
         Raises:
             EditRefused: the text is empty, or cannot be stored in the note's encoding.
@@ -117,7 +117,7 @@ class NoteEditor:
         return plan_append(target, before, text)
 
     def plan_related_link(self, path: str, to: str, links: LinkResolver) -> EditPlan:
-        """Plan to append a link to another note, under the heading "Related".
+        """Plan an edit that adds a link to another note under the heading "Related".
 
         Args:
             path: the note to edit.
@@ -140,7 +140,7 @@ class NoteEditor:
         raise EditRefused(f"No link can name {printable(to)}. Rename that note first.")
 
     def plan_move(self, path: str, to: str) -> EditPlan:
-        """Plan to move or rename a note, and update all links that would break.
+        """Plan an edit that moves or renames a note, and updates all links that would break.
 
         Args:
             path: the path of the note.
@@ -293,14 +293,14 @@ class NoteEditor:
         return real
 
     def _check_is_free(self, path: str, old_path: str = "") -> None:
-        """Check that no other file has a path.
+        """Check that a path is not used by another file.
 
         Args:
             path: the path of a new or moved note.
-            old_path: the path of the note before it is moved, or an empty string.
+            old_path: the current path of a note that is moved, or an empty string for a new note.
 
         Raises:
-            EditRefused: another file has this path.
+            EditRefused: another file uses the path.
         """
         if (existing := self._find_same_name(path)) not in (None, old_path):
             raise EditRefused(
@@ -308,9 +308,9 @@ class NoteEditor:
             )
 
     def _find_same_name(self, path: str) -> str | None:
-        """Return the path of an existing file with the same name in the same folder, or None.
+        """Find an existing file at a path, ignoring the case and Unicode normalization of its name.
 
-        Case and Unicode normalization are ignored.
+        Return the actual path of the file, or None if there is no such file.
         """
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):

@@ -147,7 +147,7 @@ def find_missing_folders(root: Path, path: str) -> tuple[str, ...]:
 
 
 def remove_folders(root: Path, folders: Sequence[str]) -> None:
-    """Remove those of the given folders that are empty.
+    """Remove the given folders, except those that are not empty.
 
     Args:
         root: the vault's folder.
@@ -159,7 +159,7 @@ def remove_folders(root: Path, folders: Sequence[str]) -> None:
 
 
 def remove_temporary(root: Path, path: str, temporary: str) -> None:
-    """Remove the temporary file that a killed process may have left in the folder of a note.
+    """Remove the temporary file that a killed process may have left in a note's folder.
 
     Args:
         root: the vault's folder.
@@ -319,7 +319,7 @@ def _create_folders(root: Path, path: str) -> None:
 
 
 def _sync(folder: int) -> None:
-    """Flush a folder to disk, unless it is not readable."""
+    """Flush a folder to disk. Do nothing if the folder is not readable."""
     with suppress(PermissionError):
         readable = os.open(".", _FOLDER, dir_fd=folder)
         try:

@@ -157,8 +157,8 @@ class EditJournal:
         """Remove old runs of edits with their contents, and return the number of removed runs.
 
         Args:
-            offered: the ids of runs that the user can still undo. These runs are kept, and
-                unfinished ones too.
+            offered: the ids of runs that the user can still undo. These runs and unfinished runs
+                are kept.
             now: the current time, with its time zone.
 
         Raises:

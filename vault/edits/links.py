@@ -1,7 +1,7 @@
 """Update links when a note is moved, so that they still lead to the same note.
 
-As in Obsidian, links that still work are not changed. Other links keep their form where possible. A
-name stays a name, a relative path stays relative, and labels and headings are kept.
+As in Obsidian, links that still work are not changed. Other links keep their form if possible: a
+name stays a name, and a relative path stays relative. Labels and headings are kept.
 """
 
 import json
@@ -64,7 +64,7 @@ def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
 
 @dataclass(frozen=True)
 class _Files:
-    """The files of a vault, as far as they matter for moving a note.
+    """The data of a vault's files that is needed to update links when a note is moved.
 
     Attributes:
         aliases: the aliases of each file, by path.
@@ -131,7 +131,7 @@ def _may_link_to(data: bytes, names: set[str]) -> bool:
 
     Args:
         data: the content of the note.
-        names: the names, as `fold_link_name` spells them.
+        names: the names, normalized by `fold_link_name`.
     """
     if b"[" not in data:
         return False

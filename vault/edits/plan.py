@@ -64,9 +64,9 @@ class FileMove:
 
 @dataclass(frozen=True, slots=True)
 class EditPlan:
-    """An edit that is planned but not applied yet.
+    """A planned edit, which has not been applied yet.
 
-    The edit can be applied only while the files still have the content from which it was planned.
+    It can be applied only if the files still have the content for which it was planned.
 
     Attributes:
         path: the note's path relative to the vault. For a move, this is the old path.
@@ -128,7 +128,7 @@ class EditPlan:
 
 
 def plan_create(path: str, text: str) -> EditPlan:
-    """Plan to create a note, encoded in UTF-8.
+    """Plan an edit that creates a note, encoded in UTF-8.
 
     Raises:
         EditRefused: the text contains characters that cannot be stored.
@@ -138,7 +138,7 @@ def plan_create(path: str, text: str) -> EditPlan:
 
 
 def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
-    """Plan to replace a text that occurs exactly once in a note.
+    """Plan an edit that replaces a text that occurs exactly once in a note.
 
     Args:
         path: the path of the note.
@@ -171,7 +171,7 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
 
 
 def plan_append(path: str, before: bytes, text: str) -> EditPlan:
-    """Plan to append lines to a note.
+    """Plan an edit that appends lines to a note.
 
     Args:
         path: the path of the note.
@@ -192,9 +192,9 @@ def plan_append(path: str, before: bytes, text: str) -> EditPlan:
 
 
 def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:
-    """Return an edit that adds a link at the end of the section "Related" of a note.
+    """Plan an edit that adds a link at the end of a note's section "Related".
 
-    If the note has no such section, it is created at the end of the note.
+    If the note has no such section, the edit adds it at the end of the note.
 
     Args:
         path: the path of the note.
@@ -238,14 +238,14 @@ def _place_link(lines: Sequence[str], text: str, link: str) -> tuple[int, str]:
 
 
 def _find_section_end(lines: Sequence[str], headings: Sequence[Heading], line: int) -> int:
-    """Return the index after the last line of a heading's section."""
+    """Return the index of the line after the section whose heading is in line `line`."""
     return next((h.line - 1 for h in headings if h.line > line), len(lines))
 
 
 def read_text(content: bytes | None) -> str | None:
     """Decode the content of a file, and normalize its line endings.
 
-    If there is no content, return None.
+    Return None if `content` is None.
     """
     if content is None:
         return None

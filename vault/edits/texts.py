@@ -79,7 +79,7 @@ class EditableText:
         return self._encode(_join([*pieces, source[at:]]))
 
     def _narrow(self, replacement: Replacement) -> Replacement:
-        """Return a replacement without the text at its start and end that does not change."""
+        """Remove unchanged text from the start and end of a replacement."""
         old, new = self.text[replacement.start : replacement.end], replacement.text
         head = _count_common(old, new)
         tail = _count_common(old[head:][::-1], new[head:][::-1])
@@ -135,7 +135,7 @@ class EditableText:
 
 
 def _join(pieces: Sequence[str]) -> str:
-    r"""Join pieces of text. A `\r` that meets a `\n` stays a line ending of its own."""
+    r"""Join pieces of text, keeping a `\r` and a `\n` from different pieces as two line endings."""
     filled = [piece for piece in pieces if piece]
     joined = [
         # `\r\r\n` is read as two line endings, `\r\n` as one.

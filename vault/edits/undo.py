@@ -1,4 +1,4 @@
-"""Undo edits to notes that have not changed since, and list the net changes of a run of edits."""
+"""Undo edits to notes that have not changed since then, and list the net changes of edit runs."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -80,7 +80,7 @@ class UndoneRun:
 
 
 class EditHistory:
-    """The history of edits in a journal. It finds runs of edits, undoes them, and lists changes."""
+    """The history of edits in a journal, with methods to find, undo and describe runs of edits."""
 
     def __init__(self, journal: EditJournal) -> None:
         self._journal = journal
@@ -92,7 +92,7 @@ class EditHistory:
             session: the id of a chat, to consider only its edits, or None for all edits.
 
         Raises:
-            EditUnknown: there is no such run.
+            EditUnknown: there is no run that can be undone.
         """
         for step in reversed(self._journal.read()):
             if step.mark not in ("failed", "undone") and session in (None, step.session):
@@ -101,9 +101,9 @@ class EditHistory:
         raise EditUnknown(f"There is no edit{where} to undo.")
 
     def list_offered_runs(self, sessions: Collection[str]) -> frozenset[str]:
-        """Return the ids of the runs of edits that the user is offered to undo.
+        """Return the ids of the runs of edits that the user can undo.
 
-        These are the last run of all, and the last run of each of the given sessions.
+        These are the most recent run overall, and the most recent run of each given session.
         """
         last: dict[str, str] = {}
         newest = ""
@@ -148,7 +148,7 @@ class EditHistory:
             run: the id of the run.
 
         Raises:
-            UndoRefused: a stored content is damaged.
+            UndoRefused: a file content stored in the journal is damaged.
         """
         first: dict[str, tuple[str, str | None]] = {}
         last: dict[str, str] = {}
@@ -205,7 +205,7 @@ def revert_steps(journal: EditJournal, steps: Sequence[EditStep]) -> None:
     Steps that were not carried out are skipped.
 
     Raises:
-        UndoRefused: a note has changed since its step.
+        UndoRefused: a note was changed after its step.
         EditFailed: a file could not be written.
     """
     for step in reversed(steps):
@@ -235,7 +235,7 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
     """Check that all steps can be reverted. Nothing is written.
 
     Raises:
-        UndoRefused: a note has changed since its step.
+        UndoRefused: a note was changed after its step.
     """
     for root in {step.root for step in steps}:
         if not os.path.isdir(root):
