@@ -77,7 +77,7 @@ def _open_model(folder_name: str, cache: Sequence[str]) -> "_Model":
 
     Args:
         folder_name: the model's folder, or an empty string for the installed model.
-        cache: the cache folder and the model's stamp, or nothing if no cache is used.
+        cache: the cache folder and the model's stamp, or an empty sequence for no cache.
     """
 
     def load() -> Any:
@@ -197,7 +197,7 @@ class _Model:
 
     @property
     def _can_spare_torch(self) -> bool:
-        """Whether too few passages were embedded so far to make loading torch worthwhile."""
+        """Whether torch is not loaded, and too few passages were embedded to justify loading it."""
         return self._model is None and self._passages <= _MOST_WITHOUT_TORCH
 
     def export(self) -> None:
@@ -272,7 +272,7 @@ class _Model:
 def _return_memory() -> None:
     """Return unused memory to the operating system.
 
-    Otherwise batches of different lengths would fragment the memory, and its size would grow.
+    Otherwise, batches of different lengths would fragment the memory, so that the process grows.
     """
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library

@@ -73,7 +73,7 @@ class Embedder:
 
     @property
     def pid(self) -> int | None:
-        """The id of the child process that embeds, or None if it is not running."""
+        """The process id of the child process, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -99,11 +99,11 @@ class Embedder:
             self._answer(self._ask([], exports=True), on_wait)
 
     def start(self) -> None:
-        """Start the child process, which loads the embedding model in the background."""
+        """Start the embedding process, which loads the model in the background."""
         self._ensure_child()
 
     def embed_query(self, text: str) -> "Vectors":
-        """Embed a query and return its vector. Waiting batches of passages are delayed.
+        """Embed a query before any waiting batches of passages, and return its vector.
 
         Raises:
             EmbedderFailed: the model is damaged, or its process dies repeatedly.
@@ -111,7 +111,7 @@ class Embedder:
         return self.begin_query(text)()
 
     def begin_query(self, text: str) -> "Callable[[], Vectors]":
-        """Start embedding a query. Waiting batches of passages are delayed.
+        """Start embedding a query, before any waiting batches of passages.
 
         Returns:
             A function that waits for the vector and returns it.
@@ -179,7 +179,7 @@ class Embedder:
                 asked.child.abandon(asked.number)
 
     def close(self) -> None:
-        """Stop the child process that embeds."""
+        """Stop the embedding process."""
         with self._lock:
             self._is_closed = True
             child, self._child = self._child, None

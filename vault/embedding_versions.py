@@ -174,7 +174,7 @@ class Embedders:
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """The process id of each embedder, or None for an embedder that is not running."""
+        """The process ids of the embedders. None stands for an embedder that is not running."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 

@@ -158,7 +158,7 @@ def _count_tokens(text: str) -> int:
 def _count_room(title: str, path: Sequence[Heading]) -> int:
     """Return the maximum number of tokens of a passage below the given headings.
 
-    The model's input also contains the title and the headings.
+    The note's title and the headings are part of the model's input, so they reduce this number.
     """
     return MAX_TOKENS - SPECIAL_TOKENS - _count_tokens(_build_context(title, path))
 
@@ -323,7 +323,7 @@ def _introduces(title: str, above: _Piece, below: _Piece) -> bool:
 
     Args:
         title: the title of the note.
-        above: the span that may consist of headings.
+        above: a span, which may consist of headings only.
         below: the next span.
     """
     if not above.is_heading or not _is_inside(above, below):
@@ -333,11 +333,11 @@ def _introduces(title: str, above: _Piece, below: _Piece) -> bool:
 
 
 def _is_inside(above: _Piece, below: _Piece) -> bool:
-    """Return whether a span is in the same parent section as the span before it.
+    """Return whether two adjacent spans are in the same parent section.
 
     Args:
-        above: the span before it.
-        below: the span in question.
+        above: the first span.
+        below: the second span.
     """
     parents = above.path[:-1]
     return below.path[: len(parents)] == parents
