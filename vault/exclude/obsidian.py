@@ -1,9 +1,9 @@
 """Read Obsidian's settings of a vault, including "Excluded files".
 
 The settings are read from `.obsidian/app.json`, which is never written. A vault may come from
-someone else, so that its regular expressions are not trusted. They are rejected if they are long,
-have nested repetitions or use syntax unknown to JavaScript. Slow ones are disabled. The index
-reports filters that are not used.
+someone else, so its regular expressions are not trusted. An expression is rejected if it is long,
+has nested repetitions or uses syntax unknown to JavaScript, and is disabled if it is slow. An index
+update reports the filters that are not used.
 """
 
 import json
@@ -29,7 +29,7 @@ class ObsidianSettings:
         ignore_filters: the "Excluded files": path prefixes or `/regular expressions/`.
         attachment_folder: the attachment folder, relative to the vault, or to the note if it starts
             with `./`.
-        problem: why the file could not be read, or an empty string.
+        problem: why the settings file could not be read, or an empty string.
     """
 
     ignore_filters: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class Filter(Protocol):
 
 
 class _PrefixFilter:
-    """Excludes paths that start with a text, ignoring case."""
+    """Excludes paths that start with a given prefix, ignoring case."""
 
     problem = ""
 

@@ -1,6 +1,6 @@
 """Read the contents of an index: its notes with their states, tags and links.
 
-Every method reads the catalog. If the catalog is damaged, it is replaced and the method runs again.
+Every method reads the catalog. If it is damaged, it is replaced, and the method runs again.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -83,7 +83,7 @@ class IndexContents:
 
     @retry_when_damaged
     def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the given notes that a model may currently read.
+        """Return the given notes, except those that a model may not read now.
 
         Only notes that have changed since indexing are read again.
         """

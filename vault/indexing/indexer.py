@@ -62,7 +62,7 @@ class _Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """The differences between the folder of notes and the catalog."""
+    """The differences between the files in the folder of notes and the catalog."""
 
     known: dict[str, FileRow]
     to_read: list[tuple[str, FileStat]]
@@ -72,7 +72,7 @@ class _Changes:
 
 @dataclass(slots=True)
 class _Pending:
-    """Changes of the catalog that are committed together in one transaction."""
+    """Changes to the catalog that are committed together in one transaction."""
 
     writes: list[Callable[[], None]] = field(default_factory=list)
     since: float = field(default_factory=time.monotonic)
@@ -126,7 +126,7 @@ class Indexer:
         Raises:
             VaultMissing: the folder does not exist, or its drive is not mounted.
             VaultUnreadable: the folder cannot be read because of its permissions.
-            EmbedderFailed: texts cannot be embedded. They can still be searched by words.
+            EmbedderFailed: texts cannot be embedded. Keyword search can still find them.
             IndexUnusable: the catalog cannot be written.
         """
         began = time.monotonic()
@@ -383,7 +383,7 @@ class Indexer:
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:
-    """Return a sort key that puts files at the end if they are slow to read."""
+    """Return a sort key that puts files that are slow to read at the end."""
     path, stat = file
     return find_kind(path).needs_worker, stat.size > _LARGE_BYTES, path
 

@@ -1,8 +1,8 @@
 """The order in which notes are read and embedded.
 
 Recently changed and frequently linked notes are embedded first. Notes that the user is asking about
-come before all others, even if an update is already running: those that a question names, and in a
-large folder also those whose files contain its words.
+come first, even if an update is already running. These are the notes that a question names. In a
+large folder, notes that contain words of the question come first too.
 """
 
 import json
@@ -55,8 +55,8 @@ class Preference(NamedTuple):
 
     Attributes:
         paths: the paths of notes.
-        names: names of notes, as `fold_link_name` spells them.
-        words: the words of questions without their endings, as UTF-8.
+        names: names of notes, normalized by `fold_link_name`.
+        words: the stemmed words of questions, encoded as UTF-8.
     """
 
     paths: frozenset[str] = frozenset()
@@ -121,13 +121,13 @@ class Priority:
     def arrange(
         self, files: Sequence[tuple[str, T]], find_files: FindFiles = lambda _words, _paths: ()
     ) -> Iterator[tuple[str, T]]:
-        """Yield the items in order, but those of preferred notes first.
+        """Yield the items in order, except that those of preferred notes come first.
 
         Notes that become preferred during the iteration are yielded next.
 
         Args:
             files: pairs of a note's path and an item.
-            find_files: returns those of the given paths whose files contain the given words.
+            find_files: returns the given paths whose files contain the given words.
         """
         take, done = self.follow(), set[str]()
         for at, file in enumerate(files):
@@ -160,11 +160,12 @@ def find_files_with_words(
     """Return the files that contain the most words, best first. Rare words count more.
 
     Only the beginnings of text files are compared, for at most a second. This is much faster than
-    indexing them. Of a few files, none is returned.
+    indexing them. If there are only a few files, the result is empty, because their order does not
+    matter.
 
     Args:
         root: the folder of the vault.
-        words: the words without their endings, in lower case, as UTF-8.
+        words: the stemmed words, in lower case and encoded as UTF-8.
         paths: the paths of the files.
         tick: called for each file. It can raise an exception to stop.
     """
@@ -199,7 +200,7 @@ def _read_start(root: Path, path: str) -> bytes:
 
 
 def _list_words(question: str) -> frozenset[bytes]:
-    """Return the words of a question without function words and without their endings."""
+    """Return the stemmed words of a question, without function words such as "the"."""
     question = fold(question[:_MOST_CHARS])
     words = {word.strip(".") for word in _WORD.findall(question)} - find_function_words(question)
     return frozenset(

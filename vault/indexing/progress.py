@@ -28,7 +28,7 @@ class IndexProgress:
 
     Attributes:
         path: the note being read, or an empty string outside of the phase `scan`.
-        total: the number of notes in the phase, or 0 while it is unknown.
+        total: the number of notes in the phase, or 0 if it is not known yet.
         per_s: the number of notes per second in this phase, not counting pauses.
         throttle: why the run is slowed down or paused, or an empty string at full speed.
     """
@@ -70,7 +70,7 @@ class IndexReport:
             vector.
         excluded: the excluded files, as pairs of path and rule.
         failed: the files that cannot be indexed, as pairs of path and reason.
-        is_complete: whether the run was not cancelled. Finished work is kept in any case.
+        is_complete: whether the run was not cancelled. A cancelled run keeps its finished work.
         warnings: errors that do not prevent searches, such as a broken vector store.
     """
 
@@ -118,9 +118,9 @@ CancelCheck = Callable[[], bool]
 
 
 def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> ProgressCallback:
-    """Wrap a progress callback to also call `act` once all notes have been read.
+    """Extend a progress callback to also call `act` once all notes have been read.
 
-    From then on, all notes can be searched by words.
+    From then on, keyword search can find all notes.
     """
 
     def on_progress(at: IndexProgress) -> None:
@@ -132,7 +132,7 @@ def call_when_read(act: Callable[[], None], progress: ProgressCallback) -> Progr
 
 
 class IndexCancelled(VaultError):
-    """Raised within an indexing run that was cancelled. The indexer catches the exception."""
+    """Raised within an indexing run that was cancelled. The indexer catches it."""
 
 
 class ProgressMeter:

@@ -1,8 +1,9 @@
 """Find the index of a folder that was moved or renamed, and use it again.
 
-Each catalog stores the current path and the former paths of its folder of notes, with the folder's
-device and inode number. Another index is used if its folder no longer exists, and had the same
-inode number or mostly the same notes. Comparing the notes detects moves to another drive.
+Each catalog stores the current and former paths of its folder of notes, and the folder's device and
+inode number. An existing index is used for a new folder if the index's own folder no longer exists,
+and had the same inode number or mostly the same notes. Comparing the notes detects moves to another
+drive.
 """
 
 import hashlib
@@ -57,10 +58,10 @@ def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
 
 
 def take_over_index(index_dir: Path, root: Path) -> bool:
-    """Look for the index of a folder that was moved to a new path, and move the index too.
+    """Find the index of a folder that was moved to a new path, and move the index as well.
 
     Args:
-        index_dir: the path to move the index to, next to other indexes.
+        index_dir: the path to move the index to, in the folder that contains all indexes.
         root: the new path of the folder of notes, which has no index yet.
 
     Returns:

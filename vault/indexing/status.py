@@ -108,7 +108,7 @@ class HealthCheck:
         self._model = model
 
     def run(self) -> list[tuple[str, bool, str]]:
-        """Check each component of the index, and return its name, whether it works, and details."""
+        """Check each component of the index. Return its name, whether it works, and details."""
         parts = {
             "notes folder": self._check_folder,
             "catalog": self._check_catalog,

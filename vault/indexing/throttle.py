@@ -1,7 +1,7 @@
 """Throttle index updates, and run them one at a time.
 
-Only updates in the background are slowed down. While the user is waiting, an update runs at full
-speed. Other background jobs run only between updates and searches.
+Only background updates are slowed down. While the user is waiting, an update runs at full speed.
+Other background jobs run only while there is no update or search.
 """
 
 import logging
@@ -60,7 +60,7 @@ class Throttle:
 
     @property
     def _yielding_to(self) -> LoadReason:
-        """Why background updates of the index are slowed down, or an empty string at full speed."""
+        """Why background updates are slowed down, or an empty string at full speed."""
         return "" if self._waiters else self._load
 
     @contextmanager
@@ -201,10 +201,10 @@ class UpdateQueue:
                 self._lock.release()
 
     def wait_for_words(self, timeout_s: float) -> bool:
-        """Wait until all notes can be searched by words.
+        """Wait until keyword search can find all notes.
 
         Returns:
-            True if they can be searched, or False after `timeout_s` seconds.
+            True if it can find all notes, or False after `timeout_s` seconds.
         """
         ends_at = time.monotonic() + timeout_s
         with self._throttle.run_at_full_speed():
@@ -213,7 +213,7 @@ class UpdateQueue:
         return self._has_words
 
     def mark_words(self) -> None:
-        """Record that all notes have been read and can be searched by words."""
+        """Record that all notes have been read, so that keyword search can find them."""
         self._has_words = True
 
     def stop(self) -> None:
@@ -231,10 +231,13 @@ class UpdateQueue:
             self._is_ending = False
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Wait until no index update is running. Return whether this was the case in time.
+        """Wait until no index update is running. Meanwhile, updates run at full speed.
 
         Args:
             timeout_s: the maximum time to wait, in seconds.
+
+        Returns:
+            Whether all updates ended in time.
         """
         with self._throttle.run_at_full_speed():
             if not self._lock.acquire(timeout=timeout_s):
