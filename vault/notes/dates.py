@@ -255,11 +255,11 @@ def _build_past_span(match: re.Match[str], today: date) -> Span | None:
 
 
 def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
-    """Return the range of days of a past day, week, month or year.
+    """Return a past day, week, month or year as a range of days.
 
     Args:
         unit: "day", "week", "month" or "year".
-        back: the number of units to go back from the current one.
+        back: how many units before the current one.
         today: the current date.
     """
     try:
@@ -276,7 +276,7 @@ def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
 
 
 def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent day with the weekday in a phrase such as "on Monday".
+    """Return the most recent day on the weekday in a phrase such as "on Monday".
 
     After "last", today does not count.
     """

@@ -92,9 +92,9 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def _detect_utf16(data: bytes) -> str:
-    """Detect UTF-16 without a byte-order mark, where every other byte of Western text is zero.
+    """Detect UTF-16 without a byte-order mark. In Western text, every other byte is then zero.
 
-    Return the name of the encoding, or an empty string if it is another one.
+    Return the name of the encoding, or an empty string for any other encoding.
     """
     sample = data[:4096]
     if len(data) % 2 or not sample:
@@ -109,8 +109,8 @@ def _detect_utf16(data: bytes) -> str:
 def _decode_western(data: bytes, first_bad: int) -> str:
     """Decode Windows-1252 if the result looks like Western text.
 
-    Text in another encoding that is decoded as Windows-1252 has words of accented letters, or words
-    that contain symbols.
+    If text in another encoding is decoded as Windows-1252, the result has words made of accented
+    letters, or symbols within words.
 
     Args:
         data: the bytes to decode.

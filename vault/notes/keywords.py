@@ -1,8 +1,8 @@
 """Convert notes and queries to words for the full-text index.
 
 Case, accents and compatibility forms are normalized. Text in scripts without spaces is split into
-bigrams and the last letter, so that short words are found. The full-text index itself does the
-stemming and ranking.
+pairs of adjacent letters, followed by the last letter alone, so that words of one letter are found
+too. The full-text index itself does the stemming and ranking.
 """
 
 import posixpath
@@ -180,8 +180,8 @@ FUNCTION_WORDS: Final = frozenset().union(*_BY_LANGUAGE)
 def find_function_words(text: str) -> frozenset[str]:
     """Return the function words of a text's language, normalized as by `fold`.
 
-    The language is the one with the most function words in the text. In case of a tie, English is
-    preferred, then German, French, Spanish and Italian.
+    The language is the one whose function words are most frequent in the text. In case of a tie,
+    English is preferred, then German, French, Spanish and Italian.
     """
     words = _WORD.findall(fold(text[:_MAX_QUERY_CHARS]))
     return max(_BY_LANGUAGE, key=lambda known: sum(word in known for word in words))

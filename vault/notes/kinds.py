@@ -1,7 +1,7 @@
-"""The file types that are read, and the page numbers of passages.
+"""The supported file types, and the page numbers of passages.
 
-In files with pages, such as PDFs, line numbers refer to the extracted text. Therefore the page
-number is shown instead.
+Line numbers of files with pages, such as PDFs, refer to the extracted text. The page number is
+therefore shown instead.
 """
 
 import posixpath
@@ -21,8 +21,8 @@ class FileKind:
         name: the name of the module that reads the file type.
         plural: the plural name, for use in sentences.
         max_bytes: the maximum file size in bytes.
-        needs_worker: whether to parse in a child process, since malicious files might crash the
-            parser.
+        needs_worker: whether to parse files in a child process, since malicious ones might crash
+            the parser.
     """
 
     name: str
@@ -32,7 +32,7 @@ class FileKind:
     needs_worker: bool = False
 
     def explain_size(self, size: int) -> str:
-        """Return an explanation that a file is too large.
+        """Explain to the user that a file is too large.
 
         Args:
             size: the size of the file in bytes.
@@ -69,7 +69,7 @@ def drop_note_suffix(path: str) -> str:
 
 
 def note_name(path: str) -> str:
-    """Return the name by which links refer to a file, without folder and Markdown suffix."""
+    """Return the name that links use for a file, without the folder and a Markdown suffix."""
     return posixpath.basename(drop_note_suffix(path))
 
 

@@ -117,7 +117,7 @@ def fold_link_name(target: str) -> str:
 
 
 def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
-    """Return the names by which links can refer to a note, in normalized form."""
+    """Return the names that links can use for a note, in normalized form."""
     return {fold_link_name(path), *(posixpath.basename(_normalize(alias)) for alias in aliases)}
 
 
@@ -172,7 +172,7 @@ class LinkResolver:
         return self._find_by_name(key, posixpath.dirname(source)) or self._by_alias.get(key)
 
     def _list_exact_paths(self, key: str, source: str) -> Iterator[str]:
-        """Yield the paths that a link may mean, without their suffixes.
+        """Yield the paths that a link may lead to, without their suffixes.
 
         A link may be relative to the vault, to the folder of its note, or to the attachment folder.
 

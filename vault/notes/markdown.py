@@ -148,7 +148,7 @@ def _build_parser() -> "MarkdownIt":
 
 
 def _call_on_wait(state: "StateBlock", line: int, _end: int, _is_silent: bool) -> bool:
-    """Call `on_wait` every few hundred lines. As a rule of the parser, this matches no block."""
+    """Call `on_wait` every few hundred lines. This is a parser rule that matches no block."""
     if line >= state.env["calls_at"]:
         state.env["calls_at"] = line + _LINES_BETWEEN_CALLS
         state.env["on_wait"]()

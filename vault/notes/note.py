@@ -81,12 +81,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a note is read.
+    """Options for reading a note.
 
     Attributes:
         on_wait: called regularly during a long parse. It can raise an exception to stop.
-        is_for_reading: whether the structure of a large Markdown note can be left out, so that its
-            text can be shown early.
+        is_for_reading: whether the structure of a large Markdown note may be skipped, so that its
+            text can be shown sooner.
     """
 
     on_wait: Callable[[], None] = lambda: None
@@ -102,7 +102,7 @@ def read_note(root: Path, path: str, options: ReadOptions = READ_WHOLE) -> Note:
     Args:
         root: the folder of the vault.
         path: the path of the note.
-        options: how the note is read.
+        options: the options for reading the note.
 
     Raises:
         UnsafePath: the path is outside of the vault.
@@ -121,8 +121,7 @@ def read_bytes(root: Path, path: str, kind: FileKind | None = None) -> bytes:
     Args:
         root: the folder of the vault.
         path: the path of the file.
-        kind: the file type, which determines the maximum size, or None to use the type of the
-            suffix.
+        kind: the file type, which determines the maximum size, or None to detect it by the suffix.
 
     Raises:
         UnsafePath: the path is outside of the vault.
@@ -224,7 +223,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
 
 
 def _build_unparsed_note(path: str, data: bytes) -> Note:
-    """Build a note without its structure. Only its beginning, which has the title, is parsed."""
+    """Build a note without its structure. Only the start of the text is parsed, for the title."""
     try:
         text = normalize_line_ends(decode_text(data).text)
     except ReadingFailed as error:
@@ -246,9 +245,9 @@ def _build_unparsed_note(path: str, data: bytes) -> Note:
 def _build_plain_note(
     path: str, version: str, document: Document, title: str, aliases: tuple[str, ...]
 ) -> Note:
-    """Build a note from a file type without Markdown syntax.
+    """Build a note from a file that is not Markdown.
 
-    Tags, links and tasks are not searched for, but the mark for private notes is.
+    Tags, links and tasks are not read, except for a tag that marks the note as private.
     """
     return Note(
         path=path,

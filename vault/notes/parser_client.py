@@ -41,7 +41,7 @@ class ParserClient:
 
     @property
     def pid(self) -> int | None:
-        """The id of the child process that parses files, or None if it is not running."""
+        """The process id of the parser, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -82,7 +82,7 @@ class ParserClient:
         return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
 
     def close(self) -> None:
-        """Stop the child process that parses files. It is restarted for the next file."""
+        """Stop the parser process. It is started again for the next file."""
         with self._lock:
             if self._child is not None:
                 self._child.close()

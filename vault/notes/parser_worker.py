@@ -1,7 +1,8 @@
 """The child process that parses PDF, HTML and Word files.
 
 Run as `python -P -m vault.notes.parser_worker`. A request contains a header `{kind}` and the bytes
-of a file. The answer contains the parts of the file's text, or the reason of a `{failure}`.
+of a file. The answer contains the parts of the file's text, or a header `{failure}` with the
+reason.
 """
 
 import resource
