@@ -4,9 +4,9 @@ The questions are split into two halves. Weights are chosen on the first half. T
 they improve the second half and make no kind of question worse. Questions built from sentences
 repeat the notes' own words, so they are never used alone.
 
-Passages have three scores: by their words, by the words of the whole note, and by meaning. The
-chosen weights must rank the second half at least as well as the best of these scores alone. If no
-weights achieve this, passages are ranked by that score alone.
+Each passage has three scores: its keyword score, the keyword score of its note, and its semantic
+score. On the second half, the chosen weights must rank notes at least as well as the best of these
+scores alone. If no weights achieve this, passages are ranked by that score alone.
 """
 
 import json
@@ -58,8 +58,8 @@ Collect = Callable[[str, RankingWeights], Scores]
 class Fit:
     """Ranking weights fitted to a vault, and how much they improve the results.
 
-    The results are also compared with rankings that use only one score: the score by meaning, by
-    the words of the passage, or by the words of the whole note.
+    The results are also compared with rankings that use only one score: the semantic score, the
+    keyword score of the passage, or the keyword score of the whole note.
 
     Attributes:
         weights: the chosen weights. These are the default weights, unless other weights were
@@ -100,8 +100,8 @@ def fit_weights(
     """Choose ranking weights on one half of the questions, and test them on the other half.
 
     Args:
-        questions: the questions. Neighbours in the list should be of different kinds.
-        collect: returns the scores for a question, given the weights of title and heading.
+        questions: the questions. Adjacent ones should be of different kinds.
+        collect: returns the scores for a question, given the weights of titles and headings.
         is_cancelled: checked before each small step. It may sleep to limit the load.
 
     Returns:
@@ -167,7 +167,7 @@ class _QuestionSet:
         return self._average(partial(_rate_fused, weights=weights))
 
     def measure_single(self) -> _Quality:
-        """Measure rankings that use only one score, by meaning or by words.
+        """Measure rankings that use only one score, such as the semantic score.
 
         Return the highest nDCG@10 and the highest R@10 of these rankings.
         """
@@ -220,6 +220,8 @@ def _build_weights(columns: tuple[float, float]) -> RankingWeights:
 def _choose(first: _QuestionSet, second: _QuestionSet, single: _Quality) -> RankingWeights:
     """Return the best weights that rank the second half at least as well as any single score.
 
+    If there are none, return the weights that come closest.
+
     Args:
         first: the first half of the questions.
         second: the second half of the questions.
@@ -260,9 +262,9 @@ def _limit_weight(weight: float) -> float:
 def _find_nearest(
     weights: Sequence[RankingWeights], second: _QuestionSet, least: _Quality
 ) -> RankingWeights:
-    """Return the weights whose nDCG@10 is closest to that of `least`.
+    """Return the weights whose nDCG@10 comes closest to that of `least`.
 
-    If several weights reach the nDCG@10 of `least`, return those with the best R@10.
+    If several weights reach it, return those with the best R@10.
 
     Args:
         weights: the weights to choose from.
@@ -312,8 +314,8 @@ def _rank_by(scores: Scores, weight: float, share: float) -> Sequence[tuple[int,
 
     Args:
         scores: the scores of the passages.
-        weight: the weight of words relative to meaning, from 0 to 1.
-        share: the fraction of the word weight that goes to the whole note.
+        weight: the weight of the keyword scores, from 0 to 1. The semantic score has the rest.
+        share: the fraction of `weight` that the keyword score of the whole note gets.
     """
     fused = fuse(scores, weight, share)
     titled = ((item, add_title(score, scores.titles.get(item, 0.0))) for item, score in fused)

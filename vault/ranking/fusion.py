@@ -1,8 +1,8 @@
-"""Fuse three scores of a passage: by words, by meaning, and by the words of its note.
+"""Fuse three scores of a passage: keyword score, semantic score, and keyword score of its note.
 
-The fused score is a weighted mean of the normalized scores. The weight of words depends on the
-query. Words of a query are often spread over the passages of a long note. Therefore the score of
-the whole note counts for each of its passages.
+The fused score is a weighted mean of the normalized scores. The weight of the keyword scores
+depends on the query. Because the words of a query are often spread over the passages of a long
+note, the score of the whole note counts for each of its passages.
 """
 
 import re
@@ -42,8 +42,9 @@ class RankingWeights:
     """The weights with which a search ranks passages.
 
     Attributes:
-        words: the weight of words relative to meaning, from 0 to 1, for a typical English question.
-        note_share: the fraction of the word weight that goes to the whole note.
+        words: the weight of the keyword scores for a typical English question, from 0 to 1. The
+            semantic score has the rest.
+        note_share: the fraction of `words` that the keyword score of the whole note gets.
         title: the weight of words in a note's names, relative to its text.
         heading: the weight of words in headings, relative to the text.
     """
@@ -83,11 +84,11 @@ class Scores:
 
 
 def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:
-    """Return the weight of the scores by words in a ranking, from 0 to 1.
+    """Return the weight of the keyword scores in a ranking, from 0 to 1.
 
-    The scores by meaning have the rest of the weight. The embedding model was trained on English
-    and knows little of other languages. Therefore words count more in queries in other scripts, in
-    short queries, and for numbers and code.
+    The semantic score has the rest of the weight. The embedding model was trained on English and
+    knows little of other languages. Keyword scores therefore count more for queries in other
+    scripts, short queries, numbers and code.
 
     Args:
         query: the query without filters.
@@ -103,14 +104,14 @@ def weigh_words(query: str, usual: float = DEFAULT_WEIGHTS.words) -> float:
 def fuse(scores: Scores, weight: float, note_share: float = 0.0) -> list[tuple[int, float]]:
     """Rank passages by their fused scores, and return pairs of passage id and score, best first.
 
-    The scores are from 0 to 1. A passage found only by meaning never scores higher than the weight
-    of meaning, which is small for scripts that the embedding model does not know. A passage without
-    a vector is ranked by words only.
+    The scores are from 0 to 1. A passage that only the semantic search finds never scores higher
+    than the weight of the semantic score, which is small for scripts that the embedding model does
+    not know. A passage without a vector is ranked only by its keyword scores.
 
     Args:
-        scores: the scores by words and by meaning.
-        weight: the weight of words, from 0 to 1.
-        note_share: the fraction of the word weight that goes to the whole note.
+        scores: the keyword scores and the semantic scores.
+        weight: the weight of the keyword scores, from 0 to 1.
+        note_share: the fraction of `weight` that the keyword score of the whole note gets.
     """
     by_words = _score_by_words(scores, note_share)
     if not scores.dense:
@@ -133,9 +134,9 @@ def sort_by_score(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]
 def spread_notes(
     ranked: Sequence[tuple[int, float]], files: Mapping[int, int]
 ) -> list[tuple[int, float]]:
-    """Lower the scores of a note's passages after its third one, and again after every three more.
+    """Lower the scores of a note's passages after the best three, and again after every three.
 
-    Passages of other notes then come first if they are almost as good.
+    Passages of other notes that are almost as good then come first.
 
     Args:
         ranked: pairs of passage id and score, best first.
@@ -153,11 +154,11 @@ def spread_notes(
 def complete_first_notes(
     ranked: Sequence[tuple[int, float]], scores: Scores
 ) -> list[tuple[int, float]]:
-    """Give two more notes a place among the first ten notes of a ranking.
+    """Move up to two more notes into the first ten notes of a ranking.
 
-    These are the notes that rank highest by only one of the scores, such as the similarity in
-    meaning, but are not among the first eight. Otherwise a note could be missed that one score
-    ranks high and the others rank low.
+    These are the notes outside of the first eight that have the highest rank by any single score,
+    such as the semantic score. Otherwise, a note that one score ranks high and the others rank low
+    could be missed.
 
     Args:
         ranked: pairs of passage id and score, best first.

@@ -1,7 +1,7 @@
-"""Score passages or whole notes by words, with the formula BM25 and Lucene's idf.
+"""Compute keyword scores of passages or whole notes with BM25 and Lucene's idf.
 
-SQLite gives almost no weight to words that occur in half of the texts. Therefore each term is
-scored separately, and the score is rescaled with Lucene's idf.
+SQLite gives almost no weight to words that occur in half of the texts. Each term is therefore
+scored separately, and its score is rescaled with Lucene's idf.
 """
 
 import json

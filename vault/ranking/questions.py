@@ -121,11 +121,11 @@ def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
 
 
 def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
-    """Yield a question for each text that has several words and belongs to only a few notes.
+    """Yield a question for each text that has several words and belongs to few notes.
 
     Args:
         kind: the kind of the questions.
-        owners: the file ids of the notes that each text belongs to.
+        owners: maps each text to the file ids of the notes that it belongs to.
     """
     for text, files in sorted(owners.items()):
         if len(files) <= _MOST_OWNERS and len(_WORDS.findall(text)) >= _FEWEST_WORDS:

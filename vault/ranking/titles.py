@@ -1,6 +1,6 @@
 """Compare a query with titles: the names of a note and the headings of a passage.
 
-A query that is equal to a title asks for that note or section, even if all of its words are common.
+A query that is equal to a title asks for that note or section, even if all its words are common.
 """
 
 from collections.abc import Iterable
@@ -33,10 +33,11 @@ _MOST_TERMS: Final = 16  # no title has more
 
 
 def measure_similarity(query: str, titles: Iterable[str]) -> float:
-    """Return the similarity of a query and the most similar title, from 0 to 1.
+    """Return the similarity between a query and the most similar title, from 0 to 1.
 
     The similarity is the number of shared words divided by the number of all words. Function words,
-    such as "the", count less. If only they differ, the similarity is at least `NEAR_TITLE`.
+    such as "the", count less. If the query and a title differ only in function words, the
+    similarity is at least `NEAR_TITLE`.
     """
     return max((_measure_shared_words(query, title) for title in titles), default=0.0)
 
