@@ -10,9 +10,9 @@
     statements      Find the sentences of a line that state quantities.
     texts           Read the notes of a catalog as lines of prose and as words.
 
-The rules return only a few findings that are worth a look. The running time is proportional to the
-length of the notes, because only notes that share rare words, rare sequences of words or a link are
-compared. Nothing is written.
+The rules return only a few findings that are worth a look. Only notes that share rare words, rare
+sequences of words or a link are compared, so the running time is proportional to the length of the
+notes. Nothing is written.
 
 This package may import `vault.catalog`, `vault.records`, `vault.notes` and `vault.errors`.
 """

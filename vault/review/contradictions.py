@@ -1,8 +1,8 @@
 """Find pairs of notes that state different numbers for the same thing.
 
 A statement is a sentence that contains a number. Two statements are compared if they have the same
-words. One of them may have a few additional words. They must also be about the same thing: "Bake
-for 30 minutes" in one recipe does not contradict "Bake for 40 minutes" in another.
+words, except that one may have a few additional words. They must also be about the same thing:
+"Bake for 30 minutes" in one recipe does not contradict "Bake for 40 minutes" in another.
 """
 
 import re
@@ -136,7 +136,7 @@ class ContradictionRule:
         }
 
     def _score(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> float:
-        """Return a score for how clearly two statements contradict each other, or 0 if not."""
+        """Return how clearly two statements contradict each other, or 0 if they do not."""
         if one.note.is_dated and other.note.is_dated:
             return 0.0
         overlap = _measure_overlap(one.statement, other.statement)

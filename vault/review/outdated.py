@@ -2,8 +2,8 @@
 
 A link names a source if it is under a heading such as "Sources", in a line or property with such a
 name, or in a sentence such as "According to [[Prices]]". Other links are ignored, because they may
-only point to related notes. Daily notes are skipped. A source that was written within the same
-minute as many other notes is skipped too, because it was probably copied.
+only point to related notes. Daily notes are skipped. A source that was written in the same minute
+as many other notes is also skipped, because it was probably copied.
 """
 
 import re

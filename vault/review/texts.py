@@ -43,7 +43,7 @@ _MARKUP: Final = (
 
 @dataclass(frozen=True, slots=True)
 class NoteInfo:
-    """A note of the catalog, as the rules of the review need it.
+    """The data of a note that the rules of the review use.
 
     Attributes:
         number: the position of the note in the review, counted from 0.
@@ -150,7 +150,7 @@ class Vocabulary:
 
     @property
     def rare_limit(self) -> int:
-        """The maximum number of notes in which a rare word occurs."""
+        """The maximum number of notes in which a word may occur to count as rare."""
         return max(3, self.notes // 50)
 
     def is_rare(self, word: str) -> bool:
@@ -177,7 +177,7 @@ def _is_template(path: str) -> bool:
 
 
 def _split_lines(passages: Iterable[tuple[int, str]]) -> Iterator[NoteLine]:
-    """Yield the lines of a note from its passages, which must be in the order of the file."""
+    """Yield the lines of a note, given its passages in file order."""
     in_code = in_front = False
     for first, text in passages:
         in_front = first == 1 and text.startswith("---\n")
