@@ -13,10 +13,10 @@
     listing    List every note that matches a query, page by page.
     passages   Read a catalog's passages by hash and by id.
     query      Parse the text of a query into words, phrases and filters.
-    related    Find the notes related to a note by meaning or links.
+    related    Find the notes related to a note, by semantic similarity or links.
     rerank     Rerank the best passages with a cross-encoder.
     scope      Apply a query's filters.
-    search     Search by keywords and by vectors, and fuse the scores.
+    search     Combine keyword search and semantic search.
     selftest   Measure how well a vault's notes are found, and fit the ranking to them.
     staleness  Check the passages that were found against the notes on disk.
 

@@ -1,7 +1,7 @@
 """Search texts that are not indexed, such as a note that is too large to send to the model.
 
-The texts are stored in a temporary catalog. Only the query is embedded. A passage is compared by
-meaning only if the vault's index already contains its vector.
+The texts are stored in a temporary catalog. Only the query is embedded. The semantic search covers
+only passages whose vectors the vault's index already contains.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -42,12 +42,12 @@ Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class AdhocText:
-    """A text to search without an index.
+    """A text that is not indexed, and the values to show in its hits.
 
     Attributes:
-        path: the path to show in hits.
-        title: the title to show in hits.
-        version: the version to show in hits.
+        path: the path to show.
+        title: the title to show.
+        version: the version to show.
         text: the text, as Markdown or plain text.
     """
 
@@ -70,14 +70,14 @@ def search_texts(
 ) -> tuple[Hit, ...]:
     """Find the `k` best passages in texts that are not indexed.
 
-    If fewer than `k` passages match, passages next to a match are added, and then passages from the
-    start of each text. At least one passage of each text is returned.
+    If fewer than `k` passages match, the passages next to a match are added, and then passages from
+    the start of each text. The result contains at least one passage of each text.
 
     Args:
         texts: the texts to search.
         query: the query, as in a search of the vault.
         k: the number of passages to return, if there are enough.
-        encode: starts embedding the query. By default, only words are searched.
+        encode: starts embedding the query. By default, only the keyword search is used.
         vectors: returns existing vectors by text hash.
     """
     with _build_catalog(texts, vectors) as catalog:

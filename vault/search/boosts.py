@@ -2,8 +2,8 @@
 
 If a query names a note, the passages of that note are boosted, rather than the notes that mention
 its name most often. If a query names a tag, folder or day, the notes with this tag, folder or day
-are boosted. Notes linked with a named note are boosted too. A matching name can move a note up by
-many ranks, other matches only by a few.
+are boosted. Notes linked to a named note are boosted too. A matching name can move a note up by
+many ranks, but other matches only by a few.
 """
 
 import json
@@ -40,11 +40,11 @@ class Boosts(NamedTuple):
     """The boosts of a passage. Each is a number from 0 to 1, or None if the query does not use it.
 
     Attributes:
-        title: the similarity of the query with a name of the note or a heading of the passage.
+        title: the similarity between the query and a name of the note or a heading of the passage.
         tags: 1 if the note has a tag or folder that the query names, otherwise 0.
         dates: 1 if the passage is from a day that the query names, otherwise 0.
-        links: 1 if the note is linked with a note that the query names or the session is about,
-            otherwise 0.
+        links: 1 if a link connects the note with a note that the query names or the session is
+            about, otherwise 0.
     """
 
     title: float
@@ -77,7 +77,8 @@ class PassageDetails:
         mtime_ns: the time of the file's last change, in nanoseconds since 1970.
         headings: the headings above the passage, outermost first, or an empty tuple for a whole
             note.
-        inner: the headings within the passage, for example those of several short sections.
+        inner: the headings within the passage. A passage of several short sections has more than
+            one.
     """
 
     file_id: int
@@ -229,7 +230,7 @@ class Booster:
             self._known.update(found)
 
     def measure_titles(self, words: str, numbers: Collection[int]) -> dict[int, float]:
-        """Return the similarity of a query with the titles of each passage, by passage id.
+        """Return the similarity between a query and the titles of each passage, by passage id.
 
         Args:
             words: the query without filters.
@@ -304,7 +305,7 @@ class Booster:
     def _find_linked(
         self, wanted: frozenset[str], contexts: Iterable[PassageDetails], in_play: Collection[str]
     ) -> set[int] | None:
-        """Return the file ids of the notes that are linked with an important note.
+        """Return the file ids of the notes that are linked to or from an important note.
 
         A note is important if the query names it or the session is about it. If there is none,
         return None.

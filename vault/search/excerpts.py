@@ -1,8 +1,8 @@
 """Shorten long passages to the sentences that match a query.
 
 Passages are as long as the embedding model allows, because meaning depends on context. However,
-often only two of their sentences answer a query. Therefore the best passages of long notes are cut
-into excerpts. Excerpts are ranked by their passage's rank and by matching words. Short notes and
+often only two of their sentences answer a query. The best passages of long notes are therefore cut
+into excerpts, which are ranked by the rank of their passage and by matching words. Short notes and
 lower-ranked hits are shown as whole passages. Code fences and tables are never cut.
 """
 
@@ -73,7 +73,7 @@ def search_excerpts(
     """Find the `k` best hits, and shorten the passages of long notes to excerpts.
 
     Args:
-        search: returns the best passages for a query. The second argument is their maximum number.
+        search: returns the best passages for a query. Its second argument is the maximum number.
         passages: reads passages from the catalog, or None without an index.
         query: the words to search for, and filters.
         k: the maximum number of hits. Irrelevant hits are dropped.
@@ -92,10 +92,10 @@ def search_excerpts(
 
 
 def drop_irrelevant(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Drop hits that contain no word of the query and are not similar to it in meaning.
+    """Drop hits that contain no word of the query and are not semantically similar to it.
 
-    If other hits contain words of the query, a hit without them must be almost as similar as the
-    closest hit. Hits that were not compared by meaning are kept.
+    If other hits contain words of the query, a hit without such words is kept only if it is almost
+    as similar as the closest hit. Hits without a semantic score are kept.
     """
     nearest = max((hit.signals["dense"] or 0.0 for hit in hits), default=0.0)
     has_words = any(hit.signals["words"] for hit in hits)
@@ -145,10 +145,10 @@ def cut_excerpts(
 def _keep_note_order(
     hits: Sequence[Hit], placed: Sequence[tuple[float, Hit]]
 ) -> list[tuple[float, Hit]]:
-    """Order excerpts so that the order of notes stays the same.
+    """Order excerpts so that their notes stay in the same order as the passages.
 
-    Each rank of a note's passages is given to the next best excerpt of that note. The words of the
-    query then decide only the order of excerpts within a note.
+    Each passage is replaced with the next best excerpt of its note. The words of the query
+    therefore affect only the order of the excerpts within a note. Any remaining excerpts come last.
 
     Args:
         hits: the passages, best first.
@@ -257,10 +257,10 @@ def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
 def _score_places(
     hits: Sequence[Hit], ranked: Mapping[int, _Ranked]
 ) -> Iterator[tuple[float, Hit]]:
-    """Yield each hit with its score, either as a whole passage or as excerpts.
+    """Yield each hit with its score, as a whole passage or as one or more excerpts.
 
-    The fraction of the query's words in an excerpt is added to its score. Passages of short notes
-    get an average addition.
+    The weight of the query's words in an excerpt is added to its score. For passages of short
+    notes, an average weight is added.
 
     Args:
         hits: the passages, best first.

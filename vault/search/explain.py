@@ -1,7 +1,7 @@
 """Explain in one or two sentences why a note is or is not among the hits.
 
-The explanation gives the note's state in the index, its rank, or a comparison with the last of the
-hits that were shown.
+The explanation gives the note's state in the index, its rank, or a comparison with the last hit
+that was shown.
 """
 
 from collections.abc import Sequence

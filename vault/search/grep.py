@@ -100,7 +100,7 @@ def find_backlinks(
 def _compile_search(pattern: str) -> Callable[[str], bool]:
     """Return a function that returns whether a text contains a pattern.
 
-    The function takes at most five seconds in total, and then raises `TimeoutError`.
+    The function raises `TimeoutError` once its calls have taken more than five seconds in total.
 
     Raises:
         BadPattern: the pattern cannot be used.

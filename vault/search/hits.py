@@ -60,8 +60,8 @@ class SearchResult:
         next: the offset of a listing's next page, or None.
         searched: the number of notes that a listing searched, or None for a search.
         is_whole: whether the word index covers all notes, so that a listing is complete.
-        is_partial: whether no note contains all words of the query. A listing then contains the
-            notes with the most of them.
+        is_partial: whether no note contains all words of the query, so that a listing contains the
+            notes with the most words instead.
         support: how well the hits support an answer made of quotations, from `measure_support`, or
             None if this was not measured.
     """
@@ -130,8 +130,8 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
     Args:
         passage: the passage.
         score: the score of the hit, from 0 to 1.
-        signals: the scores from which `score` was computed, by name. A missing score counts as not
-            used.
+        signals: the scores from which `score` was computed, by name. A signal that is missing or
+            None was not used.
     """
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(

@@ -47,11 +47,11 @@ def list_notes(
 
     Args:
         catalog: the catalog of the index.
-        current: yields those of the given passages that still exist, with current line numbers.
+        current: yields the given passages that still exist, with current line numbers.
         text: the words to search for, and filters.
         limit: the maximum number of notes.
         offset: the number of notes on previous pages.
-        covers: the part of the vault to search, or None for all of it.
+        covers: returns whether to search the note at a path, or None to search all notes.
 
     Returns:
         One hit per note with its best line, the total number of notes, and the next offset.
@@ -128,11 +128,11 @@ def _find_best_passages(
 
 
 def _count_searched(catalog: Catalog, covers: Covers) -> int:
-    """Return the number of indexed notes, or of those in a part of the vault.
+    """Return the number of indexed notes that a listing searches.
 
     Args:
         catalog: the catalog of the index.
-        covers: returns whether a path is in that part, or None for the whole vault.
+        covers: returns whether to search the note at a path, or None to search all notes.
     """
     rows = catalog.rows("SELECT path FROM notes JOIN files ON files.id = file_id")
     return len(rows) if covers is None else sum(covers(path) for (path,) in rows)

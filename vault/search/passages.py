@@ -47,7 +47,7 @@ class Passages:
 
     @property
     def most(self) -> int:
-        """The largest passage id."""
+        """The largest id of a passage in the catalog."""
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
 

@@ -4,7 +4,7 @@
 
 `folder:` is another name for `path:`. A filter's value follows the colon without a space and may be
 quoted. Text that only looks like a filter, such as a web address or an invalid date, is searched as
-words. If a filter was probably meant, as in `tag: recipe`, the query lists it as a problem.
+words. If a filter was probably meant, as in `tag: recipe`, the query reports it as a problem.
 """
 
 import re
@@ -158,7 +158,7 @@ def _find_spaced_filters(text: str) -> Iterator[str]:
 
 
 def _find_unknown_filters(text: str) -> Iterator[str]:
-    """Yield a sentence about each word that was probably meant as a filter but is none."""
+    """Yield a sentence about each word that looks like a filter with an unknown name."""
     names = dict.fromkeys(found["key"].lower() for found in _OTHER.finditer(text))
     for name in names:
         if name in _UNKNOWN:

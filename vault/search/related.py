@@ -30,13 +30,13 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A note that is related to another note, which is called the given note below.
+    """A note that is related to a given note.
 
     Attributes:
         score: the similarity, from 0 to 1.
-        is_linked: whether one of the two notes links to the other.
+        is_linked: whether there is a link between the two notes, in either direction.
         tags: the tags that both notes have.
-        is_link_target: whether the given note links to the related one.
+        is_link_target: whether the given note links to the related note.
     """
 
     path: str
@@ -65,7 +65,7 @@ def find_related_notes(
     Args:
         catalog: the catalog of the index.
         nearest: returns the hashes and cosine similarities of the texts nearest to a vector.
-        path: the path of the note for which related notes are searched.
+        path: the path of the note to find related notes for.
         k: the maximum number of notes.
         attachments: the attachment folder that is set in Obsidian.
     """

@@ -1,6 +1,6 @@
 """Rerank the best passages with a cross-encoder, a model that compares a query with a text.
 
-Reranking is slow. Therefore only the best passages are reranked, and only if a model is configured.
+Because reranking is slow, only the best passages are reranked, and only if a model is configured.
 If the model fails, the order is unchanged and a warning is added. The child process is started on
 demand, exits when idle, and is restarted if it dies.
 """
@@ -37,7 +37,7 @@ class Reranker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the child process that reranks, or None if it is not running."""
+        """The process id of the cross-encoder, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -79,7 +79,7 @@ class Reranker:
         return replace(result, hits=hits)
 
     def scores(self, words: str, texts: Sequence[str], folder: str) -> list[float]:
-        """Return the cross-encoder's score for each text, from 0 to 1.
+        """Compute the cross-encoder's score of each text, from 0 to 1.
 
         Args:
             words: the query without filters.
@@ -101,7 +101,7 @@ class Reranker:
                 raise RerankerFailed(_explain_failure(str(error))) from error
 
     def close(self) -> None:
-        """Stop the child process that reranks."""
+        """Stop the cross-encoder's process."""
         self._is_closed = True
         child = self._child
         if child is not None:

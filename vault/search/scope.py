@@ -40,7 +40,7 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
         query: the parsed query.
         catalog: the catalog of the index.
         passages: reads passages from the catalog.
-        covers: the part of the vault to search, or None for all of it.
+        covers: returns whether to search the note at a path, or None to search all notes.
     """
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter or covers is not None:

@@ -1,4 +1,4 @@
-"""Search by words and by meaning, and fuse both scores with weights that depend on the query."""
+"""Combine keyword search and semantic search, with weights that depend on the query."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, 
 
 
 class Searcher:
-    """Searches a catalog by words and by meaning."""
+    """Searches a catalog by keyword search and semantic search."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Searcher:
                 vector is None if there are no vectors to compare.
             nearest: returns the hashes and cosine similarities of the texts nearest to a vector.
                 The last argument limits the texts.
-            current: yields those of the given passages that still exist, with current line numbers.
+            current: yields the given passages that still exist, with current line numbers.
             today: returns the date that words such as "yesterday" refer to.
             catch_up: waits until the latest changes are indexed. Called while the query is being
                 embedded.
@@ -103,18 +103,18 @@ class Searcher:
         *,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Find the `k` best passages by words and by meaning.
+        """Find the `k` best passages by keyword search and semantic search.
 
-        If embedding fails, only words are searched, with a warning.
+        If embedding the query fails, only the keyword search is used, and a warning is added.
 
         Args:
             text: the words to search for, and filters.
             k: the maximum number of hits.
             in_play: the paths of the notes that the session is about.
-            covers: the part of the vault to search, or None for all of it.
+            covers: returns whether to search the note at a path, or None to search all notes.
             is_quoted: whether the passages are shown to the user directly, without a model's
-                answer. If so, the spelling of the query is corrected, and the result tells how well
-                the hits support an answer.
+                answer. If so, the spelling of the query is corrected, and the result contains how
+                well the hits support an answer.
 
         Raises:
             IndexUnusable: the catalog cannot be read.
@@ -138,7 +138,7 @@ class Searcher:
     def collect_scores(self, words: str) -> Scores:
         """Return the scores of the passages that a question finds, for fitting the ranking weights.
 
-        Unlike in a search, the similarity with titles is included.
+        Unlike in a search, the similarity to titles is included.
 
         Raises:
             EmbedderFailed: the question cannot be embedded.
@@ -226,16 +226,16 @@ class Searcher:
         wanted: int,
         titled: Collection[int],
     ) -> Scores:
-        """Score the best passages by words and by meaning, and the best notes by words.
+        """Compute the keyword and semantic scores of the best passages.
 
-        A passage in `titled` that is not among the best by words still gets the lowest score of the
-        best ones, because its title contains all words of the query.
+        The keyword scores of the best notes are included. A passage in `titled` gets at least the
+        lowest keyword score of the best passages.
 
         Args:
             words: the query without filters.
             vector: waits for the query's vector, and returns it, or None.
             scope: the passages to search.
-            wanted: how many passages are scored by words, and how many by meaning.
+            wanted: the number of passages that each of the two searches returns.
             titled: the ids of passages whose titles contain all words of the query.
         """
         terms = choose_terms(words, self._today())
@@ -254,10 +254,10 @@ class Searcher:
     def _measure_meaning(
         self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
-        """Return the cosine similarities of the nearest passages and of those found by words.
+        """Return the cosine similarities of the nearest passages and of the given ones.
 
         Args:
-            by_words: the ids of the passages found by words.
+            by_words: the ids of the passages that the keyword search found.
             vector: the query's vector, or None to compare nothing.
             wanted: the number of nearest passages.
             scope: the passages to search.
@@ -279,7 +279,7 @@ class Searcher:
         found: "_Signals",
         k: int,
     ) -> Iterator[Hit]:
-        """Yield the hits, best first. Their texts are read when they are needed.
+        """Yield the hits, best first. Their texts are read in small batches on demand.
 
         Args:
             ranked: pairs of passage id and score, best first.
@@ -297,7 +297,7 @@ class Searcher:
 
 @dataclass(slots=True)
 class _Signals:
-    """The scores from which the score of each passage was computed, as shown with each hit."""
+    """The single scores of the passages, which are shown with each hit."""
 
     scores: Scores
     boosts: Mapping[int, Boosts] = field(default_factory=dict)

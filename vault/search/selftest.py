@@ -144,9 +144,9 @@ def _build_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 
 def _choose_words(text: str, chance: random.Random) -> str:
-    """Return most words of a random sentence, in their order.
+    """Return most words of a random sentence, in their original order.
 
-    Some short words are left out, because users rarely remember all of them.
+    Some short words are left out, because users rarely remember every word.
     """
     sentences = _SENTENCE.findall(text)
     if not sentences:

@@ -68,8 +68,8 @@ class StalenessFilter:
     def _check_content(self, passage: Passage) -> Callable[[Passage], Passage | None]:
         """Return a function that returns a passage, or None if the content of its file has changed.
 
-        This method is used for file types that are slow to parse. The next index update adds their
-        passages again.
+        This method is used for file types that are slow to parse. The next index update adds the
+        passages of changed files again.
         """
         try:
             data = read_bytes(self._root, passage.path)
