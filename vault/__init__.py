@@ -14,9 +14,9 @@ scores, and checks them against the notes on disk.
 
     access          the notes that a model may read: neither excluded nor private (`notes.note`)
     catalog         the SQLite database of an index; migrations: its schema
-    coverage        how many notes can be searched by words and by meaning so far
+    coverage        how many notes keyword search and semantic search can find so far
     edits           edits to notes: planned, journaled, applied, undone; review: notes to check
-    embedder        the child process that embeds; embed_worker: its entry point
+    embedder        the embedding process; embed_worker: its entry point
     embedding_versions  the vectors of two embedding models, kept at the same time
     errors, options, paths  the exceptions; the user's options; safe opening of files in the vault
     exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
@@ -33,8 +33,8 @@ sqlite3, only `vector_worker` imports chromadb, and only `embed_worker` imports
 sentence-transformers and torch. The following rules always hold:
 - Only `edits` writes into the vault, and only `paths` opens files in it.
 - The catalog contains the whole index, so Chroma's files can be deleted at any time.
-- Equal texts are embedded once. After a crash, `catalog.transaction` has stored a step or nothing,
-  `indexing.indexer` continues with the next one, and `vectors` is synchronized with the catalog.
+- Equal texts are embedded once. A crash leaves each `catalog.transaction` complete or undone. Then
+  `indexing.indexer` continues with the next step, and `vectors` synchronizes with the catalog.
 - A query is only compared with vectors of the model that encoded it.
 - If the folder is not mounted, no note is removed. Private and excluded notes are not stored.
 - Only the process that holds an index's file lock writes to it.

@@ -1,4 +1,4 @@
-"""Read notes for a language model, rejecting excluded and private ones."""
+"""Read notes for a language model, except notes that are excluded or private."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -108,7 +108,7 @@ def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:
 def filter_allowed(
     root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
 ) -> frozenset[str]:
-    """Return the indexed notes that may currently be given to a model.
+    """Return the indexed notes that a model may read now.
 
     Only notes that have changed since indexing are read again.
 

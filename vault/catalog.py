@@ -104,7 +104,7 @@ class Catalog:
         return str(found[0][0]) if found else None
 
     def list_unembedded(self, table: VectorTable = "vectors") -> list[Row]:
-        """Return a row with passage ID, token count and file ID for each text without a vector."""
+        """Return the passage id, token count and file id of each text without a vector."""
         return self.rows(
             "SELECT min(id), tokens, file_id FROM chunks"  # noqa: S608 - a name of ours
             f" WHERE hash NOT IN (SELECT hash FROM {table}) GROUP BY hash ORDER BY 1"
@@ -130,7 +130,7 @@ class Catalog:
         return int(self.rows(f"SELECT count(*) FROM chunks WHERE {missing}")[0][0])  # noqa: S608
 
     def texts(self, chunk_ids: Sequence[int]) -> list[tuple[bytes, str]]:
-        """Return the hash and the text to embed of each passage. Unknown passages are skipped."""
+        """Return the text hash and the embedded text of each passage, skipping unknown ids."""
         return [
             (bytes(row[0]), build_embedded_text(row[1], row[2]))
             for row in self.rows(
@@ -189,7 +189,7 @@ class Catalog:
     def add_vectors(
         self, hashes: Sequence[bytes], vectors: Sequence[bytes], table: VectorTable = "vectors"
     ) -> None:
-        """Store the vectors of texts as float32 bytes in `table`, by the hashes of these texts."""
+        """Store float32 vectors in `table`, each under the hash of its text."""
         pairs = list(zip(hashes, vectors, strict=True))
         statement = f"INSERT OR IGNORE INTO {table} (hash, vector) VALUES (?, ?)"  # noqa: S608
         self.run_many(statement, pairs)
@@ -204,7 +204,7 @@ class Catalog:
         return dropped
 
     def mark_vectors_changed(self) -> None:
-        """Make every process discard the vectors that it has cached in memory."""
+        """Make all processes discard the vectors that they have cached in memory."""
         self.set_meta("vectors_epoch", str(int(self.meta("vectors_epoch") or 0) + 1))
 
     def clear(self) -> None:
@@ -277,7 +277,11 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Clear a catalog of another Strata version. Raise `IndexUnusable` if it is read-only."""
+        """Clear the catalog if it was made by a Strata version with another format.
+
+        Raises:
+            IndexUnusable: the catalog has another format, and is open for reading only.
+        """
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -306,7 +310,7 @@ class Catalog:
     def _refuse_damaged(self, said: str) -> None:
         """Raise `IndexDamaged` unless `said`, the result of SQLite's damage check, is "ok".
 
-        The damage check comes before the version check, because the version itself may be damaged.
+        Damage is checked before the version, because the stored version itself may be damaged.
         """
         if said != "ok":
             raise self._damage_error(said)
@@ -352,7 +356,7 @@ class Catalog:
 def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
     """Return whether an SQLite error means that the database file is damaged.
 
-    Other causes are a full disk and a file that is locked, missing or not accessible.
+    Return False for any other error, such as a full disk, a locked file or missing permissions.
     """
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # raised by Python: text is not UTF-8; a closed connection is another class

@@ -1,7 +1,7 @@
-"""The number of notes that can be searched by words and by meaning.
+"""The number of notes that keyword search and semantic search can find.
 
-An update first reads all notes, so that they can be searched by words, and then computes vectors
-for searching by meaning. Until it is complete, a search may cover only some of the notes.
+An update first reads all notes for the keyword search, and then computes their vectors for the
+semantic search. Until the update is complete, a search may find only some of the notes.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,13 @@ __all__ = ["Coverage", "find_gap", "name_count", "read_coverage"]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The number of notes that can be searched by words and by meaning.
+    """The number of notes that keyword search and semantic search can find.
 
     Attributes:
         notes: the number of notes in the folder when it was last listed.
-        by_words: the number of notes that can be searched by words.
-        by_meaning: the number of notes whose passages all have a vector.
+        by_words: the number of notes that keyword search can find.
+        by_meaning: the number of notes that semantic search can find, because all their passages
+            have a vector.
     """
 
     notes: int
@@ -27,26 +28,26 @@ class Coverage:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every note can be searched by words and by meaning."""
+        """Whether keyword search and semantic search can find every note."""
         return self.by_meaning >= self.notes
 
     @property
     def sentence(self) -> str:
-        """A sentence with the number of notes searched by meaning and by words."""
+        """A sentence that says how many notes semantic search and keyword search can find."""
         words = "all" if self.by_words >= self.notes else f"{self.by_words:,}"
         by_meaning = f"{self.by_meaning:,} of {name_count(self.notes, 'note')} searched by meaning"
         return f"{by_meaning}, {words} by words."
 
     @property
     def advice(self) -> str:
-        """The coverage in words, with the command that indexes the remaining notes."""
+        """A text with the coverage and the command that indexes the remaining notes."""
         return f"{self.sentence.removesuffix('.')}; `strata index` does the rest"
 
     @property
     def words_sentence(self) -> str:
-        """A sentence that says how many notes the keyword search covers.
+        """A sentence that says how many notes keyword search can find.
 
-        This is an empty string if it covers all notes.
+        This is an empty string if it can find all notes.
         """
         if self.by_words >= self.notes:
             return ""
@@ -69,7 +70,7 @@ def find_gap(catalog: Catalog) -> Coverage | None:
 
 
 def read_coverage(catalog: Catalog) -> Coverage:
-    """Count the notes that can be searched by words and by meaning.
+    """Count the notes that keyword search and semantic search can find.
 
     Raises:
         IndexUnusable: the catalog cannot be read.

@@ -112,7 +112,7 @@ class VaultIndex(IndexContents):
             IndexBusy: another process owns the index.
             VaultMissing: the folder does not exist, or its drive is not mounted.
             VaultUnreadable: the folder cannot be read because of its permissions.
-            EmbedderFailed: texts cannot be embedded. They can still be searched by words.
+            EmbedderFailed: texts cannot be embedded. Keyword search can still find them.
         """
         with self.updates.wait_for_turn(is_cancelled, is_background=is_background) as is_over:
             if is_over is None:
@@ -173,7 +173,8 @@ class VaultIndex(IndexContents):
         Args:
             on_report: called after each update.
             progress: called several times a second, as by `update`.
-            on_failure: called when a change could not be indexed. The next change retries it.
+            on_failure: called when a change could not be indexed. It is retried with the next
+                change.
         """
         update = partial(self.update, is_background=True, fills_store=False)
 
@@ -191,7 +192,7 @@ class VaultIndex(IndexContents):
             watcher.start()
 
     def take_warning(self) -> str:
-        """Return a warning if the index was found damaged since the last call, otherwise ""."""
+        """Return a warning if damage of the index was found since the last call, otherwise ""."""
         return self._handle.take_warning()
 
     def close(self) -> None:
@@ -220,14 +221,14 @@ class VaultIndex(IndexContents):
         covers: Covers = None,
         is_quoted: bool = False,
     ) -> SearchResult:
-        """Find the `k` best passages by words and by meaning.
+        """Find the `k` best passages by keyword search and semantic search.
 
         Args:
             query: the words to search for, and filters such as tags.
             k: the maximum number of hits.
             in_play: the paths of notes that the session is about. Their passages are ranked higher.
             reranks: whether to rerank with the cross-encoder, if one is configured.
-            covers: the part of the vault to search, or None for all of it.
+            covers: returns whether to search the note at a path, or None to search all notes.
             is_quoted: whether the passages are shown to the user directly, without a model's
                 answer. If so, the spelling of the query is corrected, and the passages around the
                 best ones are added at the end.
@@ -269,7 +270,7 @@ class VaultIndex(IndexContents):
             query: the words to search for, and filters such as tags.
             limit: the maximum number of hits.
             offset: the number of notes to skip at the start of the list.
-            covers: the part of the vault to search, or None for all of it.
+            covers: returns whether to search the note at a path, or None to search all notes.
         """
         opened = self._handle.open()
         if opened is None:
@@ -306,9 +307,9 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes that are most similar to a note or linked with it.
+        """Return the `k` notes that are most similar to a note or linked to it.
 
-        The stored vectors are compared, so that no model is loaded.
+        Only stored vectors are compared, so no model is loaded.
         """
         if (opened := self._handle.open()) is None:
             return []
@@ -362,7 +363,7 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
-        """Check each component of the index, and return its name, whether it works, and details."""
+        """Check each component of the index. Return its name, whether it works, and details."""
         return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
 
     def _fit_ranking(self, has_to_stop: Callable[[], bool]) -> None:
@@ -374,7 +375,7 @@ class VaultIndex(IndexContents):
         return *self._embedders.pids, self._reranker.pid, self._handle.store_pid
 
     def _catch_up(self) -> str:
-        """Wait at most three seconds for recent changes of notes to be indexed.
+        """Wait at most three seconds until recent changes to notes are indexed.
 
         Return a warning if this takes longer, otherwise an empty string.
         """
@@ -388,9 +389,9 @@ class VaultIndex(IndexContents):
         return "" if is_done else _BEHIND
 
     def _rebuild_replaced(self) -> None:
-        """Start rebuilding an index after its damaged catalog was replaced with an empty one.
+        """Start rebuilding the index after its damaged catalog was replaced with an empty one.
 
-        Nothing is started unless the folder is being watched and no update is running.
+        The rebuild starts only if the folder is being watched and no update is running.
         """
         if self._watcher is not None and not self.updates.is_busy:
             rebuild = partial(self._watcher.call_changed, None)

@@ -74,7 +74,7 @@ def m001_notes_chunks_vectors(connection: sqlite3.Connection) -> None:
 
     `files` stores the state of every file, so that unchanged files are not read again. `vectors` is
     keyed by text hash and separate from `chunks`, so that vectors survive edits, moves and
-    rebuilds. `words` is a full-text index that stores no text. To remove a row, its text has to be
+    rebuilds. `words` is a full-text index that stores no text. To remove a row, its text must be
     computed again.
     """
     for statement in _NOTES_CHUNKS_VECTORS.split(";\n"):
@@ -96,8 +96,8 @@ def m002_spare_vectors(connection: sqlite3.Connection) -> None:
 def m003_days(connection: sqlite3.Connection) -> None:
     """Add a table for dates in note properties, and schedule all notes for re-reading.
 
-    Until a note is read again, its indexed passages are kept. Searches still find them, except for
-    files that are parsed in a child process.
+    Until a note is read again, its indexed passages are kept. Searches still find these passages,
+    unless the file is of a type that is parsed in a child process.
     """
     connection.execute(
         "CREATE TABLE days ("
@@ -110,7 +110,7 @@ def m003_days(connection: sqlite3.Connection) -> None:
 
 
 def m004_names(connection: sqlite3.Connection) -> None:
-    """Add a table of the names by which links can refer to notes, to resolve links in SQL."""
+    """Add a table of the names that links can use for notes, to resolve links in SQL."""
     connection.execute(
         "CREATE TABLE names ("
         " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
@@ -203,10 +203,10 @@ _MOST_LINES: Final = 1 << 31
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """Describe the first damage in a catalog of the latest schema, or return None if it is sound.
+    """Describe the first damage found in a catalog of the latest schema, or return None.
 
-    This also finds damage that SQLite does not detect: missing columns, wrong types, invalid UTF-8
-    or JSON, and vectors of different lengths.
+    This includes damage that SQLite does not detect: missing columns, wrong types, invalid UTF-8 or
+    JSON, and vectors of different lengths.
 
     Raises:
         sqlite3.Error: the catalog cannot be read at all.
@@ -240,10 +240,10 @@ def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
 def _find_table_damages(
     connection: sqlite3.Connection, table: str, columns: list[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield a description of each damaged value in a table. Of vectors, only the type is checked.
+    """Yield a description of each damaged value in a table. For vectors, only check the type.
 
     Args:
-        connection: the connection to the catalog that is checked.
+        connection: the connection to the catalog.
         table: the name of the table.
         columns: the name and the SQL type of each column.
     """

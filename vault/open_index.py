@@ -1,8 +1,8 @@
 """Open an index for reading or writing, and replace a damaged one.
 
-Any call may discover damage: SQLite reports it, or a value with an impossible type, encoding or
-length raises another exception. When a call fails, the catalog is therefore checked. If it is
-damaged, it is replaced by an empty one, and the call is repeated.
+Any call may fail because of damage: SQLite reports it, or a value with an impossible type, encoding
+or length raises another exception. The catalog is therefore checked after a failed call. If it is
+damaged, it is replaced with an empty one, and the call is repeated.
 """
 
 import fcntl
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class IndexStores:
-    """The stores of an open index: catalog, exact scan and, if this process owns it, Chroma."""
+    """The stores of an open index: the catalog, the exact scan and, for its owner, Chroma."""
 
     def __init__(self, catalog: Catalog, store: VectorStore | None = None):
         self.catalog = catalog
@@ -102,7 +102,7 @@ class IndexStores:
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 
     def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Run a search, and repeat it if the model of the vectors was switched meanwhile."""
+        """Run a search, and repeat it if the embedding model was switched during the search."""
         while True:
             before = read_used_model(self.catalog)
             try:
@@ -115,7 +115,7 @@ class IndexStores:
                 return result
 
     def warn_if_store_failed(self, result: SearchResult) -> SearchResult:
-        """Return the result, with a warning added if the configured vector server failed."""
+        """Return the result, with a warning if the configured vector server failed."""
         if self.store is None or self.store.server is None or not self.store.failure:
             return result
         return replace(result, warnings=(*result.warnings, self.store.failure))
@@ -131,7 +131,7 @@ class IndexStores:
         Args:
             result: the result of a search or listing.
             behind: a warning that the latest changes are not indexed yet, or an empty string.
-            by_meaning: whether the notes were also searched by meaning.
+            by_meaning: whether the search was also a semantic search.
         """
         gap = find_gap(self.catalog)
         covered = "" if gap is None else gap.sentence if by_meaning else gap.words_sentence
@@ -198,7 +198,7 @@ class IndexHandle:
 
     @property
     def store_pid(self) -> int | None:
-        """The process id of the vector store's child process, or None while it is not running."""
+        """The process id of the vector store's child process, or None if it is not running."""
         store = None if self._opened is None else self._opened.store
         return None if store is None else store.pid
 
@@ -255,7 +255,7 @@ class IndexHandle:
             return catalog, store
 
     def take_warning(self) -> str:
-        """Return a warning if the index was found damaged since the last call, otherwise ""."""
+        """Return a warning if damage of the index was found since the last call, otherwise ""."""
         with self._lock:
             was_damaged, self._was_damaged = self._was_damaged, False
         return INDEX_DAMAGED if was_damaged else ""
@@ -305,7 +305,7 @@ class IndexHandle:
             self._on_replaced()
 
     def stop_opening(self) -> None:
-        """Prevent the index from being opened again. If it is open, it stays open until `close`."""
+        """Prevent the index from being opened again. An open index stays open until `close`."""
         with self._lock:
             self._is_closed = True
 
@@ -384,7 +384,7 @@ def take_lock(index_dir: Path) -> IO[bytes]:
 
 
 def _is_worth_asking(store: VectorStore) -> bool:
-    """Return whether the vector store is a server, or so large that an exact scan is slower."""
+    """Return whether the vector store is a server, or too large for a fast exact scan."""
     return store.server is not None or store.size > _FEW_VECTORS
 
 

@@ -139,7 +139,7 @@ class Records:
         ]
 
     def list_names(self, path: str) -> set[str]:
-        """Return the names by which links can refer to a note, as `fold_link_name` spells them."""
+        """Return the names that links can use for a note, normalized by `fold_link_name`."""
         statement = "SELECT name FROM names JOIN files ON files.id = file_id WHERE path = ?"
         return {row[0] for row in self._catalog.rows(statement, (path,))}
 
@@ -147,7 +147,7 @@ class Records:
         """Build a link resolver for only the notes with one of the given names.
 
         Args:
-            names: the names, spelled as `fold_link_name` returns them.
+            names: the names, normalized by `fold_link_name`.
             attachments: the attachment folder that is set in Obsidian.
         """
         rows = self._catalog.rows(
@@ -330,14 +330,14 @@ class Records:
 
 
 class _WordRows(NamedTuple):
-    """A note's rows in the full-text indexes of passages and whole notes."""
+    """The rows of a note in the full-text index of passages and in that of whole notes."""
 
     passages: list[Row]
     notes: list[Row]
 
 
 class RemovedNotes:
-    """Notes missing from the folder, used to detect renamed and moved notes."""
+    """Indexed notes that are missing from the folder, used to detect moved and renamed notes."""
 
     def __init__(self, gone: dict[str, FileRow]):
         self._gone = dict(gone)

@@ -263,9 +263,9 @@ def _add_note(
 
 
 def _add_link(root: Path, entry: os.DirEntry[str], path: str, result: ScanResult) -> None:
-    """Record a symbolic link in the result of a scan: as failed if it is broken, else as excluded.
+    """Add a symbolic link to the result of a scan: as failed if it is broken, else as excluded.
 
-    Links are never indexed, because the note that a link points to is indexed under its own path.
+    Links are never indexed, because the note that a link leads to is indexed under its own path.
     """
     base = os.path.realpath(root)
     target = os.path.realpath(entry.path)

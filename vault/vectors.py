@@ -65,7 +65,7 @@ class VectorStore:
 
     @property
     def pid(self) -> int | None:
-        """The id of the child process, or None if it is not running."""
+        """The process id of the store's child process, or None if it is not running."""
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
@@ -205,7 +205,7 @@ class VectorStore:
             self.server, self.failure, self._is_broken = server, "", False
 
     def set_aside(self) -> None:
-        """Do not use the store for queries until it is synchronized again."""
+        """Stop using the store for queries until it is synchronized again."""
         self._is_synchronized = False
 
     def discard(self) -> None:
@@ -282,7 +282,7 @@ class VectorStore:
     def _probe(self, child: Child, text_hash: bytes, on_wait: Callable[[], None]) -> None:
         """Run a test query with the vector of a stored text.
 
-        The reason is that a damaged search graph is only noticed when searching.
+        Only a query detects that the store's search graph is damaged.
         """
         vector = self._catalog.vector(text_hash)
         if vector is not None:
@@ -313,9 +313,10 @@ class VectorStore:
             child.kill("it is started anew")
 
     def _repair(self) -> None:
-        """Repair a broken store before the next attempt to fill it.
+        """Repair a broken store before it is filled again.
 
-        A local store is deleted. For a server, the list of stored vectors is read again.
+        The files of a local store are deleted. For a server, the list of stored vectors is read
+        again.
         """
         if self.server is None:
             self._discard()

@@ -65,8 +65,7 @@ _NETWORK: Final = frozenset(
 class Child:
     """A running child process that answers requests. Thread-safe.
 
-    There is no reader thread. Instead, one of the waiting threads reads the answers for all of
-    them.
+    There is no reader thread. Instead, one of the waiting threads reads the answers for all others.
     """
 
     def __init__(self, module: str, *arguments: str, is_online: bool = False):
@@ -190,7 +189,7 @@ class Child:
                 self._abandoned.add(number)
 
     def kill(self, reason: str) -> None:
-        """Kill the child process. Waiting requests then fail with `reason` as the cause."""
+        """Kill the child process. Waiting requests then fail with the given reason."""
         self._end = self._end or reason
         self._process.kill()
         self._release()
@@ -232,7 +231,7 @@ class Child:
     def _wait_turn(self, number: int) -> Frame | None:
         """Return the answer to a request if it arrives within about 50 ms, otherwise None.
 
-        Only one of the waiting threads reads answers, and keeps those that other threads wait for.
+        Only one thread at a time reads answers. It keeps those that other threads are waiting for.
 
         Args:
             number: the number of the request.
