@@ -228,7 +228,7 @@ class Warned:
 
 @dataclass(frozen=True)
 class IndexProgressed:
-    """The progress of the indexing that precedes the turn."""
+    """The progress of the indexing that runs before the turn."""
 
     progress: "IndexProgress"
 
@@ -263,7 +263,7 @@ class Usage:
         )
 
     def to_dict(self) -> dict[str, int]:
-        """Return the usage as a dict that can be written as JSON, as in `strata ask --json`."""
+        """Return the usage as a JSON-serializable dict, as printed by `strata ask --json`."""
         return {
             "requests": self.requests,
             "prompt_tokens": self.prompt_tokens,
@@ -316,7 +316,7 @@ class AskResult:
     sentences: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as a dict that can be written as JSON, as in `strata ask --json`."""
+        """Return the result as a JSON-serializable dict, as printed by `strata ask --json`."""
         read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
         sourced = {"sentences": self.sentences, "with_source": len(self.citations)}
         return {

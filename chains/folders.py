@@ -1,7 +1,7 @@
 """List the top two levels of the vault for an agent's prompt.
 
-The list is stored with the first agent turn of a session, and later turns reuse it. The prompt
-therefore does not change when notes are added, and providers can cache it.
+The list is stored with the first agent turn of a session and reused by later turns. The prompt
+therefore stays the same when notes are added, so that providers can cache it.
 """
 
 import unicodedata

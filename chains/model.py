@@ -78,7 +78,10 @@ class LiteLLMModel:
         self._recorder = recorder or CallRecorder()
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Yield the answer as it arrives. Up to three attempts are made before the first text."""
+        """Yield the answer as it arrives.
+
+        Before the first text arrives, temporary errors are handled with up to two retries.
+        """
         if not isinstance(request, PreparedRequest):
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:

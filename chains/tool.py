@@ -54,7 +54,7 @@ NumberSources = Callable[[Sequence[Segment]], tuple[Segment, ...]]
 class Proposal:
     """What a tool call would do if it is approved.
 
-    A proposal applies only to the arguments and the content for which it was computed.
+    A proposal is valid only for the arguments and the content that it was computed from.
 
     Attributes:
         summary: one sentence for the user.
@@ -131,7 +131,7 @@ class ApprovalPort(Protocol):
 
 
 class ApprovalRules:
-    """Decides on proposals without asking the user, where the approval level permits it.
+    """Decides on proposals without asking the user, if the approval level permits it.
 
     Each session has its own rules, which also remember what the user approved for the session.
     Thread-safe.
@@ -143,7 +143,7 @@ class ApprovalRules:
         self._scopes: set[tuple[ProposalKind, str]] = set()
 
     def with_level(self, level: ApprovalLevel) -> "ApprovalRules":
-        """Return rules with another approval level. Both objects share the remembered approvals."""
+        """Return rules with another approval level, which share the remembered approvals."""
         rules = ApprovalRules(level)
         rules._lock, rules._scopes = self._lock, self._scopes
         return rules

@@ -49,7 +49,7 @@ class Citation:
         return find_page(self.path, self.heading)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the citation as a dict that can be written as JSON, as in `strata ask --json`."""
+        """Return the citation as a JSON-serializable dict, as printed by `strata ask --json`."""
         return {
             "n": self.n,
             "path": self.path,
@@ -77,7 +77,7 @@ class Unverified:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the unverified citation as a dict that can be written as JSON.
+        """Return the unverified citation as a JSON-serializable dict.
 
         `strata ask --json` prints it in this form.
         """
@@ -121,8 +121,8 @@ def check_citations(answer: str, sources: Sequence[Segment], question: str = "")
 class _Source:
     """A source passage as it was sent, which can be searched for quotations.
 
-    The text is parsed on first use. All answers of a chat are checked when the chat is opened, but
-    most passages are never quoted.
+    The text is parsed on first use, because most passages are never quoted. All answers of a chat
+    are checked when the chat is opened, so parsing every passage would be slow.
     """
 
     def __init__(self, segment: Segment) -> None:

@@ -157,7 +157,7 @@ def count_words(text: str) -> int:
 
 
 def _reduce(text: str) -> tuple[str, list[int]]:
-    """Reduce a text to the characters that matter when texts are compared.
+    """Reduce a text to the characters that are compared.
 
     Returns:
         The characters, and the offset of each one in the original text.

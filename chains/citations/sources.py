@@ -184,7 +184,7 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
 
     Args:
         found: the sentence and its possible sources.
-        shares: how many sentences of the answer each passage contains, by citation number.
+        shares: how many sentences of the answer each passage contains, keyed by citation number.
     """
     if found.verbatim:
         passage = max(found.verbatim, key=lambda one: shares[one.number])  # the first of equals

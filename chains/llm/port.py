@@ -36,8 +36,8 @@ class Endpoint:
     Attributes:
         wire_name: the model's name with its provider's prefix.
         provider: the provider's name in litellm.
-        service: the name for the user: the provider's, or the host of a server that the user set
-            up.
+        service: the name to show to the user: the provider's name, or the host of the user's own
+            server.
         needs_key: whether calls fail without a key.
         key_owner: the provider or server address whose key is sent.
     """

@@ -102,7 +102,6 @@ def _list_notes(request: PreparedRequest, read: Sequence[Segment]) -> Iterator[s
     """Yield the paths of the notes whose text is in a request.
 
     Args:
-        request: the request.
         read: the segments that tools have read during the turn.
     """
     for use in request.report.segments:

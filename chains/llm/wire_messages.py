@@ -179,7 +179,7 @@ def build_wire_messages(
     require alternating roles. Reasoning is returned to the model only within the same turn.
 
     Args:
-        messages: the messages in a form that is independent of the provider.
+        messages: the messages in provider-neutral form.
         uncached: the number of messages at the end that belong only to this request.
         marked: the indexes of messages that end with a cache mark.
 
@@ -199,7 +199,7 @@ def _join_messages(
     """Convert messages, and merge adjacent ones of the same role.
 
     Args:
-        messages: the messages in a form that is independent of the provider.
+        messages: the messages in provider-neutral form.
         work_from: the index of the turn's user message. Only reasoning after it is kept.
         marked: the indexes of messages that end with a cache mark.
     """
@@ -221,7 +221,6 @@ def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
     If a message is not merged with another one, its JSON is cached.
 
     Args:
-        messages: the messages.
         uncached: the number of messages at the end that belong only to this request.
     """
     cached = range(len(messages) - uncached - 1, -1, -1)

@@ -206,7 +206,7 @@ def _measure_schema(tool: McpTool) -> int:
 
 
 def hash_tools(tools: Sequence[McpTool]) -> dict[str, str]:
-    """Return the fingerprint of each tool, by tool name."""
+    """Return the fingerprint of each tool, keyed by tool name."""
     return {tool.name: tool.fingerprint for tool in tools}
 
 
@@ -214,7 +214,6 @@ def show_text(text: str, keeps: str = "") -> str:
     r"""Replace invisible characters with escapes such as `\u{200b}`.
 
     Args:
-        text: the text.
         keeps: the characters that are not replaced.
     """
     return "".join(

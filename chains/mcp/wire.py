@@ -42,7 +42,7 @@ class ServerProcess:
     """
 
     def __init__(self, server: McpServer, on_end: Callable[[], None]) -> None:
-        """Store the server without starting it.
+        """Create the object. The process is not started yet.
 
         Args:
             on_end: called when the output of the process ends.

@@ -196,7 +196,6 @@ class Chain:
         prompt does not change.
 
         Args:
-            session: the session.
             threshold: the token limit of a request, which determines how many names are listed.
         """
         if self.agent is None or self.project is not None:

@@ -87,7 +87,6 @@ def offer_tools(
     Args:
         tools: all tools, in the order in which they are sent.
         foreign: the names of tools from MCP servers.
-        session: the session.
         place: the name of the model and the threshold, as one string. If it changes, a new decision
             is made.
         limits: the token budget of a request, and the fraction of it that is available for tools.

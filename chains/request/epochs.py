@@ -36,7 +36,6 @@ class LoggedBreaker(CircuitBreaker):
         """Load failed compactions from the log, back to the last one that shortened the history.
 
         Args:
-            session: the session.
             new_entries: the list to which `record` adds a log entry for each failed attempt.
         """
         super().__init__()

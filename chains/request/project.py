@@ -1,7 +1,7 @@
 """Describe a project in the system message: its notes' names, outlines and some text.
 
 The first turn in the project stores the description in the log, and later turns reuse it. The
-prompt therefore does not change when a note is saved, and providers can cache it. It is updated
+prompt therefore stays the same when a note is saved, so that providers can cache it. It is updated
 after a compaction, or when the user asks for it.
 """
 
@@ -110,7 +110,7 @@ class ProjectContext:
         return cls(segments, data.get("includesText") is not False)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the description as a dict that can be written as JSON to the log."""
+        """Return the description as a JSON-serializable dict for the log."""
         segments = [segment.to_dict() for segment in self.segments]
         return {"segments": segments, "includesText": self.includes_text}
 

@@ -56,7 +56,7 @@ class SessionPort(Protocol):
             turn: the id of the turn.
             request: the number of the request within the turn, counted from 1.
             report: the context report of the request.
-            body: the request in a form that is independent of the provider.
+            body: the request in provider-neutral form.
             wire: the data as it was sent to the provider, or None.
         """
 

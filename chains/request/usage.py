@@ -85,7 +85,6 @@ def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | 
     """Sum the usage of calls, or return None if no usage was reported.
 
     Args:
-        calls: the calls.
         more: a usage to add to the sum, or None.
     """
     total = more

@@ -228,6 +228,6 @@ def _measure_budget(context: TurnContext) -> AttachmentBudget:
 
 
 def _measure_passages_share(context: TurnContext) -> int:
-    """Return how many tokens passages may take up if the attachments do not fit in full."""
+    """Return how many tokens passages may use if the attachments do not fit in full."""
     budget = context.compute_request_budget(context.factor).budget
     return compute_passages_share(budget, context.counter.count(context.request.question)) // 2

@@ -78,7 +78,7 @@ class LargeAttachments:
     Attributes:
         segments: the large attachments.
         tokens_left: the tokens available for the large attachments.
-        sizes: the token count of each attachment, by id.
+        sizes: the token count of each attachment, keyed by id.
     """
 
     segments: tuple[Segment, ...]
@@ -266,7 +266,6 @@ def _add_blank_lines(hit: Hit, lines: Sequence[str]) -> Hit:
     """Extend a hit by the blank lines after it, so that it can be merged with the next hit.
 
     Args:
-        hit: the hit.
         lines: the lines of the attachment.
     """
     first, last = hit.lines

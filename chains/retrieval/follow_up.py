@@ -280,7 +280,7 @@ class RewrittenQuery:
 
 
 def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
-    """Let a model rewrite a question so that it makes sense on its own.
+    """Ask a model to rewrite a question so that it makes sense on its own.
 
     Raises:
         Cancelled: the token was cancelled.

@@ -1,4 +1,4 @@
-"""Map-reduce: let a model read large attachments part by part and take reading notes.
+"""Map-reduce: a model reads large attachments part by part, and takes reading notes.
 
 Up to three calls run in parallel. Lines that could not be read are listed in the warnings and in
 the text for the model. If more than half of an attachment's parts fail, the whole attachment fails.
@@ -66,7 +66,7 @@ class MapReduceResult:
 def map_reduce(
     context: TurnContext, plan: MapReducePlan
 ) -> Generator[Event, None, MapReduceResult]:
-    """Let a model read the attachments of a plan, and replace them with its reading notes.
+    """Replace the attachments of a plan with reading notes that a model writes.
 
     Raises:
         ModelError: more than half of the parts of an attachment could not be read.
@@ -136,7 +136,7 @@ Notes = tuple[MapNote, ...]
 
 @dataclass
 class MapReducer:
-    """Lets a model read attachments, and collects its reading notes.
+    """Asks a model to read attachments, and collects its reading notes.
 
     Attributes:
         usage: the usage of all calls so far, even if they are cancelled or fail.
@@ -155,7 +155,7 @@ class MapReducer:
     _left_out: int = field(default=0, init=False)
 
     def read(self) -> Generator[Event, None, tuple[Segment, ...]]:
-        """Let the model read all attachments, and yield progress events.
+        """Ask the model to read all attachments, and yield progress events.
 
         Returns:
             One segment for each attachment, containing the model's reading notes.
@@ -189,7 +189,7 @@ class MapReducer:
             yield f"There was no room for {self._left_out} of the notes."
 
     def _map(self, reading: AttachmentPlan, done: int) -> Generator[Event, None, list[Notes]]:
-        """Let the model read each part of an attachment, and yield progress events.
+        """Ask the model to read each part of an attachment, and yield progress events.
 
         Args:
             reading: the plan for the attachment.
@@ -218,7 +218,7 @@ class MapReducer:
     def _reduce(
         self, reading: AttachmentPlan, sets: list[Notes]
     ) -> Generator[Event, None, list[Notes]]:
-        """Let the model merge its reading notes on several parts, until they fit the token budget.
+        """Ask the model to merge its reading notes until they fit the token budget.
 
         Args:
             reading: the plan for the attachment.

@@ -213,11 +213,11 @@ class MapReduceSetup:
         return min(self.most_notes, self.request_budget.reserve, self.free // NOTES_A_CALL)
 
     def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
-        """Build the request that lets the model read a part of an attachment."""
+        """Build the request that asks the model to read a part of an attachment."""
         return self._call("part", path, part.lines, part.numbered)
 
     def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
-        """Build the request that lets the model merge its reading notes on several parts.
+        """Build the request that asks the model to merge its reading notes on several parts.
 
         Args:
             path: the path of the attachment.
@@ -303,7 +303,7 @@ class ReadingCost:
         return sum(parts for *_, parts in self.attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost as a dict that can be written as JSON, for the result's `read_whole`."""
+        """Return the cost as a JSON-serializable dict, for the result's `read_whole`."""
         named = ("source", "lines", "tokens", "parts")
         return {
             "attachments": [
@@ -367,7 +367,7 @@ def plan_map_reduce(
 
     Args:
         segments: the attachments that are too large.
-        sizes: the token count of each attachment, by id.
+        sizes: the token count of each attachment, keyed by id.
         notes_tokens_left: the tokens available for all reading notes.
         setup: the values shared by the calls.
 

@@ -177,7 +177,7 @@ COMPACT_CONTEXT: Final = ToolDefinition(
 
 
 def build_compact_tool() -> Tool:
-    """Build the tool with which the model requests a compaction. The agent loop performs it."""
+    """Build the tool that lets the model request a compaction. The agent loop performs it."""
     return Tool(COMPACT_CONTEXT, lambda _arguments: NOTHING_TO_DO)
 
 

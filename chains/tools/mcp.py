@@ -45,7 +45,6 @@ def propose_change(server: McpServer, old: str, new: str) -> Proposal:
     """Propose to accept changed tools of a server.
 
     Args:
-        server: the server.
         old: the description of the approved tools.
         new: the description of the current tools.
     """

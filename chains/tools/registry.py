@@ -41,7 +41,7 @@ class ToolOutcome:
 
 
 class ToolRegistry:
-    """The tools of a turn, by name."""
+    """The tools of a turn, keyed by name."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.definition.name: tool for tool in tools}
