@@ -114,7 +114,7 @@ def filter_allowed(
 
     Args:
         root: the vault's folder.
-        known: the file records of the index, by path.
+        known: the file records of the index, keyed by path.
         exclude: patterns as in a `.gitignore`.
     """
     there = (scan_paths(root, exclude, known) or scan(root, exclude)).files

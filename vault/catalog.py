@@ -78,7 +78,7 @@ class Catalog:
 
     @property
     def is_new(self) -> bool:
-        """Whether the catalog is new, so that its tables or metadata have not been written yet."""
+        """Whether the catalog is new, and its tables or metadata have not been written yet."""
         if self.rows("PRAGMA user_version")[0][0] == 0:
             return True
         return not self.rows("SELECT 1 FROM meta LIMIT 1")

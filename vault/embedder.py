@@ -53,7 +53,7 @@ class Embedder:
         idle_s: float = _IDLE_S,
         cache_dir: Path | None = None,
     ) -> None:
-        """Store the settings without starting the child process.
+        """Create the embedder. The child process is not started yet.
 
         Args:
             model: the embedding model.

@@ -76,7 +76,7 @@ class Embedders:
     """
 
     def __init__(self, shared: Embedder | None = None, cache_dir: Path | None = None):
-        """Store the shared embedder without starting a process.
+        """Create the object. No process is started yet.
 
         Args:
             shared: an embedder of the packaged model, which `close` does not close.
@@ -174,7 +174,7 @@ class Embedders:
 
     @property
     def pids(self) -> tuple[int | None, ...]:
-        """The process ids of the embedders. None stands for an embedder that is not running."""
+        """The process ids of the embedders, with None for each one that is not running."""
         with self._lock:
             return tuple(embedder.pid for embedder in self._by_stamp.values())
 

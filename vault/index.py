@@ -64,7 +64,7 @@ class VaultIndex(IndexContents):
         options: Callable[[], IndexOptions] = IndexOptions,
         cache_dir: Path | None = None,
     ):
-        """Store the paths without opening anything.
+        """Create the object. Nothing is opened yet.
 
         Args:
             root: the folder of notes.
@@ -226,7 +226,8 @@ class VaultIndex(IndexContents):
         Args:
             query: the words to search for, and filters such as tags.
             k: the maximum number of hits.
-            in_play: the paths of notes that the session is about. Their passages are ranked higher.
+            in_play: the paths of notes that the session already uses. Notes linked to them are
+                ranked higher.
             reranks: whether to rerank with the cross-encoder, if one is configured.
             covers: returns whether to search the note at a path, or None to search all notes.
             is_quoted: whether the passages are shown to the user directly, without a model's
@@ -323,10 +324,9 @@ class VaultIndex(IndexContents):
         """Explain why a note is or is not among the hits of a query.
 
         Args:
-            query: the query.
             path: the note.
             shown: the hits that were shown to the user or sent to a model.
-            in_play: the notes that the session was about when the query was run.
+            in_play: the paths of the notes that the session used when the query was run.
         """
         many = self.search(query, _MANY_HITS, in_play=in_play).hits
         return why_not(self._open_records(), path, many, shown)
@@ -345,7 +345,7 @@ class VaultIndex(IndexContents):
 
     @property
     def is_searched(self) -> bool:
-        """Whether a search of the index is running, or ended within the last few seconds."""
+        """Whether a search is running or has ended within the last few seconds."""
         return self._idle.is_paused
 
     @property

@@ -172,7 +172,7 @@ class IndexHandle:
         server: Callable[[], VectorServer | None],
         on_replaced: Callable[[], None],
     ):
-        """Store the paths and callbacks without opening anything.
+        """Create the handle. Nothing is opened yet.
 
         Args:
             index_dir: the folder for `catalog.db`, `chroma/` and the lock file, created on demand.

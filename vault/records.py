@@ -1,4 +1,4 @@
-"""Read and write the catalog's records of files and notes. Writing needs a transaction."""
+"""Read and write the catalog's records of files and notes. Writes need a transaction."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -77,7 +77,7 @@ class Records:
         self._catalog = catalog
 
     def files(self) -> dict[str, FileRow]:
-        """Return all file records, by path."""
+        """Return all file records, keyed by path."""
         return {
             row[0]: FileRow._make(row)
             for row in self._catalog.rows(
@@ -86,7 +86,7 @@ class Records:
         }
 
     def find_files(self, paths: Iterable[str]) -> dict[str, FileRow]:
-        """Return the records of the given files, by path. Unknown paths are skipped."""
+        """Return the records of the given files, keyed by path. Unknown paths are skipped."""
         rows = self._catalog.rows(
             "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
             " WHERE path IN (SELECT value FROM json_each(?))",
@@ -117,7 +117,7 @@ class Records:
         ]
 
     def find_days(self, paths: Iterable[str]) -> dict[str, list[str]]:
-        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        """Return the ISO 8601 dates in the properties of the given notes, keyed by path."""
         found: dict[str, list[str]] = {}
         rows = self._catalog.rows(
             "SELECT path, day FROM days JOIN files ON files.id = file_id"
@@ -129,7 +129,7 @@ class Records:
         return found
 
     def tags(self) -> list[tuple[str, str]]:
-        """Return each tag paired with the path of a note that has the tag, in sorted order."""
+        """Return sorted pairs of a tag and the path of a note that has the tag."""
         return [
             (row[0], row[1])
             for row in self._catalog.rows(
@@ -367,7 +367,7 @@ class RemovedNotes:
         return old
 
     def list_rest(self) -> list[tuple[str, FileRow]]:
-        """Return the path and the record of each missing note that was not recognised as moved."""
+        """Return the path and record of each missing note that does not count as moved."""
         return list(self._gone.items())
 
 

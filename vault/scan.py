@@ -44,7 +44,7 @@ class ScanResult:
 
     Attributes:
         root: the attributes of the vault's folder.
-        files: the attributes of every readable note, by path.
+        files: the attributes of every readable note, keyed by path.
         excluded: the excluded files, as pairs of path and rule.
         failed: the files that cannot be read, as pairs of path and reason.
         unreadable_folders: folders that could not be listed. Their notes may still exist.

@@ -43,7 +43,7 @@ class VectorStore:
     """
 
     def __init__(self, catalog: Catalog, folder: Path, server: VectorServer | None = None):
-        """Store the catalog and the location without starting a process.
+        """Create the object. No process is started yet.
 
         Args:
             catalog: the catalog whose vectors are stored.

@@ -22,7 +22,7 @@ This package may import `vault.access`, `vault.exclude`, `vault.notes`, `vault.p
 `vault.errors`. The following rules always hold:
 - If the process is killed at any point, each note is as it was, or the edit can be undone.
 - Undo never replaces a text that is newer than the edit.
-- No path leads out of the folder of notes, even if a folder is replaced with a link meanwhile.
+- No path leads out of the folder of notes, even if a folder is replaced with a link in between.
 """
 
 __all__ = ["diff", "editor", "journal", "plan", "undo"]

@@ -57,7 +57,7 @@ class NoteEditor:
         exclude: Callable[[], Sequence[str]] = lambda: (),
         outside: Sequence[str] = (),
     ) -> None:
-        """Store the folder and the rules without reading anything.
+        """Create the editor. Nothing is read yet.
 
         Args:
             root: the folder of notes.

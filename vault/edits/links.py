@@ -67,8 +67,8 @@ class _Files:
     """The data of a vault's files that is needed to update links when a note is moved.
 
     Attributes:
-        aliases: the aliases of each file, by path.
-        candidates: the content of each note whose links may need changes, by path.
+        aliases: the aliases of each file, keyed by path.
+        candidates: the content of each note whose links may need changes, keyed by path.
     """
 
     aliases: dict[str, Sequence[str]] = field(default_factory=dict)

@@ -74,7 +74,7 @@ class UndoneRun:
         return f"{edits} undone: {shown}{more}."
 
     def to_dict(self) -> dict[str, object]:
-        """Return the result of the undo as JSON."""
+        """Return the result of the undo as a JSON-serializable dict."""
         undone = [{"path": printable(step.path), "edit": step.id} for step in self.steps]
         return {"run": self.run, "undone": undone}
 
@@ -120,7 +120,7 @@ class EditHistory:
             run: the id of the run.
 
         Raises:
-            EditUnknown: there is no such run.
+            EditUnknown: the journal has no run with this id.
             UndoRefused: the run was already undone, or a note has changed since.
             EditFailed: a note could not be written. Calling this method again continues the undo.
         """
@@ -133,7 +133,7 @@ class EditHistory:
             edit: the id of the edit.
 
         Raises:
-            EditUnknown: there is no such edit.
+            EditUnknown: the journal has no edit with this id.
             UndoRefused: the edit was already undone, or a note has changed since.
             EditFailed: a note could not be written. Calling this method again continues the undo.
         """

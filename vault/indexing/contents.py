@@ -25,7 +25,7 @@ class IndexContents:
     """
 
     def __init__(self, root: Path, exclude: Sequence[str], handle: IndexHandle):
-        """Store the folder and the handle of its index without opening the index.
+        """Create the object. The index is not opened yet.
 
         Args:
             root: the folder of notes.
@@ -77,7 +77,7 @@ class IndexContents:
 
     @retry_when_damaged
     def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return the dates in the properties of the given notes as ISO 8601, by path."""
+        """Return the ISO 8601 dates in the properties of the given notes, keyed by path."""
         records = self._open_records()
         return {} if records is None else records.find_days(paths)
 

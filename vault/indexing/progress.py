@@ -46,7 +46,7 @@ class IndexProgress:
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the progress as JSON data for an `index_progress` event."""
+        """Return the progress as a JSON-serializable dict, for an `index_progress` event."""
         return {
             "phase": self.phase,
             "path": self.path,

@@ -259,7 +259,7 @@ class IdleJob:
         updates: UpdateQueue,
         clock: Callable[[], float] = time.monotonic,
     ):
-        """Store the job without starting it.
+        """Create the object. The job is not started yet.
 
         Args:
             job: the job. It receives a function that it must call after each small step. The

@@ -124,7 +124,7 @@ class Watcher:
             return is_done
 
     def release(self) -> None:
-        """Let all waiting calls of `catch_up` return, because all changes have been indexed."""
+        """Wake all waiting calls of `catch_up`, because all changes have been indexed."""
         with self._state:
             self._is_busy = False
             self._state.notify_all()

@@ -237,10 +237,10 @@ def find_heading_line(headings: Sequence[Heading], anchor: str) -> int:
 
 
 def find_named_blocks(document: Document, prose: Sequence[Line]) -> dict[str, tuple[int, int]]:
-    """Return the line range of each block with a `^name`, by name in lower case.
+    """Return the line range of each block with a `^name`, keyed by lower-case name.
 
-    A name at the end of a block refers to the innermost block. A name on a line of its own refers
-    to the block above.
+    A name at the end of a block refers to the innermost block. A name on a separate line refers to
+    the block above.
 
     Args:
         document: the parsed note.

@@ -45,7 +45,7 @@ class Note:
             the extracted text as Markdown.
         body_line: the first line after the front matter.
         version: the SHA-256 of the file, as hexadecimal text.
-        properties: the texts in front matter and inline fields, by lower-case name.
+        properties: the texts in front matter and inline fields, keyed by lower-case name.
         blocks: the line range of each named block.
         has_structure: whether headings, links, tags, tasks, properties and blocks were read. If
             not, they are empty.

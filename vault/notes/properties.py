@@ -75,7 +75,7 @@ def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ..
 
 
 def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return properties that are texts or lists of texts, by lower-case name."""
+    """Return the properties that are texts or lists of texts, keyed by lower-case name."""
     found: dict[str, tuple[str, ...]] = {}
     for name, value in properties.items():
         texts = (value.strip(),) if isinstance(value, str) else split_values(value)

@@ -39,7 +39,7 @@ _COMPLETED: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
-    """The weights with which a search ranks passages.
+    """The weights that a search uses to rank passages.
 
     Attributes:
         words: the weight of the keyword scores for a typical English question, from 0 to 1. The
@@ -68,12 +68,13 @@ class Scores:
     """The scores of the passages and notes that a query found.
 
     Attributes:
-        words: the BM25 scores of passages, by id.
-        dense: the cosine similarities of passages, by id. Passages without a vector are missing.
-        notes: the BM25 scores of whole notes, by file id.
-        files: the file ids of passages, by passage id.
-        titles: the similarity of the query with the note's names and the headings, by passage id,
-            if measured.
+        words: the BM25 scores of passages, keyed by passage id.
+        dense: the cosine similarities of passages, keyed by passage id. Passages without a vector
+            are missing.
+        notes: the BM25 scores of whole notes, keyed by file id.
+        files: the file ids of passages, keyed by passage id.
+        titles: the similarity between the query and the note's names and headings, keyed by passage
+            id. Empty if it was not measured.
     """
 
     words: Mapping[int, float]
@@ -140,7 +141,7 @@ def spread_notes(
 
     Args:
         ranked: pairs of passage id and score, best first.
-        files: the file ids of passages, by passage id.
+        files: the file ids of passages, keyed by passage id.
     """
     counts: Counter[int] = Counter()
     spread = list[tuple[int, float]]()
@@ -182,7 +183,7 @@ def _list_notes(ranked: Sequence[tuple[int, float]], files: Mapping[int, int]) -
 
 
 def _find_best_places(scores: Scores) -> Mapping[int, int]:
-    """Rank notes by each score separately, and return each note's best rank, by file id."""
+    """Rank notes by each score separately, and return each note's best rank, keyed by file id."""
     places: dict[int, int] = {}
     rankings = [_list_notes(sort_by_score(scores.notes.items()), {n: n for n in scores.notes})]
     for found in (scores.words, scores.dense):

@@ -25,10 +25,10 @@ _USUAL_SATURATION: Final = 1.1
 
 
 class KeywordScores:
-    """Scores the texts of a full-text index by the terms of a query."""
+    """Computes keyword scores for the texts of a full-text index."""
 
     def __init__(self, catalog: Catalog, table: Table, columns: Sequence[float]):
-        """Store the index and its weights without reading anything.
+        """Create the object. Nothing is read yet.
 
         Args:
             catalog: the catalog of the vault.
@@ -42,7 +42,7 @@ class KeywordScores:
     def find_best(
         self, terms: Sequence[Term], limit: int, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return the scores of the texts that match a query best, by row id.
+        """Return the scores of the texts that best match a query, keyed by row id.
 
         Args:
             terms: the terms of the query.
@@ -68,7 +68,7 @@ class KeywordScores:
         return {int(row[0]): float(row[1]) for row in rows}
 
     def _build_term_statement(self, count: int, size: int) -> tuple[str, list[float]]:
-        """Return an SQL statement that scores one term, with its first parameters.
+        """Build an SQL statement that scores one term, and its first parameters.
 
         The caller adds the last two parameters: the weight and the expression of the term.
 

@@ -1,6 +1,6 @@
 """Build questions from a vault's notes, each with the notes that answer it.
 
-The questions are headings, link labels, aliases, and sentences from which words are removed.
+The questions are headings, link labels, aliases, and sentences with some words removed.
 """
 
 import json

@@ -51,8 +51,8 @@ class ContradictionRule:
     """Collects the statements of all notes, then finds those that contradict each other.
 
     Attributes:
-        linked: pairs of paths of which one note links to the other. Set this attribute before
-            calling `find`.
+        linked: pairs of paths of notes with a link between them. Set this attribute before calling
+            `find`.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,6 @@ class ContradictionRule:
         Headings, tables, code and front matter are skipped.
 
         Args:
-            note: the note.
             lines: the lines of the note that are not code.
         """
         self._subjects[note.path] = frozenset(split_words(note.title))

@@ -41,10 +41,9 @@ class DuplicateRule:
         self._hashes: list[Numbers] = []
 
     def add(self, note: NoteInfo, words: Sequence[int]) -> None:
-        """Add a note to the notes that are compared.
+        """Add a note to the comparison.
 
         Args:
-            note: the note.
             words: the words of the note, in order. Each word is represented by a number.
         """
         import numpy as np

@@ -81,7 +81,6 @@ class OutdatedRule:
         """Add a note, and find the links that name its sources.
 
         Args:
-            note: the note.
             lines: the lines of the note that are not code.
         """
         self._notes[note.path] = note
@@ -121,14 +120,14 @@ class OutdatedRule:
                 yield _build_finding(note, source, line, quote, len(changed) - 1)
 
     def _find_copied_minutes(self) -> set[int]:
-        """Return the minutes in which so many notes changed that they were probably copied."""
+        """Return the minutes in which so many notes changed that the notes were probably copied."""
         minutes = Counter(note.changed_ns // _MINUTE_NS for note in self._notes.values())
         most = max(_MOST_AT_ONCE, len(self._notes) // 10)
         return {minute for minute, count in minutes.items() if count > most}
 
 
 def _find_naming_lines(lines: Sequence[NoteLine]) -> dict[int, str]:
-    """Return the text of each line in which a link names a source, by line number."""
+    """Return the text of each line in which a link names a source, keyed by line number."""
     found, is_under_sources, is_source_property = dict[int, str](), False, False
     for line in lines:
         if line.kind == "heading":

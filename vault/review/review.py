@@ -76,8 +76,7 @@ def review_notes(
 ) -> Iterator[ReviewProgress | ReviewReport]:
     """Compare the indexed notes with each other. Yield the progress and finally the report.
 
-    The index can be updated during the review, which only reads it, through a connection of its
-    own.
+    The review reads the index through a separate connection, so the index can be updated meanwhile.
 
     Args:
         root: the folder of notes.
@@ -128,7 +127,7 @@ class _Rules:
         self.outdated = outdated
 
     def add(self, note: NoteInfo, lines: list[NoteLine]) -> None:
-        """Add a note to the notes that each rule of the review compares."""
+        """Add a note to the comparison of each rule."""
         words = [word for line in lines if line.kind != "front" for word in split_words(line.text)]
         self.duplicates.add(note, self.vocabulary.add_note(words))
         self.contradictions.add(note, lines)

@@ -43,8 +43,8 @@ class Boosts(NamedTuple):
         title: the similarity between the query and a name of the note or a heading of the passage.
         tags: 1 if the note has a tag or folder that the query names, otherwise 0.
         dates: 1 if the passage is from a day that the query names, otherwise 0.
-        links: 1 if a link connects the note with a note that the query names or the session is
-            about, otherwise 0.
+        links: 1 if a link connects the note to a note that the query names or the session already
+            uses, otherwise 0.
     """
 
     title: float
@@ -70,7 +70,7 @@ def apply_boosts(score: float, boosts: Boosts | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PassageDetails:
-    """The names, dates and headings of a passage or a whole note, from which boosts are computed.
+    """The names, dates and headings of a passage or a whole note, used to compute boosts.
 
     Attributes:
         file_id: the file id in the catalog.
@@ -128,7 +128,7 @@ class DetailsReader:
         self._catalog = catalog
 
     def read_passages(self, ids: Collection[int]) -> dict[int, PassageDetails]:
-        """Return the details of each passage, by id."""
+        """Return the details of each passage, keyed by passage id."""
         rows = self._catalog.rows(
             "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
@@ -162,11 +162,11 @@ class DetailsReader:
         ]
 
     def read_tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the tags of each note, by file id."""
+        """Return the tags of each note, keyed by file id."""
         return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
     def read_days(self, file_ids: Collection[int]) -> dict[int, set[Span]]:
-        """Return the dates in the properties of each note, by file id.
+        """Return the dates in the properties of each note, keyed by file id.
 
         Each date is a range of days.
         """
@@ -177,7 +177,7 @@ class DetailsReader:
         }
 
     def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the link targets of each note as written, by file id."""
+        """Return the link targets of each note as written, keyed by file id."""
         return self._read_by_file("SELECT file_id, target FROM links", file_ids)
 
     def _read_by_file(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
@@ -204,7 +204,7 @@ class Booster:
     """Computes the boosts of passages for a query."""
 
     def __init__(self, catalog: Catalog, attachments: str = "/"):
-        """Store the catalog without reading anything.
+        """Create the booster. Nothing is read yet.
 
         Args:
             catalog: the catalog of the index.
@@ -230,7 +230,7 @@ class Booster:
             self._known.update(found)
 
     def measure_titles(self, words: str, numbers: Collection[int]) -> dict[int, float]:
-        """Return the similarity between a query and the titles of each passage, by passage id.
+        """Return the similarity between a query and each passage's titles, keyed by passage id.
 
         Args:
             words: the query without filters.
@@ -242,12 +242,12 @@ class Booster:
     def compute_boosts(
         self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
     ) -> dict[int, Boosts]:
-        """Compute the boosts of passages, by id.
+        """Compute the boosts of passages, keyed by passage id.
 
         Args:
             words: the query without filters.
             numbers: the passage ids.
-            in_play: the paths of the notes that the session is about.
+            in_play: the paths of the notes that the session already uses.
             today: the date that words such as "yesterday" refer to.
         """
         self.load(numbers)
@@ -307,13 +307,13 @@ class Booster:
     ) -> set[int] | None:
         """Return the file ids of the notes that are linked to or from an important note.
 
-        A note is important if the query names it or the session is about it. If there is none,
+        A note is important if the query names it or the session already uses it. If there is none,
         return None.
 
         Args:
             wanted: the words of the query.
             contexts: the passages to check.
-            in_play: the paths of the notes that the session is about.
+            in_play: the paths of the notes that the session already uses.
         """
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
@@ -372,7 +372,7 @@ def _is_one_named(names: Iterable[str], wanted: frozenset[str]) -> bool:
     """Return whether the query contains all words of at least one of the names.
 
     Args:
-        names: the names, for example tags.
+        names: the names to look for, such as tags.
         wanted: the words of the query.
     """
     parts = (part for name in names for part in {name, name.rpartition("/")[2]})

@@ -35,7 +35,7 @@ class Hit:
     version: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the hit as JSON, as printed by `strata search --json`."""
+        """Return the hit as a JSON-serializable dict, as printed by `strata search --json`."""
         return {
             "id": self.id,
             "path": self.path,
@@ -108,7 +108,7 @@ class SearchResult:
         return f"{text}; searched {'all ' if searched > 1 else ''}{notes}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON, as printed by `strata search --json`."""
+        """Return the result as a JSON-serializable dict, as printed by `strata search --json`."""
         pages = (
             {}
             if self.total is None
@@ -128,10 +128,9 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
     """Build a hit from a passage.
 
     Args:
-        passage: the passage.
         score: the score of the hit, from 0 to 1.
-        signals: the scores from which `score` was computed, by name. A signal that is missing or
-            None was not used.
+        signals: the scores from which `score` was computed, keyed by name. A signal that is missing
+            or None was not used.
     """
     used = {name: round(value, 4) for name, value in signals.items() if value is not None}
     return Hit(

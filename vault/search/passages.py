@@ -59,7 +59,7 @@ class Passages:
         return {int(row[0]) for row in rows}
 
     def find_in_files(self, file_ids: Collection[int]) -> dict[int, bytes]:
-        """Return the text hashes of all passages in the given files, by passage id."""
+        """Return the text hashes of all passages in the given files, keyed by passage id."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE file_id IN (SELECT value FROM json_each(?))"
             " ORDER BY id",
@@ -68,7 +68,7 @@ class Passages:
         return {int(row[0]): bytes(row[1]) for row in rows}
 
     def find_files(self, ids: Collection[int]) -> dict[int, int]:
-        """Return the file id of each passage, by passage id. Unknown passages are skipped."""
+        """Return the file id of each passage, keyed by passage id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT id, file_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -76,7 +76,7 @@ class Passages:
         return {int(row[0]): int(row[1]) for row in rows}
 
     def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
-        """Return the text hash of each passage, by passage id. Unknown passages are skipped."""
+        """Return each passage's text hash, keyed by passage id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT id, hash FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -101,7 +101,7 @@ class Passages:
         return found
 
     def measure_cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
-        """Return the cosine similarity between a vector and each text, by text hash.
+        """Return the cosine similarity between a vector and each text, keyed by text hash.
 
         Texts without a vector are skipped.
         """
@@ -118,7 +118,7 @@ class Passages:
         return {row[0]: float(cosine) for row, cosine in zip(rows, found, strict=True)}
 
     def counts(self, paths: Collection[str]) -> dict[str, int]:
-        """Return the number of passages in each note, by path."""
+        """Return the number of passages in each note, keyed by path."""
         rows = self._catalog.rows(
             "SELECT path, count(*) FROM chunks JOIN files ON files.id = file_id"
             " WHERE path IN (SELECT value FROM json_each(?)) GROUP BY file_id",
@@ -127,7 +127,7 @@ class Passages:
         return {row[0]: int(row[1]) for row in rows}
 
     def details(self, ids: Iterable[int]) -> Mapping[int, Passage]:
-        """Return the passages with the given ids, by id. Unknown passages are skipped."""
+        """Return the passages with the given ids, keyed by id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
             " mtime_ns, size, device, inode, title, version"

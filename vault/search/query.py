@@ -99,7 +99,7 @@ class Query:
         return bool(self.paths or self.files or self.tags or self.after or self.before)
 
     def filters(self) -> Mapping[str, Any]:
-        """Return the filters as JSON, as printed by `strata search --json`."""
+        """Return the filters as a JSON-serializable dict, as printed by `strata search --json`."""
         named = {
             "path": list(self.paths),
             "file": list(self.files),
@@ -183,8 +183,8 @@ def _add_filter(
     Args:
         key: the name of the filter.
         value: the value as written in the query.
-        named: the filters with texts, by name.
-        dates: the filters with dates, by name.
+        named: the filters with texts, keyed by name.
+        dates: the filters with dates, keyed by name.
     """
     if key in _DATES:
         day = _parse_day(value)

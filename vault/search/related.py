@@ -47,7 +47,7 @@ class RelatedNote:
     is_link_target: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the note as JSON, as printed by `strata related --json`."""
+        """Return the note as a JSON-serializable dict, as printed by `strata related --json`."""
         return {
             "path": self.path,
             "title": self.title,
@@ -107,11 +107,11 @@ def _compute_mean_vector(catalog: Catalog, path: str) -> "Vector | None":
 
 
 def _score_by_meaning(catalog: Catalog, near: Mapping[bytes, float]) -> dict[str, float]:
-    """Return the cosine similarity of each note's nearest passage, by path.
+    """Return the cosine similarity of each note's nearest passage, keyed by path.
 
     Args:
         catalog: the catalog of the index.
-        near: the cosine similarities of the nearest texts, by text hash.
+        near: the cosine similarities of the nearest texts, keyed by text hash.
     """
     hashes = Passages(catalog).find_by_hash(near)
     rows = catalog.rows(

@@ -22,7 +22,7 @@ class Scope:
     """The passages to search.
 
     Attributes:
-        passages: the text hashes of the passages to search, by passage id, or None for all
+        passages: the text hashes of the passages to search, keyed by passage id, or None for all
             passages.
         warnings: sentences about filters that were ignored.
     """

@@ -110,7 +110,7 @@ class Searcher:
         Args:
             text: the words to search for, and filters.
             k: the maximum number of hits.
-            in_play: the paths of the notes that the session is about.
+            in_play: the paths of the notes that the session already uses.
             covers: returns whether to search the note at a path, or None to search all notes.
             is_quoted: whether the passages are shown to the user directly, without a model's
                 answer. If so, the spelling of the query is corrected, and the result contains how

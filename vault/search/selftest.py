@@ -50,7 +50,7 @@ class SelfTest:
     ranking: Fit | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON, as printed by `strata selftest --json`."""
+        """Return the result as a JSON-serializable dict, as printed by `strata selftest --json`."""
         return asdict(self)
 
 

@@ -23,7 +23,7 @@ __all__ = ["StalenessFilter"]
 
 
 class StalenessFilter:
-    """Drops passages that no longer exist or are excluded. Each file is checked only once."""
+    """Drops passages that no longer exist or are excluded. Checks each file only once."""
 
     def __init__(self, root: Path, exclude: Sequence[str] = ()):
         self._root = root

@@ -169,7 +169,7 @@ class Elements:
 
 
 def read_styles(data: bytes) -> Styles:
-    """Return the level of each heading style, by style id.
+    """Return the level of each heading style, keyed by style id.
 
     Heading styles are recognised by name, since ids depend on Word's language.
     """
