@@ -62,7 +62,7 @@ class CancelToken:
         return lambda: None
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait up to `timeout_s` seconds for a cancel. Return whether the token is cancelled."""
+        """Wait up to `timeout_s` seconds for the token to be cancelled. Return whether it is."""
         return self._cancelled.wait(timeout_s)
 
     def _forget(self, key: int) -> None:

@@ -286,8 +286,8 @@ class AskResult:
         read_whole: the cost of reading long attachments in full by map-reduce, or None if none was
             read.
         searched: the search query, or None if it was the user message itself.
-        edits: the id under which the turn's edits can be undone, and the net change of each note.
-            None if nothing was changed.
+        edits: the id for undoing the turn's edits, and the net change of each note. None if nothing
+            was changed.
         seconds: the duration of the turn, or None for a dry run.
         reason: why the answer is incomplete. It is an empty string if the answer is complete or the
             user stopped it.

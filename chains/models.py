@@ -1,7 +1,7 @@
 """Look up a model's endpoint, input limit, abilities and prices.
 
-Known models are listed in a table that ships with litellm and is read without importing it. For a
-model on a server that the user set up, the server is asked.
+Known models are listed in a table that ships with litellm and is read without importing it. For
+models on the user's own server, the server is queried.
 """
 
 import re
@@ -151,7 +151,7 @@ class ModelInfo:
 
     @property
     def limit_owner(self) -> str:
-        """The key under which a context length reported by the service is remembered."""
+        """The key for remembering a context length that the service reported."""
         if self.endpoint is None:
             return ""
         return f"{self.endpoint.api_base or self.endpoint.provider} {self.endpoint.wire_name}"

@@ -88,7 +88,7 @@ class EncodingCounter:
 def load_counter(model: str) -> TokenCounter:
     """Return a model's token counter.
 
-    The first use of an encoding takes a few tenths of a second to load it.
+    Loading an encoding for the first time takes a few tenths of a second.
     """
     own, rule = _own_encoding(model), find_image_rule(model)
     with _loading:

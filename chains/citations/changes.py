@@ -68,7 +68,7 @@ def find_changed_sources(
 
 
 def _compare(source: Segment, text: str) -> str:
-    """Return the diff from a passage to the note's current lines, or "" if nothing changed."""
+    """Return the diff between a passage and the note's current lines, or "" if nothing changed."""
     sent, lines = source.raw_content.strip("\n").splitlines(), text.splitlines()
     if _normalize(sent) in _normalize(lines):
         return ""

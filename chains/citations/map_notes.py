@@ -51,7 +51,7 @@ class MapNote:
 
     @property
     def quotes(self) -> list[str]:
-        """The quotations in the reading note."""
+        """The texts in quotation marks within the reading note."""
         return _QUOTE.findall(self.text)
 
     def render(self) -> str:

@@ -239,7 +239,7 @@ class EscapeRemover:
         return text
 
     def end(self) -> str:
-        """Return the text that is still held back at the end of the answer."""
+        """End the answer, and return the text that was held back."""
         held, self._held = self._held, ""
         return held
 

@@ -24,8 +24,7 @@ FindFree = Callable[[], int | None]
 def find_free_bytes() -> int | None:
     """Return the available memory, or None if the system does not report it.
 
-    Memory used for file caches counts as available. macOS does not report its free memory, so the
-    total memory is used there.
+    Memory used for file caches counts as available. On macOS, the result is the total memory.
     """
     if _IS_LINUX:
         return _read_available(_MEMORY_FILE)

@@ -7,8 +7,8 @@ tensors: name, shape, type, offset
 padding, then the weights
 ```
 
-Files are not trusted, so every count is checked against the file size before anything is read. Of a
-vocabulary, only the length is kept.
+Files are not trusted, so every count is checked against the file size before anything is read. For
+a vocabulary, only the length is kept.
 """
 
 import struct
@@ -143,7 +143,7 @@ class _Reader:
         return ListLength(count)
 
     def unpack(self, form: struct.Struct) -> Any:
-        """Read a number in a `struct` format."""
+        """Read the next number from the file, given its format for the module `struct`."""
         return form.unpack(self.take(form.size))[0]
 
     def take(self, count: int) -> bytes:

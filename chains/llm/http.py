@@ -52,7 +52,7 @@ _FINISH: Final = b'"finishReason"'
 
 
 class ResponseTooLarge(Exception):
-    """The response is larger than the limit for an answer."""
+    """The response exceeds the size limit for an answer."""
 
 
 class WireCall:

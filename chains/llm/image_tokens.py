@@ -111,7 +111,7 @@ def count_image(data: str, rule: ImageRule | None) -> int:
 
 
 def _count_patches(width: int, height: int, cost: float, edge: int, most: float) -> int:
-    """Count the tokens of an image, by the number of 32 × 32 pixel patches that cover it.
+    """Count an image's tokens from the number of 32 × 32 pixel patches that cover the image.
 
     The image is first scaled down to the limits `edge` and `most`.
 
@@ -132,7 +132,7 @@ def _count_patches(width: int, height: int, cost: float, edge: int, most: float)
 
 
 def _count_tiles(width: int, height: int, base: int, tile: int) -> int:
-    """Count the tokens of an image, by the number of 512 × 512 pixel tiles that cover it.
+    """Count an image's tokens from the number of 512 × 512 pixel tiles that cover the image.
 
     The image is first scaled down until it fits in 2,048 × 2,048 pixels, and its shorter side is at
     most 768 pixels long.

@@ -65,14 +65,14 @@ class ModelSent:
 
 @dataclass(frozen=True)
 class ModelText:
-    """A piece of the answer."""
+    """A piece of the answer's text, as it arrives."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ModelReasoning:
-    """A piece of the model's reasoning.
+    """A piece of the model's reasoning, as it arrives.
 
     Attributes:
         signature: the provider's signature, which ends a section of reasoning, or an empty string.

@@ -1,7 +1,7 @@
 """Record model calls in the ledger, with the turn and the notes that are sent.
 
 `chains.llm.http` records a call just before it is sent, when its body is complete. Some providers
-have a client of their own, which does not use that module. Their calls are recorded with
+are called through another client, which does not use that module. These calls are recorded with
 `ModelCallRecord.write_early` before the client is called.
 """
 
@@ -34,7 +34,7 @@ class CallOrigin:
 
 @dataclass(frozen=True)
 class CallRecorder:
-    """Records the model calls of one turn."""
+    """Records the model calls of one turn in the ledger."""
 
     ledger: LedgerPort = field(default_factory=NoLedger)
     origin: CallOrigin = CallOrigin()
@@ -82,7 +82,7 @@ class ModelCallRecord:
             self._written = self._ledger.record(call)
 
     def write_early(self, host: str, arguments: Mapping[str, Any]) -> None:
-        """Record a call before it is made, with the size of its arguments as the size of its body.
+        """Record a call before it is made, using the size of its arguments as the body size.
 
         This is used for clients that do not report the body they send.
 

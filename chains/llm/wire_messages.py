@@ -41,7 +41,7 @@ class TextJoiner:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Add a piece of streamed text, and return the text that is complete now."""
+        """Add a piece of streamed text, and return the text that is now complete."""
         text, self._held = self._held + piece, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._held = text[:-1], text[-1]
@@ -255,7 +255,10 @@ def _may_join(first: Message, second: Message) -> bool:
 
 
 def _is_void(message: Message) -> bool:
-    """Return whether a message is a tool message without a result, which is not sent."""
+    """Return whether a message is a tool message without a result.
+
+    Such a message is not sent.
+    """
     return message.role == "tool" and not (
         isinstance(message.content, str) or list_tool_results(message)
     )

@@ -55,7 +55,7 @@ class WireRequest:
     """The arguments of a litellm call, without the client.
 
     Attributes:
-        arguments: the arguments by name.
+        arguments: the arguments, keyed by name.
         fill: maps each placeholder in the body to the encoded messages that replace it when the
             body is sent.
         takes_handler: whether litellm calls this provider through litellm's own HTTP handler.
@@ -127,7 +127,7 @@ def _bypass_validation(request: PreparedRequest) -> tuple[dict[str, Any], dict[s
     request is sent.
 
     Returns:
-        The arguments for litellm, and the encoded messages by placeholder.
+        The arguments for litellm, and the encoded messages, keyed by placeholder.
     """
     asked = build_wire_messages([make_message_body(request.draft.question)])
     name = token_hex(16)

@@ -123,7 +123,7 @@ class McpClient:
             self._wait_for_end([connection])
 
     def close(self) -> None:
-        """Stop all servers."""
+        """Stop all MCP servers."""
         connections = list(self._connections.values())
         self._connections.clear()
         self._wait_for_end(connections)

@@ -70,7 +70,7 @@ class SearchPort(Protocol):
         """
 
     def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Map each given note's path to the dates in its properties, in ISO 8601."""
+        """Map each given note's path to the ISO 8601 dates in its properties."""
 
 
 class AttachmentSearch(Protocol):
@@ -95,7 +95,7 @@ class NotesPort(SearchPort, Protocol):
         """Read the note at a path that a model gave, if the model may read it."""
 
     def notes(self) -> tuple[NoteState, ...]:
-        """Return the state of every note."""
+        """Return every file of the vault with its state in the index."""
 
     def tags(self) -> Mapping[str, Sequence[str]]:
         """Return the paths of indexed notes by tag, without the `#`."""

@@ -150,8 +150,9 @@ def prepare_turn(
         warnings: the warnings so far, for the context report.
 
     Raises:
-        ContextOverflow: the user message does not fit. No more entries need to be stored.
-        ContextHookError: a hook failed. No more entries need to be stored.
+        ContextOverflow: the user message does not fit into the token budget. There is nothing else
+            to store.
+        ContextHookError: a hook failed. There is nothing else to store.
     """
     new_entries: list[Entry] = []
     session, request = context.session, context.request
@@ -182,8 +183,8 @@ def prepare_step(
         warnings: the warnings of the turn so far, for the context report.
 
     Raises:
-        ContextOverflow: the request does not fit.
-        ContextHookError: a hook failed. No entries need to be stored.
+        ContextOverflow: the request does not fit into the token budget.
+        ContextHookError: a hook failed. There is nothing to store.
     """
     new_entries: list[Entry] = []
     inputs = build_inputs(context, context.session.path(), before.turn, warnings)
@@ -196,7 +197,7 @@ def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
     """Run the `turn_end` hooks on a turn whose answer is in the log, and return the new entries.
 
     Raises:
-        ContextHookError: a hook failed. No entries need to be stored.
+        ContextHookError: a hook failed. There is nothing to store.
     """
     inputs = build_inputs(context, context.session.path(), turn)
     return run_turn_end_hooks(inputs, context.ports([], turn))

@@ -327,8 +327,8 @@ class TurnContext:
 def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
     """Look up a model's properties. This may query a server for the model's limit.
 
-    A dry run queries no server. If it is then unknown whether the server's model accepts images,
-    they are not rejected.
+    A dry run queries no server. It therefore does not reject images if it is unknown whether the
+    server's model accepts them.
     """
     model = describe(
         name,

@@ -95,7 +95,7 @@ class SessionView:
         self._ids = 0
 
     def path(self) -> tuple[Entry, ...]:
-        """Return the log entries of the viewed path."""
+        """Return the log entries of the viewed path, from the root to the leaf."""
         return self._path
 
     def usage(self) -> Sequence[UsageEntry]:

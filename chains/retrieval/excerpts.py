@@ -1,7 +1,7 @@
 """Choose excerpts of attachments that are too large.
 
-Smaller attachments are sent in full. From the others, the passages that best match the user message
-are sent, with at least one from each attachment if possible.
+Smaller attachments are sent in full. Of the others, only the passages that best match the user
+message are sent, with at least one per attachment if possible.
 """
 
 import html
@@ -41,8 +41,8 @@ class AttachmentBudget:
 
     Attributes:
         share: the usual limit for notes and files. Excerpts are sent if they exceed it.
-        most: the limit for selections and images, which cannot be shortened. It is the token count
-            that fits into the request.
+        most: the limit for selections and images. They cannot be shortened, so they may use all
+            tokens that the request has left.
     """
 
     share: int

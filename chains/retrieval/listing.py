@@ -1,6 +1,6 @@
 """Build the pages of a complete list of the notes that match a query.
 
-Each page starts with the number of matching notes and of searched notes.
+Each page starts with the number of matching notes and the number of searched notes.
 """
 
 import hashlib

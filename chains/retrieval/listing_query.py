@@ -83,11 +83,11 @@ class ListQuery:
 
 
 def read_list_query(question: str, turns: "Sequence[Turn]") -> ListQuery | None:
-    """Convert a question for a list of notes to a query, or return None for any other question.
+    """Convert a request for a list of notes to a query, or return None for any other message.
 
     Args:
         question: the user message.
-        turns: the earlier turns, whose last one may contain a list that "More" continues.
+        turns: the earlier turns. The last one may contain a list that "More" continues.
     """
     text = " ".join(question.split())
     if _MORE.match(text):

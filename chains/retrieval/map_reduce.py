@@ -238,7 +238,7 @@ class MapReducer:
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:
         """Merge each group of reading notes with one call.
 
-        If a call fails, its notes are kept without merging, as many as fit.
+        If a call fails, as many notes of its group as fit are kept unmerged.
         """
         calls = [self._prepare_notes(path, notes) for notes in groups]
         found = list(groups)

@@ -182,7 +182,7 @@ def _store_support(support: Support | None) -> Mapping[str, Any]:
 def _read_support(stored_fields: Mapping[str, Any]) -> Support | None:
     """Read the fields that `_store_support` returned.
 
-    Return None if they are missing or have the format of an older version, which had no weights.
+    Return None if they are missing, or if an older version of Strata stored them without weights.
     """
     score, weights = stored_fields.get(SUPPORT), stored_fields.get(SUPPORT_WEIGHTS)
     if not isinstance(score, int | float) or not isinstance(weights, Mapping):

@@ -82,7 +82,7 @@ def offload_result(
         tool: the name of the tool.
         outcome: the outcome of the call. An error always stays in the log.
         session: the session that stores the result.
-        threshold: the maximum bytes of a result that stays in the log.
+        threshold: the maximum size in bytes of a result that stays in the log.
     """
     content = outcome.content
     size = len(content.encode("utf-8", "surrogatepass"))

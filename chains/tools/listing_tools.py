@@ -116,14 +116,14 @@ def build_listing_tools(
 
 
 def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
-    """Return the paths of the notes at or below a path, if a model may read them.
+    """Return the paths of all notes at or below a path that a model may read.
 
     Args:
         notes: the open vault.
         below: the path of a note or folder, or an empty string for all notes.
 
     Raises:
-        ToolFailed: there are no readable notes at `below`.
+        ToolFailed: there is no note at or below the path that a model may read.
     """
     place = below.strip("/").removeprefix("./")
     place = "" if place == "." else place

@@ -30,13 +30,13 @@ class NumberedSources:
         self._last = max((s.number or 0 for s in self._known.values()), default=0)
 
     def number(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Assign citation numbers to segments. A segment that already has one keeps it."""
+        """Assign citation numbers to segments. A segment that already has a number keeps it."""
         with self._lock:
             return tuple(self._number(segment) for segment in segments)
 
     @property
     def all(self) -> tuple[Segment, ...]:
-        """All segments that can be cited, ordered by number."""
+        """All segments that can be cited, ordered by citation number."""
         with self._lock:
             return tuple(self._known.values())
 
@@ -106,8 +106,7 @@ def build_note_tools(
 
     Args:
         notes: the open vault.
-        sources: the sources of the turn, to which the passages and notes that the tools return are
-            added.
+        sources: the sources of the turn. The tools add the passages and notes that they return.
         known: notes whose text is in the prompt, which searches skip.
     """
 

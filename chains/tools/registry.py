@@ -130,7 +130,7 @@ class ToolRun:
 
         Args:
             id: the id of the new entry.
-            result: the id of the entry of the tool result, which becomes the parent.
+            result: the id of the tool result's log entry, which becomes the parent.
             timestamp: the time in UTC as ISO 8601.
         """
         data = {

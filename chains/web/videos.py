@@ -4,8 +4,8 @@
 address → the id of the video → POST /youtubei/v1/player → caption tracks → GET the best one
 ```
 
-Captions written by people are preferred to generated ones, and the video's language to others. The
-rules for addresses are the same as for any page.
+Captions written by people are preferred to generated ones, and captions in the video's language to
+others. The rules for addresses are the same as for any page.
 """
 
 import hashlib
