@@ -86,7 +86,7 @@ class Catalog:
     # -- reading
 
     def rows(self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """Run a query and return all its rows. Only committed data is read. Thread-safe.
+        """Run an SQL query on the committed data, and return all rows. Thread-safe.
 
         Raises:
             IndexUnusable: the file cannot be read.
@@ -113,7 +113,7 @@ class Catalog:
     def list_unembedded_among(
         self, paths: Collection[str], table: VectorTable = "vectors"
     ) -> list[Row]:
-        """List texts without a vector as `list_unembedded` does, but only from the given notes."""
+        """List texts without a vector, like `list_unembedded`, but only from the given notes."""
         return self.rows(
             "SELECT min(chunks.id), tokens, file_id"  # noqa: S608 - a name of ours
             " FROM chunks JOIN files ON files.id = file_id"
@@ -174,11 +174,11 @@ class Catalog:
                 raise
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a statement within the current transaction."""
+        """Run an SQL statement within the current transaction."""
         return self._require_writer().execute(statement, parameters)
 
     def run_many(self, statement: str, rows: Sequence[Row]) -> None:
-        """Run a statement for each row, within the current transaction."""
+        """Run an SQL statement once for each row, within the current transaction."""
         if rows:
             self._require_writer().executemany(statement, rows)
 

@@ -209,7 +209,7 @@ class Embedder:
     ) -> "dict[tuple[bool, str], Vectors]":
         """Embed short texts in small batches. The texts should be sorted by length.
 
-        Return each vector under the key `(is_query, text)`.
+        Return the vectors, keyed by `(is_query, text)`.
         """
         batches = [texts[at : at + _SHORT_BATCH] for at in range(0, len(texts), _SHORT_BATCH)]
         asked = [self._ask(batch, is_urgent=True, is_query=is_query) for batch in batches]
@@ -269,7 +269,7 @@ class Embedder:
     def _discard_child(self, child: Child, error: ChildDied) -> None:
         """Discard a dead child process, so that the next request starts another one.
 
-        A process is counted once, even if several threads notice that it died.
+        Each dead process is counted only once, even if several threads notice it.
 
         Raises:
             EmbedderFailed: the process died several times in a row.

@@ -163,7 +163,7 @@ class Embedders:
         """Return the cosine similarity of a query and each of a few short texts.
 
         The texts need not be indexed. The result is empty if no vectors are stored yet, because the
-        model is not loaded only for this comparison.
+        model is not loaded just for this comparison.
 
         Raises:
             EmbedderFailed: the model cannot be used.

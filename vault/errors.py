@@ -30,7 +30,7 @@ class VaultError(Exception):
 
 
 class VaultMissing(VaultError):
-    """The vault's folder does not exist."""
+    """The vault's folder does not exist, or its drive is not mounted."""
 
 
 class VaultUnreadable(VaultError):

@@ -142,7 +142,7 @@ class VaultIndex(IndexContents):
 
     @retry_when_damaged
     def retry(self, paths: Collection[str] | None = None) -> None:
-        """Make the next update read files again that could not be indexed.
+        """Make the next update retry files that could not be indexed.
 
         Args:
             paths: the files, or None for all files that could not be indexed.

@@ -193,7 +193,7 @@ class IndexHandle:
 
     @property
     def opened(self) -> IndexStores | None:
-        """The open index, or None while it is not open."""
+        """The open index, or None if it is not open."""
         return self._opened
 
     @property

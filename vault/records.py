@@ -95,7 +95,7 @@ class Records:
         return {row[0]: FileRow._make(row) for row in rows}
 
     def counts(self) -> tuple[int, int]:
-        """Return the number of notes and passages."""
+        """Return the number of notes and the number of passages."""
         row = self._catalog.rows(
             "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks)"
         )[0]

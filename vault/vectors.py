@@ -82,7 +82,7 @@ class VectorStore:
     def start(self) -> None:
         """Start the child process without waiting until it is ready.
 
-        A server is not used while Strata is offline, and no process is then started.
+        If a server must not be used because Strata is offline, no process is started.
 
         Raises:
             VectorStoreFailed: the store was closed.

@@ -280,7 +280,7 @@ def _list_words(text: str) -> list[str]:
 
 
 def _compare(old: Sequence[str], new: Sequence[str]) -> list[_Opcode]:
-    """Return the differences of two sequences as the opcodes of `SequenceMatcher`.
+    """Return the differences between two sequences as the opcodes of `SequenceMatcher`.
 
     The common beginning and end are not compared, which saves time.
     """

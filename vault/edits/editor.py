@@ -331,7 +331,7 @@ def _check_name(path: str, folders: Sequence[str]) -> None:
         folders: the folders that have to be created for it.
 
     Raises:
-        EditRefused: a name is not allowed on every system, or no link could contain it.
+        EditRefused: a name is not allowed on every system, or cannot be used in a link.
     """
     shown = printable(path)
     if not path.lower().endswith(_KINDS):

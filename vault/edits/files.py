@@ -74,7 +74,7 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
 
 def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
-    """Create a file, and the folders of its path that do not exist.
+    """Create a file and any missing folders in its path.
 
     Args:
         root: the vault's folder.
@@ -95,7 +95,7 @@ def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
 
 
 def move_file(root: Path, path: str, to: str, content: bytes) -> None:
-    """Move a file to an unused path, and create the folders of the path that do not exist.
+    """Move a file to an unused path, and create any missing folders in the new path.
 
     A move that was interrupted halfway is completed.
 

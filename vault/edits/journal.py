@@ -193,7 +193,7 @@ class EditJournal:
         return kept
 
     def _rewrite(self, steps: Sequence[EditStep]) -> None:
-        """Write the journal again with only the given steps, and remove unused contents."""
+        """Rewrite the journal with only the given steps, and remove unused contents."""
         new = self._file.with_name("journal.new")
         new.unlink(missing_ok=True)
         lines = [_write_step(step) for step in steps]

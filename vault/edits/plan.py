@@ -32,7 +32,7 @@ _BULLETS: Final = ("- ", "* ", "+ ")
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A change of a file's content.
+    """A change to a file's content.
 
     Attributes:
         path: the path of the file after the edit.
@@ -107,7 +107,7 @@ class EditPlan:
     def keep_hunks(self, kept: Collection[int]) -> "EditPlan":
         """Return a copy of the edit with only some of its hunks.
 
-        The copy applies to the same content of the file as the whole edit.
+        Like the whole edit, the copy is valid only for the content that it was planned for.
 
         Args:
             kept: the indexes of the hunks to keep.

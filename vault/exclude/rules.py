@@ -17,7 +17,7 @@ DOT_FOLDER: Final = "a folder whose name begins with a dot"
 
 
 class ExcludeRules:
-    """The rules that exclude files of a vault."""
+    """All exclude rules of a vault: the user's patterns and Obsidian's filters."""
 
     def __init__(
         self, exclude: Sequence[str] = (), obsidian: ObsidianSettings | None = None

@@ -38,7 +38,7 @@ class IndexContents:
 
     @property
     def is_mending(self) -> bool:
-        """Whether the index was found damaged and is not completely rebuilt yet."""
+        """Whether the index was damaged and has not been completely rebuilt yet."""
         opened = self._handle.opened
         return opened is not None and is_mending(opened.catalog)
 

@@ -67,7 +67,7 @@ class EmbeddingRun:
         self._done_notes = 0
 
     def run(self, rows: Sequence[Row], *, fills_store: bool = True) -> None:
-        """Embed the given passages. Progress counts the completed notes.
+        """Embed the given passages. The reported progress counts completed notes.
 
         Args:
             rows: the passages, grouped by note, highest priority first.

@@ -1,8 +1,8 @@
 """The order in which notes are read and embedded.
 
 Recently changed and frequently linked notes are embedded first. Notes that the user is asking about
-come first, even if an update is already running. These are the notes that a question names. In a
-large folder, notes that contain words of the question come first too.
+come before all others, even if an update is already running. These are the notes that a question
+names and, in a large folder, notes that contain its words.
 """
 
 import json

@@ -70,7 +70,7 @@ def read_status(catalog: Catalog, index_dir: Path, *, is_owner: bool) -> IndexSt
 
 
 def is_mending(catalog: Catalog) -> bool:
-    """Return whether a damaged catalog was replaced and is not completely rebuilt yet."""
+    """Return whether a damaged catalog was replaced and has not been completely rebuilt yet."""
     return catalog.was_damaged and catalog.meta("indexed_at") is None
 
 

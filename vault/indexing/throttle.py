@@ -321,7 +321,7 @@ class IdleJob:
             _log.info("A job in the background ended: %s", error)
 
     def _rest(self) -> bool:
-        """Sleep for the time that the job has just worked, and longer while the job is paused.
+        """Sleep for as long as the job has just worked, or longer while the job is paused.
 
         Return whether the job must stop.
         """

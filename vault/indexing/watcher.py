@@ -130,7 +130,9 @@ class Watcher:
             self._state.notify_all()
 
     def call_changed(self, paths: Collection[str] | None) -> None:
-        """Call the callback for changes. If it raises a `VaultError`, call the one for failures.
+        """Call the callback for changes.
+
+        If it raises a `VaultError`, call the callback for failures too.
 
         Args:
             paths: the changed paths, or None if the whole folder may have changed.
@@ -166,8 +168,8 @@ class Watcher:
     def _watch(self) -> bool:
         """Report changes until the watch ends. Return whether to start a new one.
 
-        `watchfiles` stops when it finds a file name that is not UTF-8. Changes are then missed
-        until the next watch starts, which therefore first reports the whole folder.
+        `watchfiles` stops when it finds a file name that is not UTF-8. Changes are missed until the
+        next watch starts. The next watch therefore begins by reporting the whole folder as changed.
         """
         try:
             with self._open_notify() as notify:

@@ -60,7 +60,7 @@ def has_private_tag(lines: Iterable[Line]) -> bool:
 def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Find inline fields of the form `key:: value`, and yield pairs of key and value.
 
-    A field may be a line of its own, a list item, or a text in brackets.
+    A field may be a separate line, a list item, or a text in brackets.
 
     Args:
         lines: the lines with code and comments blanked out.

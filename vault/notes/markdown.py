@@ -40,7 +40,7 @@ class Block:
         last: the number of the last line.
         inner: the line ranges of inner list items, paragraphs, code fences and tables, possibly
             nested.
-        heading: the heading that the block consists of, or None for other blocks.
+        heading: the heading if the block is one, otherwise None.
     """
 
     kind: str

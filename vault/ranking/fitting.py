@@ -152,7 +152,7 @@ class _Quality:
 
 @dataclass(frozen=True, slots=True)
 class _QuestionSet:
-    """Questions on which weights are measured.
+    """Questions for measuring how well ranking weights work.
 
     Attributes:
         check: called before each question. It may sleep to limit the load, and raises `_Cancelled`
@@ -280,7 +280,7 @@ def _find_nearest(
 
 
 def _is_clearly_better(weights: RankingWeights, first: _QuestionSet, second: _QuestionSet) -> bool:
-    """Return whether weights are clearly better than the default ones for both sets of questions.
+    """Return whether weights are clearly better than the default ones on both sets of questions.
 
     This is not the case if any kind of question gets worse results.
     """

@@ -1,7 +1,7 @@
 """Find pairs of notes that have most of their text in common.
 
-The texts are compared by sequences of five words. A sequence that occurs in many notes is ignored,
-because it comes from a licence or a template, for example. Only notes that share other sequences
+The texts are compared by sequences of five words. Sequences that occur in many notes are ignored,
+because they come from text such as a licence or a template. Only notes that share other sequences
 are compared.
 """
 

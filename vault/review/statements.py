@@ -157,9 +157,9 @@ def _build_statement(sentence: str, tokens: Sequence[_Token]) -> Statement:
 
 
 def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
-    """Return the values that a word or number can stand for.
+    """Return the values that a word or number may represent.
 
-    The set is empty if the word is not a quantity. It has several values if the way of writing is
+    The set is empty if the word is not a quantity. It has several values if the notation is
     ambiguous: "1,234" is 1234 or 1.234.
 
     Args:

@@ -91,7 +91,7 @@ class PassageDetails:
 
     @property
     def stem(self) -> str:
-        """The file name without suffix."""
+        """The file name of the note without its suffix."""
         return posixpath.splitext(posixpath.basename(self.path))[0]
 
     @property
@@ -106,7 +106,7 @@ class PassageDetails:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The names of all folders on the path of the note."""
+        """The names of all folders in the path of the note."""
         return tuple(self.path.split("/")[:-1])
 
     @property

@@ -78,6 +78,6 @@ def _format_ordinal(number: int) -> str:
 
 
 def _format_signal(hit: Hit, signal: str) -> str:
-    """Format the score of a hit with the given name, or return "nothing" if it was not used."""
+    """Format a hit's score for a signal, or return "nothing" if the signal was not used."""
     value = hit.signals[signal]
     return "nothing" if value is None else f"{value:.2f}"

@@ -1,4 +1,4 @@
-"""Read many passages from the catalog at once."""
+"""Read passages from the catalog, many at a time."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence

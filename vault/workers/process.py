@@ -96,7 +96,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id of the child."""
+        """The process id of the child process."""
         return self._process.pid
 
     @property
