@@ -18,12 +18,12 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `tool`: a tool that a model may call, and the approval that it may need.
 - `model`: calls language models through LiteLLM, with retries, an offline mode and prices.
 - `models`: the limits, prices and hosts of models.
-- `tokenizer`: counts tokens by the model's encoding.
+- `tokenizer`: counts tokens with the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.
 - `ledger`: the interface of the ledger, which records each outgoing call before it is made.
 - `cancel`: the token that stops running work. `concurrency`: the pool that calls run in.
-- `event_loop`: the thread in which code for asyncio runs.
+- `event_loop`: the thread that runs asyncio code.
 
 A chain (`request.chain.Chain`) contains the prompt, search, tools and hooks for answering a
 message. `turn.run.run_turn` is a generator that answers a user message with a chain, in the thread

@@ -277,11 +277,7 @@ class Catalog:
             )
 
     def _check_stamp(self) -> None:
-        """Clear the catalog if it was made by a Strata version with another format.
-
-        Raises:
-            IndexUnusable: the catalog has another format, and is open for reading only.
-        """
+        """Clear a catalog in another version's format. Raise `IndexUnusable` if it is read-only."""
         if self.is_new and not self.is_writable:
             return
         version = self.rows("PRAGMA user_version")[0][0]
@@ -356,7 +352,7 @@ class Catalog:
 def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
     """Return whether an SQLite error means that the database file is damaged.
 
-    Return False for any other error, such as a full disk, a locked file or missing permissions.
+    Return False for other errors, such as a full disk, a locked file or missing permissions.
     """
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # raised by Python: text is not UTF-8; a closed connection is another class

@@ -1,4 +1,4 @@
-"""Models in files (GGUF), run in a child process.
+"""Run models from GGUF files in a child process.
 
 ```
 gguf//path/to/FILE ── file ──> its header: name, context length, memory

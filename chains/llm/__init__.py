@@ -9,13 +9,13 @@
 - `server`: asks model servers for their models, and finds servers on this computer.
 - `wire_messages`: converts messages, tool calls and cache marks to the providers' JSON, and joins
   streamed pieces.
-- `image_tokens`: counts the tokens of an image by the rule of the model's provider.
+- `image_tokens`: counts the tokens of an image, using the rule of the model's provider.
 
 `chains.model` combines these modules with LiteLLM.
 
 This package may import `chains.cancel`, `chains.errors`, `chains.events`, `chains.ledger`,
-`chains.citations`, context and vault. It sends a key only to the key's own server, and follows no
-redirect.
+`chains.citations`, context and vault. It sends a key only to the key's own server, and does not
+follow redirects.
 """
 
 __all__ = [

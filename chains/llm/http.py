@@ -203,10 +203,7 @@ class WireCall:
 
 @contextmanager
 def report_calls_to(call: WireCall) -> Iterator[None]:
-    """Report this thread's HTTP requests to `call` during the `with` block.
-
-    The connection of `call` is closed at the end of the block.
-    """
+    """Report this thread's HTTP requests to `call` in the block. Then close the connection."""
     _thread.call = call
     try:
         yield
@@ -239,10 +236,7 @@ def open_client() -> "httpx.Client":
 
 
 def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
-    """Build transports for the proxies set in the environment.
-
-    Requests to loopback addresses bypass the proxies.
-    """
+    """Build transports for the proxies in the environment. Loopback addresses bypass them."""
     import httpx
 
     # A new connection for each call, so that `abort` shuts down only its socket.
@@ -296,10 +290,7 @@ def build_key_headers(key: str | None) -> dict[str, str]:
 
 
 def parse_place(address: str) -> str:
-    """Return the host and port of an address, without credentials.
-
-    The result is an empty string if the address has no host.
-    """
+    """Return the host and port of an address, without credentials, or "" if it has no host."""
     return urlsplit(address).netloc.rpartition("@")[2] if parse_host(address) else ""
 
 

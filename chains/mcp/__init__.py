@@ -1,4 +1,4 @@
-"""Use the tools of MCP servers, which are child processes or HTTP services, and serve tools.
+"""Call the tools of MCP servers (child processes or HTTP services), and serve Strata's tools.
 
 ```
 settings → server: McpServer → client: connect, list, call → calls: text of bounded size

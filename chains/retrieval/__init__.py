@@ -7,13 +7,13 @@ attachments → excerpts, or map_reduce → reading notes ──────┘
 ```
 
 - `retrieve`: the step of a turn that chooses the query and searches the vault.
-- `follow_up`: adds words of the last turn to a follow-up question, or lets a model rewrite it.
-- `listing_query`: recognises a question for all notes that match.
+- `follow_up`: adds words of the last turn to a follow-up question, or asks a model to rewrite it.
+- `listing_query`: recognises a request for a list of all notes that match.
 - `listing`: builds the pages of a list of notes.
 - `passages`: builds numbered passages from hits, and merges adjacent ones.
 - `attachments`: the step of a turn that fits attachments into their budget.
 - `excerpts`: chooses excerpts of large attachments.
-- `map_reduce`: lets a model read large attachments part by part and take reading notes.
+- `map_reduce`: asks a model to read large attachments part by part and take notes.
 - `map_reduce_plan`: plans a map-reduce without a model: parts, calls, tokens, price.
 
 This package may import `chains.request`, `chains.llm`, `chains.citations`, context and vault.

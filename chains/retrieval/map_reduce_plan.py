@@ -107,10 +107,7 @@ class _TextSplitter:
 
     @cached_property
     def _worth(self) -> dict[int, int]:
-        """Rate each line that starts a block by how suitable it is as the start of a part.
-
-        Return the ratings by line index, higher is better.
-        """
+        """Rate each line that starts a block as the start of a part, by index. Higher is better."""
         found: dict[int, int] = {}
         for block in parse_document(self._text).blocks:
             for first, _ in block.inner:
@@ -220,7 +217,6 @@ class MapReduceSetup:
         """Build the request that asks the model to merge its reading notes on several parts.
 
         Args:
-            path: the path of the attachment.
             lines: the first and last line that the reading notes cover.
             notes: the reading notes as text.
         """
@@ -344,10 +340,7 @@ class MapReducePlan:
         return ReadingCost(named, calls, prompt, output, price)
 
     def _count_joins(self, reading: AttachmentPlan) -> tuple[int, int]:
-        """Return the maximum number of calls that merge reading notes.
-
-        Also return the maximum number of tokens that the model reads in these calls.
-        """
+        """Return the maximum number of calls that merge notes, and of the tokens they read."""
         sets, most = len(reading.parts), self.setup.notes_tokens
         calls = shown = 0
         while sets > 1 and sets * most > reading.notes_tokens_left:

@@ -1,6 +1,6 @@
 """Rules that exclude notes from the index and from models.
 
-    obsidian  Obsidian's settings of a vault, and its "Excluded files".
+    obsidian  A vault's Obsidian settings, including "Excluded files".
     rules     The rules of a vault: the user's patterns, and Obsidian's filters.
 
 This package may import `vault.notes` and `vault.errors`.

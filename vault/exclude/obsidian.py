@@ -1,4 +1,4 @@
-"""Read Obsidian's settings of a vault, including "Excluded files".
+"""Read a vault's Obsidian settings, including "Excluded files".
 
 The settings are read from `.obsidian/app.json`, which is never written. A vault may come from
 someone else, so its regular expressions are not trusted. An expression is rejected if it is long,

@@ -1,11 +1,11 @@
 """Read notes: decode files and parse headings, links and properties.
 
-    dates          Find the days, months and years that a text names.
+    dates          Find the dates in a text: days, months and years.
     encodings      Decode bytes to text.
     inline         The inline syntax of notes: tags, inline fields, tasks, block names, comments.
     keywords       Convert the text of notes and queries to the words of the full-text index.
     kinds          Detect the kind of a file by its name, and find the page numbers of passages.
-    links          Links between notes: `LinkResolver` finds the note that a link means.
+    links          Links between notes: `LinkResolver` finds the note that a link leads to.
     markdown       The structure of a Markdown text: front matter, headings, blocks and code.
     note           Reads one note from disk (`read_note`, `parse_note`), and decides whether it is
                    private (`Note.is_private`).
