@@ -94,7 +94,7 @@ def scan(
     """
     result = ScanResult(root=check_folder(root))
     rules = ExcludeRules.load(root, exclude)
-    rules_if_any = rules if rules else None  # decided once, not for each of many thousand files
+    rules_if_any = rules if rules else None  # decided once instead of for thousands of files
     pending = [""]
     while pending:
         folder = pending.pop()

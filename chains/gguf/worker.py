@@ -92,7 +92,7 @@ def _find_reason(error: Exception) -> str:
     """
     try:
         log = os.pread(2, LOG_BYTES, max(0, os.fstat(2).st_size - LOG_BYTES))
-    except OSError:  # standard error is no file
+    except OSError:  # standard error is not a file
         log = b""
     reasons = _REASON.findall(log.decode("utf-8", "replace"))
     return reasons[-1].strip() if reasons else str(error) or type(error).__name__

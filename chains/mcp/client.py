@@ -247,8 +247,8 @@ class _Connection:
         client = self._require_client()
         params = types.CallToolRequestParams(name=tool.name, arguments=dict(arguments))
         with self._explain(ToolFailed):
-            # Not `call_tool`, which checks the result by a schema of the server, with its
-            # regular expressions, in the thread of all connections.
+            # Not `call_tool`, which checks the result against the server's schema, including
+            # its regular expressions, in the thread that all connections share.
             result = await client.session.send_request(
                 types.CallToolRequest(params=params), types.CallToolResult
             )

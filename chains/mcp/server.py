@@ -30,7 +30,7 @@ __all__ = [
 MAX_NAME_CHARS: Final = 30
 MAX_DESCRIPTION_CHARS: Final = 2_000
 MAX_TOOL_NAME_CHARS: Final = 64  # the limit of the providers
-# What is left out of a server's tools: overlong ones, and those beyond these limits in all.
+# A server's tools that are too long, or exceed these limits together, are left out.
 MAX_TOOLS: Final = 500
 MOST_SERVER_CHARS: Final = 1_000_000
 MOST_DEFINITION_CHARS: Final = 20_000

@@ -19,7 +19,7 @@ __all__ = [
 
 LineKind = Literal["head", "same", "removed", "added", "note"]
 _CONTEXT_LINES: Final = 3
-_HUNK_CONTEXT_LINES: Final = 1  # so that changes of lines near each other are hunks of their own
+_HUNK_CONTEXT_LINES: Final = 1  # so that changes near each other form separate hunks
 _MOST_COMPARED: Final = 2_000  # lines or words; comparing takes time quadratic in their number
 _SHORT: Final = 100
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")

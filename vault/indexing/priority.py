@@ -46,7 +46,7 @@ _SHORTEST_WORD, _LONGEST_ENDING = 4, 2
 _WORD = re.compile(r"[^\s,;:!?()\[\]{}<>\"“”„‘’#|]+")
 
 
-# Returns those of the given paths whose files contain the given words.
+# Returns the given paths whose files contain the given words.
 FindFiles = Callable[[Collection[bytes], Sequence[str]], Sequence[str]]
 
 

@@ -9,7 +9,7 @@ from vault.errors import VaultError
 from vault.indexing.throttle import Throttle, ThrottleReason
 
 Phase = Literal["seen", "scan", "embed", "store", "done"]
-READING: Final = ("seen", "scan")  # the phases before all notes can be searched by words
+READING: Final = ("seen", "scan")  # the phases before keyword search can find all notes
 
 _SILENCE_S = 0.05
 

@@ -19,7 +19,8 @@ Table = Literal["words", "note_words"]
 _COMMON_SHARE: Final = 0.2
 _COMMON_MIN: Final = 1_000
 _MOST_TERMS: Final = 48
-# SQLite's weight of a term nears zero at one half; from here on texts with the term score alike.
+# SQLite's weight of a term approaches 0 if half of the texts contain it. Above this share, all
+# texts with the term get the same score.
 _SURE_SHARE: Final = 0.4
 _USUAL_SATURATION: Final = 1.1
 

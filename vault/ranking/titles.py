@@ -18,8 +18,8 @@ __all__ = [
     "measure_similarity",
 ]
 
-# From this likeness on, a query counts as a title: it differs in function words, or in one of many
-# words.
+# At this similarity or above, a query counts as a title: it differs only in function words, or in
+# one of many words.
 NEAR_TITLE: Final = 0.85
 # Chosen together with the weights of the fusion: searches for known notes and headings gain a
 # tenth, questions lose nothing.
