@@ -140,7 +140,7 @@ class _EncodedHistory:
 
 
 def encode_turns(known: _EncodedHistory | None, turns: Sequence[MeasuredTurn]) -> _EncodedHistory:
-    """Add the next turns of a history to the turns that are already encoded.
+    """Encode the next turns of a history, and append them to the turns encoded before.
 
     Args:
         known: the encoded turns, or None if there are none yet.

@@ -26,7 +26,7 @@ class SessionPort(Protocol):
         """Return the session's log entries of one custom type, oldest first."""
 
     def list_degraded(self) -> Sequence[str]:
-        """Return a sentence for each store of the session, except the log, that is not working."""
+        """Return a sentence for each broken store of the session, not counting the log."""
 
     def new_id(self) -> str:
         """Return an unused entry id."""
@@ -107,7 +107,7 @@ class SessionView:
         return () if self._like is None else self._like.custom(custom_type)
 
     def list_degraded(self) -> Sequence[str]:
-        """Return a sentence for each store of the session, except the log, that is not working."""
+        """Return a sentence for each broken store of the session, not counting the log."""
         return () if self._like is None else self._like.list_degraded()
 
     def new_id(self) -> str:

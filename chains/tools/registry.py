@@ -112,7 +112,7 @@ KIND: Final = "tool_run"
 
 @dataclass(frozen=True)
 class ToolRun:
-    """The record of a tool call that has run, for the log.
+    """The log record of a tool call that has been run.
 
     Attributes:
         ref_id: the reference to a large result stored outside of the log, or None.

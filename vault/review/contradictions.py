@@ -119,7 +119,7 @@ class ContradictionRule:
     def _find_series(self) -> set[tuple[object, ...]]:
         """Return the statements that occur in many notes or with many different numbers.
 
-        Such statements are a series, such as a log, and do not contradict each other. Each is
+        These statements form a series, as in a log, and do not contradict each other. Each is
         identified by its words and units.
         """
         notes: dict[tuple[object, ...], set[str]] = defaultdict(set)

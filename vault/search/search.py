@@ -67,7 +67,7 @@ class Searcher:
         attachments: str = "/",
         weights: RankingWeights = DEFAULT_WEIGHTS,
     ):
-        """Store the catalog and callbacks.
+        """Create the searcher.
 
         Args:
             catalog: the catalog with keywords, passages and vectors.
