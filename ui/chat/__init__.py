@@ -15,19 +15,19 @@ This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.ic
 and data types of `app`, `chains`, `context` and `vault`. It must not call the assistant or start
 tasks.
 
-The text that the user is reading does not move, and the widget in which the user is likely to type
-next has the focus. When a chat is opened, this is the message box. The chat follows its end only
-while the end is in view. When the model starts to answer a new or edited message, to answer again
-or to continue, the chat scrolls to its end and the message box gets the focus. A card that asks for
-approval gets the focus if the end is in view and the user is not writing, otherwise a toast leads
-to the card. Switching to another version of a message does not move the message. If the focus was
-in the message, it moves to the version switcher. Opening the search focuses the search field and
-shows the first match below the top of the viewport. Closing the search or the command palette
-restores the focus.
+The text that the user is reading does not move. New text scrolls the chat only while its end is in
+view. When a turn starts, the chat scrolls to its end and the message box gets the focus. Opening a
+chat focuses the message box too.
+
+An approval card gets the focus if the end of the chat is in view and the user is not writing.
+Otherwise a toast leads to the card. Switching to another version of a message does not move the
+message. If the focus was in the message, it moves to the version switcher. Opening the search
+focuses the search field and shows the first match below the top of the viewport. Closing the search
+or the command palette restores the focus.
 
 Streamed text is drawn every 33 ms (`ui.markdown.page.view`), or less often if drawing is slow.
 Finished text is not rendered again. The scroll position and the selection do not change while an
-answer grows. Links and images in a text are never loaded, and its code is never run.
+answer grows. Links and images are never loaded, and code in a message is never run.
 """
 
 __all__ = ["middle", "quick_ask", "versions"]

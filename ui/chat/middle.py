@@ -31,8 +31,8 @@ class Middle(Scaled, Pane):
 
     Signals:
         composer_resized: the height of the composer in pixels, or 0 while no chat is shown.
-        menu_wanted: an empty menu. The receiver adds the actions for the open chat to it, and it is
-            then shown.
+        menu_wanted: the empty menu of the title. The receiver fills it with the actions for the
+            open chat before it is shown.
         columns_changed: whether a note covers the chat, whether a button to show the sidebar is
             needed, and whether the right column is visible.
 
@@ -175,7 +175,7 @@ class Middle(Scaled, Pane):
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """React to a new size of the chat or the composer.
+        """Handle a resize of the chat or the composer.
 
         Align the bars above the chat with the text column, and emit `composer_resized`.
         """

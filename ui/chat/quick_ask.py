@@ -85,7 +85,10 @@ class QuickAskWindow(Pane):
         self.open.setEnabled(False)
 
     def show_answer(self, answer: Answer | None, question: str = "") -> None:
-        """Show an answer below its question, in place of the previous answer. None removes both."""
+        """Show an answer below its question, in place of the previous answer.
+
+        If the question is None, remove both.
+        """
         self.question.setText(one_line(question))
         if self.answer is not None:
             self.answer.hide()

@@ -42,7 +42,8 @@ class VersionColumn(Pane):
     Attributes:
         answer: the widget of the answer, or None while no answer is shown.
         keep: the button that keeps this version.
-        say: a line below the answer, for an error, or in its place while there is no answer.
+        say: a line for errors below the answer. Without an answer, it is the only text in the
+            column.
     """
 
     kept = Signal()
@@ -174,7 +175,7 @@ class VersionsDialog(QDialog):
         self.right.keep.setEnabled(True)
 
     def show_asked(self, choice: str, answer: Answer) -> None:
-        """Show on the right an answer that another model has been asked for, and select the model.
+        """Show another model's unfinished answer on the right, and select the model in the menu.
 
         The answer cannot be kept yet.
 

@@ -53,7 +53,7 @@ class Attachment:
 
     @property
     def whole_name(self) -> str:
-        """The attachment's name with the full path, for the tooltip."""
+        """The attachment's name including the full path, for the tooltip."""
         if self.is_web_page:
             return self.target
         folder = "" if self.is_tag else self.target.rstrip("/").rpartition("/")[0]
@@ -120,8 +120,7 @@ def describe_uses(
 
     Args:
         attached: the attachments of the message.
-        sent: the segments of the request: the pieces of context, such as attached texts and
-            passages.
+        sent: the segments of the request, such as attached texts and retrieved passages.
     """
     return {item: use for item in attached for use in _use(item, sent)}
 
@@ -129,11 +128,13 @@ def describe_uses(
 def find_images(
     attached: Iterable[Attachment], sent: Sequence[Segment]
 ) -> Mapping[Attachment, ImageData]:
-    """Map each attachment to the image that was sent for it. Attachments without one are left out.
+    """Map each attached image to the image data that was sent for it.
+
+    Attachments for which no image was sent are left out.
 
     Args:
         attached: the attachments of the message.
-        sent: the segments that the request contained. A segment can contain an image.
+        sent: the segments of the request, some of which contain an image.
     """
     images = {part.source: part.image for part in sent if part.image is not None}
     return {item: images[item.target] for item in attached if item.target in images}
@@ -163,12 +164,12 @@ class Dropped:
 
 
 class Drops(QObject):
-    """Handles files, folders and images that are dropped on a window.
+    """A handler for files, folders and images that are dropped on a window.
 
     Signals:
         attached: the attachments that were dropped.
         image_dropped: a `QImage`, for example dragged from a browser.
-        folder_dropped: a folder to open.
+        folder_dropped: a folder to open as a vault.
         folder_refused: a folder that was dropped on the chat and cannot be attached.
         hovered: whether something that can be attached is being dragged over the window.
 

@@ -47,12 +47,16 @@ class ChipState:
 
     @property
     def is_amber(self) -> bool:
-        """Whether the chip shows a warning, because the attachment cannot be sent completely."""
+        """Whether the chip has the warning colour: the attachment cannot be sent completely."""
         return bool(self.obstacle) or (self.sent is not None and self.parts is None)
 
     @property
     def figures(self) -> str:
-        """The text after the attachment's name: notes and tokens, such as `11 notes, 3,120`."""
+        """A short text after the attachment's name, such as `11 notes, 3,120` (3,120 tokens).
+
+        For a large attachment, it says how the attachment is used, such as `read in 4 parts`. If
+        the attachment cannot be sent, it says so.
+        """
         if self.obstacle:
             return "cannot be sent"
         if self.parts is not None:
@@ -65,7 +69,7 @@ class ChipState:
 
     @property
     def sentence(self) -> str:
-        """A sentence about the attachment, for the chip's tooltip."""
+        """The chip's tooltip: the number of tokens and their use, or why nothing is sent."""
         if self.obstacle:
             return self.obstacle
         if self.tokens is None:

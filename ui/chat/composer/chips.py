@@ -48,12 +48,12 @@ class Chip(QAbstractButton):
 
     Signals:
         removed: the user clicked the remove button or pressed Delete or Backspace.
-        left: -1 if an arrow key moves the focus to the previous chip, or 1 for the next chip.
+        left: an arrow key was pressed: -1 to focus the previous chip, 1 to focus the next one.
 
     Args:
         attachment: the attachment that the chip shows.
-        state: the attachment's state in an unsent message, or None if the message was sent already.
-            A sent attachment cannot be removed.
+        state: the attachment's state in an unsent message, or None if the message has been sent. A
+            sent attachment cannot be removed.
         used: how a sent attachment was used, such as `3 passages used`, or an empty string if it
             was sent whole.
         image: the image that was sent, or None in an unsent message, where `state` holds the image.
@@ -81,7 +81,7 @@ class Chip(QAbstractButton):
 
     @property
     def state(self) -> ChipState | None:
-        """The attachment's state in an unsent message, or None if the message was sent already."""
+        """The attachment's state in an unsent message, or None if the message has been sent."""
         return self._state
 
     @property
@@ -93,9 +93,9 @@ class Chip(QAbstractButton):
     def figures(self) -> str:
         """The text after the attachment's name.
 
-        In an unsent message, these are the numbers of notes and tokens. In a sent message, this
-        says how the attachment was used, such as `3 passages used`, or is empty if it was sent
-        whole.
+        In an unsent message, it is usually the number of tokens to send, such as `11 notes, 3,120`.
+        In a sent message, it says how the attachment was used, such as `3 passages used`, or is
+        empty if the attachment was sent whole.
         """
         return self._state.figures if self._state else self._used
 
@@ -121,7 +121,10 @@ class Chip(QAbstractButton):
         return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle Delete and Backspace (remove), Enter (open) and the arrow keys (next chip)."""
+        """Remove the attachment with Delete or Backspace, open it with Enter.
+
+        The arrow keys ask the row of chips to focus the previous or next chip.
+        """
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self._state:
                 self.removed.emit()

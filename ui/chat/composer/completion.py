@@ -42,7 +42,7 @@ _TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
 class Offers:
     """The notes, folders, tags, commands and images that completion can suggest.
 
-    The `value` of a choice is a path for a note, folder or image, otherwise the name of the tag or
+    The `value` of each choice is the path of a note, folder or image, or the name of a tag or
     command.
     """
 
@@ -90,7 +90,7 @@ def find_trigger(before: str, line_start: int) -> Trigger | None:
 
 
 class Completer(QObject):
-    """Shows a list of suggestions while the user types in a text field.
+    """A completer that shows a list of suggestions while the user types in a text field.
 
     The signal `attached` is emitted when the user chooses a note, folder, image, tag or web page,
     and when the user types a link to a note. It carries the path, the tag or the web address.
@@ -144,7 +144,7 @@ class Completer(QObject):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle keys while suggestions are shown: arrow keys, keys that choose, and Esc.
+        """Handle the keys for a suggestion list: arrow keys, Enter or Tab to choose, Esc to close.
 
         Hide the suggestions when the field loses the focus, and move them when the window is
         resized. Return True for each key that was handled.
@@ -261,12 +261,12 @@ class _Popup(QFrame):
         self.hide()
 
     def show_at(self, matches: Sequence[Match], field: QTextEdit, start: int) -> None:
-        """Show matching suggestions above the composer, or below the trigger if space is missing.
+        """Show suggestions above the composer, or below the typed prefix if they do not fit there.
 
         Args:
-            matches: the suggestions, the best first.
-            field: the text field that contains the trigger.
-            start: the text position where the trigger starts.
+            matches: the suggestions, best match first.
+            field: the text field in which the user types.
+            start: the position of the prefix, such as `@`, in the field's text.
         """
         self.view.show_matches(matches)
         if self.parentWidget() is not field.window():

@@ -187,7 +187,7 @@ class Composer(Scaled, QWidget):
     def set_meter(self, fraction: float | None, amber_from: float = AMBER_FROM) -> None:
         """Show how much of the token budget the next request uses.
 
-        A message that the user has sent before its share was known is submitted now.
+        If the user pressed Send before this was known, submit the message now.
 
         Args:
             fraction: the used fraction, where 1.0 is the whole budget, or None if it is unknown.

@@ -51,7 +51,7 @@ Action = tuple[str, Callable[[], object]]
 
 
 class Meter(QAbstractButton):
-    """A bar and a percentage that show the share of the token budget that the next request uses."""
+    """A bar and a percentage that show how much of the token budget the next request uses."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,7 +159,7 @@ class SendButton(PushButton):
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the icon and the label farther apart than Qt does."""
+        """Draw the icon and the label with a wider gap between them than Qt's default."""
         word, self._is_bare = self.text(), True
         super().paintEvent(event)
         self._is_bare = False
@@ -178,7 +178,7 @@ class SendButton(PushButton):
         draw_text(painter, room, _LEFT, word)
 
     def initStyleOption(self, option: QStyleOptionButton) -> None:
-        """Omit the label while `paintEvent` runs, because that method draws the label itself."""
+        """Leave out the label during `paintEvent`, which draws the label itself."""
         super().initStyleOption(option)
         if self._is_bare:
             option.text = ""

@@ -91,7 +91,7 @@ class ComposerText(QTextEdit):
         """Send the message with Enter, or with Ctrl+Enter if that is the send key.
 
         Shift+Enter starts a new line, as does Enter if the send key is Ctrl+Enter. Undo and redo
-        skip steps that do not change the text.
+        skip steps that only change line heights.
         """
         document = self.document()
         if event.matches(QKeySequence.StandardKey.Undo):
@@ -186,11 +186,10 @@ class ComposerText(QTextEdit):
         return first.lineHeight() == Theme.current().line("body")
 
     def _correct_lines(self) -> None:
-        """Give all lines the height for the current text size, if they have another height.
+        """Set all lines to the line height of the current text size.
 
-        For Qt this is an edit, which `_step_history` skips. After an undo, lines may have the
-        height of an earlier text size. It stays until the next edit, because a correction would
-        delete what can be redone.
+        Qt records this as an undo step, which `_step_history` skips. While an edit can be redone,
+        nothing is changed, because that would clear the redo history.
         """
         if self._has_right_lines() or self.document().isRedoAvailable():
             return
@@ -200,7 +199,7 @@ class ComposerText(QTextEdit):
             self.document().clearUndoRedoStacks()
 
     def _step_history(self, step: Callable[[], None], can_step: Callable[[], bool]) -> None:
-        """Undo or redo until the text changes, because changed line heights are steps too."""
+        """Undo or redo until the text changes. Steps that only change line heights are skipped."""
         text, is_stepping = self.toPlainText(), can_step()
         while is_stepping:
             step()

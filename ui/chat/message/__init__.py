@@ -10,8 +10,8 @@
     answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
                   text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the
                   widget that draws it.
-    answer_status The line with the current step, the reason of an early end, and the list of
-                  unverified citations.
+    answer_status The line with the current step, the line that says why an answer ended early,
+                  and the list of unverified citations.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
     approval_card The card in the chat that asks the user to approve a tool call.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,

@@ -193,7 +193,7 @@ class Answer(AccessibleFrame):
             self._extras.insertLayout(place + bool(self.doubts), _outdent(view))
 
     def show_found_sources(self, sentence: str) -> None:
-        """Show a sentence below the text which says that Strata, not the model, found the sources.
+        """Show a sentence below the text, saying that Strata and not the model found the sources.
 
         An empty string hides the sentence.
         """
@@ -204,11 +204,12 @@ class Answer(AccessibleFrame):
         self._found.setVisible(bool(sentence))
 
     def show_end(self, item: AnswerItem, *, with_error: bool = False) -> None:
-        """Show below the text why the answer is incomplete. Hide this if it is complete.
+        """Show why the answer is incomplete, in a line that is hidden if the answer is complete.
 
         Args:
             item: the answer.
-            with_error: whether the error of a failed answer is shown, because no other widget does.
+            with_error: whether the line includes the error of a failed answer. False if another
+                widget shows the error.
         """
         is_broken, has_failed = item.status == "interrupted", item.status == "error"
         sentence = "" if has_failed and not with_error else use_labels(item.ending)

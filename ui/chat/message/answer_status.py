@@ -1,4 +1,4 @@
-"""The line with the current step, the reason of an early end, and unverified citations."""
+"""The lines around an answer: the current step, why it ended early, and unverified citations."""
 
 from collections.abc import Sequence
 from time import monotonic
@@ -143,7 +143,7 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the callout's background and the bar at its left edge."""
+        """Paint the callout's background and the bar at its leading edge."""
         paint_callout(QPainter(self), QRectF(self.rect()), "amber")
 
     def _fit(self) -> None:
@@ -155,7 +155,9 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
 
 
 def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:
-    """Paint a callout: a soft background with a bar at the edge where lines begin.
+    """Paint a callout: a soft background with a bar at the leading edge.
+
+    The bar is on the left, or on the right in a right-to-left layout.
 
     Args:
         painter: the painter of the widget.

@@ -54,8 +54,8 @@ class Divider(AccessibleFrame):
     Args:
         turns: how many turns are no longer sent.
         tokens: the number of tokens in those turns.
-        reason: why the turns are not sent, as a code of the context report. With `tail`, they were
-            left out of one request only, to make room for a long message or many passages.
+        reason: a code for why the turns are not sent. The code `tail` means that they were left out
+            of one request only, to make space for a long message or many passages.
         parent: the parent widget.
     """
 

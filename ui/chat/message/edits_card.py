@@ -59,7 +59,7 @@ class EditsCard(AccessibleFrame):
 
     @property
     def state(self) -> str:
-        """A text about the result of the undo, or an empty string before an undo."""
+        """The result of the undo: a sentence, or an empty string before an undo."""
         return self._state.text()
 
     def show_undone(self) -> None:

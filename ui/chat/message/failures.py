@@ -81,7 +81,7 @@ class Failure(AccessibleFrame):
         self._row.setDirection(way)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the callout's background and the bar at its left edge."""
+        """Paint the callout's background and the bar at its leading edge."""
         ground = self.rect().adjusted(OUTDENT, 0, -OUTDENT, 0)
         paint_callout(QPainter(self), QRectF(ground), "danger")
 

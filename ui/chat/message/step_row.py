@@ -121,7 +121,7 @@ class _StepLine(QAbstractButton):
 
 
 def _paint_right(painter: QPainter, rest: QRect, text: str, tone: str, *, numbers: bool) -> QRect:
-    """Paint a text at the right edge, and return the space that remains to its left.
+    """Paint text at the right edge, and return the space that remains to its left.
 
     Args:
         painter: the painter of the row.

@@ -322,10 +322,10 @@ class MessageAction:
     """An action that the user requested for a message.
 
     Attributes:
-        kind: `edit`, `again` (regenerate the answer), `continue` (continue an answer that broke
-            off), `branch` (fork into a new chat), `select`
-            (show another version), `label`, `saw` (show the request), `pin`, `unpin`, `note` (save
-            the answer as a note) or `compare` (compare versions).
+        kind: `edit`, `again` (regenerate the answer), `continue` (continue an interrupted answer),
+            `branch` (fork into a new chat), `select` (show another version), `label`, `saw` (show
+            the request), `pin`, `unpin`, `note` (save the answer as a note) or `compare` (compare
+            versions).
         entry: the ID of the message's log entry, or for `select`, that of the other version.
         text: the new text for `edit` or the new label for `label`, otherwise an empty string.
     """

@@ -130,7 +130,7 @@ class UserMessage(AccessibleFrame):
         """Show the attached images, and how each large attachment was used.
 
         Args:
-            uses: a text such as `3 passages used` for each large attachment.
+            uses: how each large attachment was used, such as `3 passages used`.
             images: the images that were sent, by attachment.
         """
         if uses or images:
@@ -144,7 +144,7 @@ class UserMessage(AccessibleFrame):
         self._show_text()
 
     def edit(self, text: str = "") -> None:
-        """Open the editor with a text, or with the message's own text if `text` is empty."""
+        """Open the editor with a new text, or with the message's own text by default."""
         if self.editor is not None or not self._entry:
             return
         self.editor = MessageEditor(text or self._text)
@@ -171,7 +171,7 @@ class UserMessage(AccessibleFrame):
         self._show_more()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show the buttons. Their space is always reserved, so the layout does not change."""
+        """Show the message's buttons. The layout does not change, as their space is reserved."""
         self.tools.set_seen(True)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -227,7 +227,7 @@ class _Block(QWidget):
         self._editor: MessageEditor | None = None
 
     def set_editor(self, editor: "MessageEditor | None") -> None:
-        """Draw a border around the text field of an editor, or no border for None."""
+        """Draw a border around the editor's text field, or no border if `editor` is None."""
         self._editor = editor
         if editor is not None:
             editor.field.focus_changed.connect(self._on_focus_changed)

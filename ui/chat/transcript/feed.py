@@ -228,7 +228,7 @@ class Feed(QWidget):
                 self.insert(place, slot)
 
     def make_again(self, slot: Slot) -> None:
-        """Rebuild the widget of a message if the message has a widget at the moment."""
+        """Rebuild the widget of a message, if it has one."""
         if slot.row is not None:
             place = self._column.indexOf(slot.row)
             self._put_away(slot)
@@ -301,7 +301,7 @@ class Feed(QWidget):
             self._timer.start()
 
     def _page(self) -> None:
-        """Build or remove one widget. A timer calls this method until nothing is left to do.
+        """Build or remove one widget. A timer repeats this until there is nothing left to do.
 
         Between two calls, the scroll position can be corrected.
         """
@@ -328,7 +328,7 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove the widget at the end of the feed opposite to where the latest widget was added.
+        """Remove one widget from the end of the feed at which none were added recently.
 
         A widget of the running turn at the end of the chat is not removed.
         """

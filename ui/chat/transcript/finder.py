@@ -35,7 +35,7 @@ class _Place:
 
 
 class Finder(QObject):
-    """Connects the find bar to the transcript.
+    """The search in a chat: finds and highlights the text that is typed into the find bar.
 
     A search starts at the top of the viewport. The current match is the first occurrence below that
     point or, if there is none, the last one in the chat. All occurrences are highlighted, even in
@@ -153,9 +153,9 @@ class Finder(QObject):
             self._show()
 
     def _note_origin(self) -> None:
-        """Store where the next search starts: the message at the top of the viewport.
+        """Store where the next search starts: at the top of the viewport.
 
-        If the find bar is still hidden, the height that it will cover is added.
+        If the find bar is still hidden, the search starts below the area that the bar will cover.
         """
         scroller = self._transcript.scroller
         covered = self._bar.sizeHint().height() if self._bar.isHidden() else 0

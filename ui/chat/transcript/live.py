@@ -58,7 +58,7 @@ class LiveTurn(QObject):
                 messages after it. The replaced messages stay in the log as another version. If it
                 is empty, the turn is added at the end.
             is_again: whether only the answer is regenerated, below the existing user message.
-            continues: the entry ID of the answer that broke off and is continued, if any.
+            continues: the entry ID of the interrupted answer to continue, or an empty string.
         """
         broken = self._find_answer(continues)
         self._cut(instead or continues, keeps_question=is_again)

@@ -105,7 +105,7 @@ class Scroller(PlaceKeeper, QWidget):
         """Keep a message in place on the screen while a widget in it changes its height.
 
         Args:
-            widget: the widget, for example one that the user expands.
+            widget: the widget whose height changes, for example because the user expands it.
         """
         row = next((row for row in self.feed.rows if row.isAncestorOf(widget)), None)
         if row is not None:
@@ -124,7 +124,7 @@ class Scroller(PlaceKeeper, QWidget):
             self.bar.setValue(self.bar.value() + distance)
 
     def show_span(self, top: int, height: int) -> None:
-        """Scroll to an area of the chat, unless it is completely visible already.
+        """Scroll an area of the chat into view, unless it is already completely visible.
 
         After scrolling, the area begins one third of the viewport's height below the viewport's
         top.
@@ -149,7 +149,7 @@ class Scroller(PlaceKeeper, QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Restore the scroll position when the viewport is resized.
 
-        This happens, for example, when the composer becomes higher.
+        This happens, for example, when the composer becomes taller.
         """
         if event.type() == QEvent.Type.Resize:
             self._settle()
@@ -190,14 +190,17 @@ class Scroller(PlaceKeeper, QWidget):
         self._show_jump()
 
     def _settle_held(self) -> None:
-        """Scroll an expanded message back to where it was on the screen, given its new height."""
+        """Restore the screen position of a message that was expanded or collapsed."""
         if self._anchor is not None and self._anchor[0] in self.feed.rows:
             self.feed.fit_row(self._anchor[0])
         self._settle()
         self._resume()
 
     def _resume(self) -> None:
-        """Follow the end again after a message was expanded, if the end is still in view."""
+        """Follow the end of the chat again if it is still in view after a message was expanded.
+
+        This applies only if the viewport followed the end before.
+        """
         if self._resumes and self._is_near_end() and not self.feed.has_newer:
             self._is_following, self._resumes = True, False
             self._show_jump()

@@ -162,7 +162,7 @@ class Transcript(QWidget):
         self.scroller.to_end()
 
     def show_approval(self, request: ApprovalRequested) -> ApprovalCard:
-        """Append an approval card to the chat and return it. What the user reads does not move."""
+        """Append an approval card without moving the visible messages, and return the card."""
         card = ApprovalCard(request)
         slot = self.maker.loose("approval", lambda: card)
         slot.is_kept = True
@@ -222,7 +222,7 @@ class Transcript(QWidget):
         return [row.widget for row in self.feed.rows if isinstance(row.widget, EditsCard)]
 
     def edit(self, entry: str, text: str) -> None:
-        """Open the editor of a user message, filled with a text.
+        """Open the editor of a user message, filled with the given text.
 
         Args:
             entry: the entry ID of the message.
@@ -279,7 +279,7 @@ class Transcript(QWidget):
         self._walker.step(by)
 
     def hasHeightForWidth(self) -> bool:
-        """Return False, because the composer must be laid out before the transcript."""
+        """Return False, so that the layout gives the composer its height first."""
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -321,7 +321,10 @@ class Transcript(QWidget):
             self._walker.forget()
 
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
-        """Remove the focus ring when the focus leaves the chat, and show a card that gets it."""
+        """Scroll to an approval card that receives the focus.
+
+        Remove the focus ring when the focus leaves the chat.
+        """
         if now is not None and any(card.isAncestorOf(now) for card in self._list_cards()):
             self.reveal(now)
         was_inside = before is not None and self.isAncestorOf(before)

@@ -85,7 +85,7 @@ class MessageMaker(QObject):
         return made
 
     def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
-        """Create a slot for a widget that is not in the log, such as an error.
+        """Create a slot for a widget whose content is not in the log, such as an error.
 
         Args:
             kind: the kind of the slot, such as `failure`.
@@ -143,7 +143,7 @@ class MessageMaker(QObject):
     def answer(self, broken: AnswerItem | None = None) -> Answer:
         """Build an answer widget, to which text can be appended.
 
-        It is empty, or begins with an answer that broke off and is continued.
+        It is empty, or begins with the text of an interrupted answer that is being continued.
         """
         made = Answer()
         made.citation_activated.connect(self.citation_activated)
@@ -266,13 +266,14 @@ def build_key(item: TranscriptItem) -> tuple[object, ...]:
 
 
 def add_loose(slots: Sequence[Slot], shown: Sequence[Slot]) -> list[Slot]:
-    """Return the slots of the log together with those that are shown but not in the log.
+    """Add the shown slots that are not in the log to the slots of the log.
 
-    The latter keep their places. They show errors, approval requests, edits and local texts.
+    A slot that is not in the log stays above the message that follows it. It can hold an error, an
+    approval card, a card of edits, or a block of text that is only displayed.
 
     Args:
         slots: the slots of all messages in the log, in order.
-        shown: the slots that the chat shows at present.
+        shown: the slots that the chat shows now.
     """
     present, found = {id(slot) for slot in slots}, list(slots)
     after: Slot | None = None
