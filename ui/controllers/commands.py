@@ -56,7 +56,7 @@ class CommandController(QObject):
         self._frame = frame
 
     def run(self, text: str, situation: Situation) -> bool:
-        """Run the slash command in a text. Return False if the text is not a command.
+        """Run the slash command that the text contains. Return False if it contains none.
 
         Args:
             text: the text that the user typed.

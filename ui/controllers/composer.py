@@ -141,7 +141,7 @@ class ComposerController(QObject):
             self.send(text)
 
     def send(self, text: str) -> None:
-        """Send a text with the attachments, unless the text is empty or a turn is running."""
+        """Send text with the attachments, unless the text is empty or a turn is running."""
         if not text.strip() or self._session.is_running:
             return
         attached, reads_whole = self.attachments.attached, self.read_whole.is_wanted

@@ -45,8 +45,8 @@ class _Shown:
     Attributes:
         context: the report as a dict.
         prices: the prices of the request's model, or None if they are unknown.
-        is_estimate: whether the request will contain more than the report, because passages are
-            retrieved from the notes when it is sent.
+        is_estimate: whether the report is incomplete, because passages will be added from the notes
+            when the request is sent.
     """
 
     context: Context

@@ -96,7 +96,7 @@ class DraftStore(QObject):
         return self._drafts.get(self._session, UnsentMessage())
 
     def begin(self, session: str) -> None:
-        """Discard the new chat's draft, because the chat has been stored under a session ID."""
+        """Discard the draft of the new chat, because the chat now has a session ID."""
         if not self._session:
             self._drafts.pop("", None)
             self._session = session
@@ -112,10 +112,9 @@ class DraftStore(QObject):
         self._save_soon()
 
     def set_queued(self, queued: Mapping[str, UnsentMessage]) -> None:
-        """Set the messages that wait for an answer, by session ID.
+        """Set the queued messages, by session ID.
 
-        A queued message is saved in front of its chat's draft, because no answer will be awaited
-        after a restart.
+        Each one is saved in front of its chat's draft, because a queue does not survive a restart.
         """
         if queued != self._queued:
             self._queued = dict(queued)

@@ -79,7 +79,7 @@ class MessageController(QObject):
             self.perform(MessageAction("again", last))
 
     def continue_answer(self) -> None:
-        """Continue the last answer if it broke off."""
+        """Continue the last answer if it was interrupted."""
         if entry := self._transcript.find_broken_answer():
             self.perform(MessageAction("continue", entry))
         else:

@@ -105,7 +105,7 @@ class SessionListController(QObject):
         self.refresh()
 
     def _on_event(self, turn: ChatTurn, event: object) -> None:
-        """List a new chat that is not open, and show which chats are answered or wait."""
+        """Update the list after an event: add a new chat, and show the state of running turns."""
         is_stored = isinstance(event, MessageEnded) and event.role == "user"
         if is_stored and not self._session.is_open(turn):
             self.refresh()

@@ -117,7 +117,10 @@ class NotesController(QObject):
         task.start()
 
     def list_opened(self) -> None:
-        """List the notes of a newly opened vault: first their names, which needs no index."""
+        """List the notes of a newly opened vault.
+
+        Their names are listed first, because this does not need the index.
+        """
         if self.listing.folders.notes:  # listed before the vault was open
             self.list()
         else:

@@ -1,4 +1,4 @@
-"""The messages that are queued while answers are generated, and sent when these are complete."""
+"""Queue messages while answers are generated. Each is sent when its chat's answer is complete."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -34,11 +34,11 @@ class _Queued:
 
 
 class QueueController(QObject):
-    """Queues one message for each chat that is being answered, and shows it above the composer.
+    """Queues one message for each chat with a running turn, and shows it above the composer.
 
-    The message is sent when the answer is complete, even if another chat is open by then. If the
-    answer fails or is stopped, if another vault has been opened, or if the user takes the message
-    back, it returns to the draft of its chat.
+    The message is sent when the answer is complete, even if another chat has been opened. It is put
+    back into the draft of its chat if the answer fails or is stopped, if another vault has been
+    opened, or if the user asks for it.
 
     Emits `returned` with an `UnsentMessage` for the composer.
 
@@ -71,7 +71,7 @@ class QueueController(QObject):
     def add(self, message: UnsentMessage) -> None:
         """Queue a message behind the running turn of the open chat.
 
-        If a message is queued already, append the new one to it.
+        If a message is already queued, append the new one to it.
         """
         turn = self._session.turn
         if turn is None:
@@ -84,7 +84,7 @@ class QueueController(QObject):
     def update(self) -> None:
         """Show the queued message of the open chat, and save all queued messages.
 
-        A message is sent at once if its answer was complete when its chat was left.
+        If another chat has been opened, send a message whose answer is already complete.
         """
         due = self._due
         if due is not None and due.target.session != self._session.session:

@@ -88,7 +88,7 @@ class SessionController(QObject):
 
     @property
     def is_followed(self) -> bool:
-        """Whether a turn is running in the open chat and its text is shown as it arrives."""
+        """Whether a turn is running in the open chat and its events are shown."""
         return self.turn is not None and self._is_followed(self.turn)
 
     @property
@@ -122,7 +122,7 @@ class SessionController(QObject):
         reads_whole: bool = False,
         target: TurnTarget | None = None,
     ) -> None:
-        """Send a user message to the open chat, or to the target, unless a turn is running there.
+        """Send a message to `target`, or to the open chat, unless a turn is running there.
 
         A turn in a chat that is not open runs without being shown. `reads_whole` is True if large
         attachments are read in parts instead of being searched.
@@ -153,7 +153,7 @@ class SessionController(QObject):
             )
 
     def continue_answer(self, entry: str) -> None:
-        """Continue the last answer, which broke off. The rest is appended to it."""
+        """Continue the last answer, which was interrupted. New text is appended to it."""
         session, model = self.session, self.model
         if session is not None:
             text = next(reversed(self.user_messages.values()), "")
@@ -198,7 +198,7 @@ class SessionController(QObject):
     def show_suggestions(
         self, notes: int, indexed: str | None, questions: Sequence[str], is_bare: bool
     ) -> None:
-        """Set what an empty chat shows. The arguments are those of `Transcript.show_empty`."""
+        """Set the content of an empty chat. The arguments are those of `Transcript.show_empty`."""
         self._empty = (notes, indexed, questions, is_bare)
         if self.session is None and not self._transcript.feed.slots():
             self._show_empty()
@@ -241,7 +241,7 @@ class SessionController(QObject):
         self._frame.column.sources.show_rows((), _NO_SOURCES_YET)
 
     def _show_request(self, turn: ChatTurn) -> None:
-        """Show the message of a turn, unless the chat shows it already, with an empty answer."""
+        """Show a turn's message, with an empty answer, unless the message is already shown."""
         request, entry = turn.request, turn.entry
         self._transcript.begin_turn(
             request.text,

@@ -73,7 +73,7 @@ class OutgoingMessage:
             string for a new message.
         is_again: whether the message stays the same and only its answer is regenerated or
             continued.
-        continues: the entry ID of the answer that broke off and is continued, or an empty string.
+        continues: the entry ID of the interrupted answer to continue, or an empty string.
         reads_whole: whether attachments that are too large to be sent whole are read in parts.
     """
 
@@ -87,7 +87,7 @@ class OutgoingMessage:
 
 @dataclass(frozen=True)
 class TurnTarget:
-    """The chat of a turn, or None for a new chat, and the mode and model of the turn."""
+    """The chat, mode and model of a turn. The session ID is None for a new chat."""
 
     session: str | None
     mode: Mode
@@ -96,7 +96,7 @@ class TurnTarget:
 
 @dataclass(frozen=True)
 class CallDecided:
-    """The user has approved or refused a proposed tool call."""
+    """An event: the user has approved or refused a proposed tool call."""
 
     request: ApprovalRequested
     is_approved: bool
@@ -108,9 +108,8 @@ class ChatTurn(QObject):
     Attributes:
         request: the message that was sent, with its options.
         session: the session ID of the chat, or None until a new chat is stored.
-        view: the session controller's count of opened chats when it began to show the turn, or 0 if
-            it does not show the turn. If the controller has opened another chat since, the count
-            differs and the turn is not shown.
+        view: a number that identifies the view of the chat in which the turn is shown, or 0 if it
+            is not shown. The number changes each time a chat is opened.
         task: the task that runs the turn.
         started_s: the start time in seconds of the monotonic clock.
         result: the result of the turn, or None until the turn has ended.
@@ -143,7 +142,7 @@ class ChatTurn(QObject):
 
     @property
     def state(self) -> str:
-        """A description of the turn's state for the list of chats, such as "answering"."""
+        """The state of the turn, as shown in the list of chats, such as "answering"."""
         return "waits for you" if self.is_waiting else "answering"
 
     def count_down(self, step: str) -> str:

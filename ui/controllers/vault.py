@@ -153,7 +153,7 @@ class VaultController(QObject):
     def _check_folder(self) -> None:
         """Check whether the open vault still exists.
 
-        The check runs in a task, because it can take long if the drive does not respond.
+        The check runs in a task, because it can take a long time if the drive does not respond.
         """
         if (folder := self._assistant.vault) is not None:
             # Unlike `Path.is_dir`, this returns False if a drive reports an error.

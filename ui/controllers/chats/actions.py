@@ -31,10 +31,10 @@ _TITLE_CHARS = 40
 class ChatActionController(QObject):
     """Searches, renames, pins, archives, exports and deletes chats.
 
-    Deleting a chat only hides it at first. It is deleted for good after a minute, or when the
+    Deleting a chat only hides it at first. It is deleted permanently after a minute, or when the
     window closes. If the program is killed before that, the chat is kept.
 
-    Emits `deleted` with the session ID of a chat that has been deleted for good.
+    Emits `deleted` with the session ID of a chat that has been deleted permanently.
     """
 
     deleted = Signal(str)
@@ -79,8 +79,7 @@ class ChatActionController(QObject):
     def end_search(self) -> bool:
         """End the search of all chats, if its field or its results have the focus.
 
-        Returns:
-            Whether the search was ended.
+        Return whether the search was ended.
         """
         sidebar, focus = self._frame.sidebar, QApplication.focusWidget()
         is_in_hits = focus is sidebar.chats and bool(sidebar.chat_search.text())
@@ -149,10 +148,10 @@ class ChatActionController(QObject):
             self.mark(chat.session, mark, not getattr(chat, mark))
 
     def delete(self, session: str) -> None:
-        """Delete a chat in such a way that the user can undo it.
+        """Delete a chat, with a period of one minute in which the user can undo this.
 
-        The chat is hidden at once, and deleted for good after a minute. If a turn is running in the
-        chat, only a message is shown.
+        The chat is hidden immediately and deleted permanently after a minute. If a turn is running
+        in the chat, only a message is shown.
         """
         if self._refuse_running(session):
             return
@@ -191,7 +190,7 @@ class ChatActionController(QObject):
         task.start()
 
     def finish(self) -> None:
-        """Delete all hidden chats for good."""
+        """Permanently delete all chats that are hidden because the user deleted them."""
         for session in tuple(self._hidden):
             self._delete_hidden(session)
 
@@ -276,7 +275,7 @@ class ChatActionController(QObject):
             self._frame.notifier.toast(said, "Undo", partial(self.mark, session, ARCHIVED, False))
 
     def _restore(self, session: str, was_open: bool) -> None:
-        """List a hidden chat again, and open it if it was open when it was deleted."""
+        """Show a deleted chat in the list again, and open it if it was open when it was deleted."""
         if session not in self._hidden:
             self._frame.notifier.toast("This chat can no longer be brought back.")
             return

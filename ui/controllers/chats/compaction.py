@@ -27,7 +27,7 @@ _BUSY: Final = "An answer is on its way. Stop it first."
 
 
 class CompactionController(QObject):
-    """Compacts the open chat on request, which replaces its older messages with a summary.
+    """Compacts the open chat on request: replaces its older messages with a summary.
 
     If the user cancels, the chat is not changed.
     """

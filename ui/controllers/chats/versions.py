@@ -28,10 +28,10 @@ _NOTHING: Final = "There is no answer in this chat yet."
 
 
 class VersionsController(QObject):
-    """Compares two versions of an answer, and activates the chosen one.
+    """Lets the user compare two versions of an answer, and activates the chosen one.
 
     When the user chooses another model, its answer becomes a new version, as with "Answer again".
-    The answer is streamed into both the dialog and the chat behind it, and continues if the dialog
+    The answer is streamed into both the dialog and the chat behind it. It continues if the dialog
     is closed.
     """
 
@@ -101,7 +101,7 @@ class VersionsController(QObject):
     def _use_answer(
         self, use: Callable[[AnswerItem], object], found: tuple[str, AnswerItem]
     ) -> None:
-        """Use an answer that was read, unless another chat has been opened meanwhile."""
+        """Call `use` with an answer that was read, unless another chat has been opened since."""
         if found[0] == self._session.session == self._chat:
             use(found[1])
 

@@ -61,8 +61,8 @@ class LinkController(QObject):
 
         Args:
             to: the path of the note to link to.
-            is_again: whether this proposal replaces an earlier one because the open note has
-                changed meanwhile. The card then shows a warning.
+            is_again: whether this proposal replaces an earlier one, because the open note has
+                changed since. The card then shows a warning.
         """
         path = self._frame.note.path
         plan = self._assistant.user_edits.plan_related_link

@@ -130,11 +130,11 @@ class ReadingController(QObject):
             self._reads.ask(lambda: find(link, source, token), now=True)
 
     def step(self, step: int) -> None:
-        """Show an earlier or later note of the history. Does nothing if there is no such note.
+        """Show an earlier or later note of the history. Do nothing if there is no such note.
 
         Args:
             step: the number of notes to go forward, or back if negative. If no note is open, going
-                back reopens the one that was closed last.
+                back reopens the note that was closed last.
         """
         if step < 0 and not self._frame.middle.is_reading:
             step = 0
@@ -220,9 +220,9 @@ class ReadingController(QObject):
         self._reads.ask(lambda: self._read(visit, step, token), now=True)
 
     def _begin_reading(self, said: str) -> CancelToken:
-        """Stop reading the note that was requested before, because another one is wanted.
+        """Cancel the current reading of a note, and prepare a new one.
 
-        Return the token that stops the new reading. If that takes long, `said` is shown.
+        Return the token that cancels the new reading. `said` is shown if the reading is slow.
         """
         self._stop_reading()
         self._reading, self._said = CancelToken(), said
@@ -235,7 +235,7 @@ class ReadingController(QObject):
         self.slow_timer.stop()
 
     def _show_slow(self) -> None:
-        """Show which note is being read, because reading it takes long."""
+        """Show which note is being read, because the reading takes longer than usual."""
         self._frame.notifier.toast(self._said)
 
     def _read_new_note(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
@@ -259,7 +259,8 @@ class ReadingController(QObject):
     def _read(self, visit: NoteVisit, step: int | None, token: CancelToken) -> tuple[Any, ...]:
         """Read a note or an image. The headings of a large note are read only if they are needed.
 
-        Return the note, image or error, the visit with the lines of its heading, and `step`.
+        Return a tuple: the note, image or error; the visit, with the lines of its heading; and
+        `step`.
         """
         options = ReadOptions(token.raise_if_cancelled, is_for_reading=not visit.heading)
         try:

@@ -155,7 +155,7 @@ class ReviewController(QObject):
         self._frame.notifier.toast("Dismissed.", "Undo", undo)
 
     def _restore(self, finding: Finding, place: int) -> None:
-        """Restore a dismissed finding, unless it has been restored already.
+        """Restore a dismissed finding, unless it has already been restored.
 
         Args:
             finding: the finding.
