@@ -20,7 +20,7 @@
                      context menus.
     surfaces         Surfaces of the window: panes, headers, hairlines, notices and accessible
                      frames.
-    texts            The direction and script of a text, and plain text for the clipboard.
+    texts            The direction and script of text, and plain text for the clipboard.
 
 This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `context.layers` for the
 names of layers, and `vault.edits.diff` for the lines of a diff. It must not import views or other

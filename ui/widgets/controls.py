@@ -46,9 +46,9 @@ __all__ = [
 
 
 class AlignedLabel(QLabel):
-    """A label whose text begins at the right in a layout that runs from right to left.
+    """A label whose text is right-aligned in a right-to-left layout.
 
-    Qt aligns a wrapped text by the direction of its first letter.
+    By default, Qt aligns wrapped text by the direction of its first letter.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -105,7 +105,7 @@ class ElidedLabel(AlignedLabel):
         return self._whole
 
     def set_text(self, text: str, hint: str = "") -> None:
-        """Show a text with a tooltip.
+        """Show text, elided if necessary, with a tooltip.
 
         Args:
             text: the text.
@@ -289,7 +289,8 @@ class PushButton(QPushButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button, with an additional focus ring if the button has the role `primary`.
 
-        The edge of such a button has the colour of the usual ring, which therefore cannot be seen.
+        The usual focus ring is not visible on such a button, because its border has the same
+        colour.
         """
         super().paintEvent(event)
         if self.hasFocus() and self.property("role") == "primary":
@@ -329,7 +330,7 @@ def make_searchable(field: QLineEdit) -> None:
 
 
 def draw_text(painter: QPainter, rect: QRect | QRectF, flags: Qt.AlignmentFlag, text: str) -> None:
-    """Draw a text of the user interface, aligned the other way if the painter is mirrored."""
+    """Draw text unmirrored. If the painter is mirrored, left and right alignment are swapped."""
     with keep_upright(painter, rect) as is_mirrored:
         if is_mirrored and not flags & Qt.AlignmentFlag.AlignHCenter:
             across = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
@@ -362,7 +363,7 @@ def paint_focus(
 
 
 def paint_row(button: QAbstractButton, painter: QPainter) -> None:
-    """Draw the background and the focus ring of a button that looks like a row of a list."""
+    """Draw the background and the focus ring of a button that looks like a list row."""
     theme = Theme.current()
     if button.underMouse() or button.isDown():
         painter.setPen(Qt.PenStyle.NoPen)
@@ -373,19 +374,19 @@ def paint_row(button: QAbstractButton, painter: QPainter) -> None:
 
 
 def add_keys(text: str, command: str) -> str:
-    """Append the shortcut of a window command in brackets to a text, if there is one."""
+    """Append the shortcut of a window command to a text, in brackets, if the command has one."""
     keys = Keymap.current().describe(command) if command else ""
     return f"{text} ({keys})" if keys else text
 
 
 def plain_tip(text: str) -> str:
-    """Escape text for a tooltip if Qt would interpret it as rich text."""
+    """Escape tooltip text that Qt would interpret as rich text. Other text is unchanged."""
     if not GuiQt.mightBeRichText(text):
         return text
     return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")
 
 
 def one_line(text: str) -> str:
-    """Convert a text to a single line, and escape control characters."""
+    """Convert text to a single line, and escape control characters."""
     flat = " ".join(text.split())
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)

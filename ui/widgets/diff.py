@@ -158,7 +158,7 @@ class HunkList(QWidget):
             switch.setChecked(number not in numbers)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Make the list as high as its hunks, up to a maximum height above which it scrolls."""
+        """Make the list as tall as its hunks, up to a maximum height above which it scrolls."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             most = Theme.current().px(_MOST_HEIGHT)
             self._area.setFixedHeight(min(most, self._rows.minimumSize().height()))
@@ -330,7 +330,7 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
 def _describe_head(text: str, has_several: bool) -> str:
     """Return the text to show for a header line of a diff, such as `line 12` for a hunk.
 
-    Return an empty string if the line is not shown.
+    Return an empty string for a header line that is not shown.
 
     Args:
         text: the header line.

@@ -68,7 +68,7 @@ class DockWindow(QMainWindow):
         """Resize the docks according to the stored shares.
 
         Do nothing while a separator is dragged, or if the heights have not changed since the last
-        call. The latter stops the cycle in which resizing triggers another layout.
+        call. Without this check, each resize would trigger another layout.
         """
         is_dragging = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         if is_dragging or not self.isVisible() or self._laid_out == self._heights():
@@ -93,7 +93,7 @@ class DockWindow(QMainWindow):
         self._laid_out = self._heights()
 
     def _learn_places(self) -> None:
-        """Store which docks are in which area. Docks that are tabs of each other share an area."""
+        """Store which docks are in which area. Docks that are tabbed together share an area."""
         seen: dict[str, set[str]] = {}
         for dock in self._list_placed():
             name = dock.objectName()

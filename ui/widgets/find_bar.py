@@ -1,4 +1,4 @@
-"""Search in a text: a search field, a bar that steps through the matches, and highlighting."""
+"""Search within text: a search field, a bar that steps through the matches, and highlighting."""
 
 from collections.abc import Sequence
 
@@ -154,7 +154,7 @@ class SearchField(QLineEdit):
         self.selectAll()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Begin the text where the layout does, although Latin letters are typed from the left."""
+        """Align the text with the layout direction, even if the text has another direction."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.LayoutDirectionChange:
             edge = (
@@ -163,7 +163,7 @@ class SearchField(QLineEdit):
             self.setAlignment(edge | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the field, with the shortcut at its right edge if there is enough space."""
+        """Draw the field, with the shortcut at its trailing edge if there is enough space."""
         super().paintEvent(event)
         keys = Keymap.current().describe(self._command) if self._command else ""
         if not keys or self.text() or self.hasFocus():
@@ -202,12 +202,11 @@ class SearchField(QLineEdit):
 def find_occurrences(field: QTextEdit | QPlainTextEdit, terms: Sequence[str]) -> list[QTextCursor]:
     """Return all occurrences of the terms in a text field, in text order. Case is ignored.
 
+    Each occurrence is returned as a cursor that selects it.
+
     Args:
         field: the text field to search.
-        terms: the texts to search for.
-
-    Returns:
-        For each occurrence, a cursor that selects it.
+        terms: the words or phrases to search for.
     """
     pattern = QRegularExpression("|".join(map(QRegularExpression.escape, terms)), _OPTIONS)
     found: list[QTextCursor] = []

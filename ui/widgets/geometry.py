@@ -120,7 +120,7 @@ def set_in(width: int) -> tuple[int, int]:
 
 
 def set_apart(widget: QWidget, left: int, top: int, right: int, bottom: int) -> QVBoxLayout:
-    """Return a layout with margins that contains only a widget.
+    """Return a layout that contains only the given widget, surrounded by margins.
 
     While the widget is hidden, the margins take up no space either.
 

@@ -1,7 +1,7 @@
 """Lists and trees whose rows are drawn from `Row` values.
 
 A Qt model returns a `Row` for the role `ROW`, and the delegate draws it. Views are as high as their
-content, so that several of them can share one column without their own scroll bars.
+content, so that several of them can share one column without scroll bars of their own.
 """
 
 from dataclasses import dataclass
@@ -272,7 +272,7 @@ class FitTree(WithMenus, QTreeView):
         """Draw nothing, because the delegate draws the arrow."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Treat Enter and Space like a click."""
+        """Treat Enter and Space as a click on the current row."""
         index = self.currentIndex()
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if event.key() in keys and index.isValid():

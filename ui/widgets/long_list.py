@@ -103,7 +103,7 @@ class LongList(WithMenus, QListView):
         return QSize(0, round(2.5 * Theme.current().px(44)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Treat Enter and Space like a click on the row, and Ctrl+Enter like one on its button."""
+        """Treat Enter and Space as a click on the row, and Ctrl+Enter as a click on its button."""
         index = self.currentIndex()
         if event.key() not in _KEYS or not index.isValid():
             super().keyPressEvent(event)
@@ -113,7 +113,7 @@ class LongList(WithMenus, QListView):
             self.acted.emit(index)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Store where the mouse was pressed, to tell a click on the button from one on the row."""
+        """Store where the mouse was pressed: on a row or on its button."""
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 

@@ -22,7 +22,7 @@ _FEWEST = 5
 def show_menu(
     menu: QMenu, place: QPoint, opener: QWidget | None = None, *, is_by_key: bool = False
 ) -> None:
-    """Show a menu and return at once. The menu is deleted when it closes.
+    """Show a menu and return immediately. The menu is deleted when it closes.
 
     Unlike `QMenu.exec`, this function does not run a nested event loop. During a nested loop, the
     widget that opened the menu could be deleted, and its event handler would then continue on a
@@ -102,8 +102,8 @@ class MenuButton(QToolButton):
         """Replace the choices in the menu.
 
         Args:
-            choices: the value and the label of each choice, and a text that is shown after the
-                label.
+            choices: the value, the label and an additional text of each choice. The menu shows the
+                text after the label.
         """
         self._words = {value: one_line(word) for value, word, _ in choices}
         self._menu.clear()

@@ -1,4 +1,4 @@
-"""The direction and script of a text, and plain text for the clipboard.
+"""The direction and script of text, and plain text for the clipboard.
 
 Importing this module does not import Qt, so that Markdown can be read without Qt.
 """
@@ -46,7 +46,7 @@ _INNER = str.maketrans(
 
 
 def is_rtl(text: str) -> bool:
-    """Return whether a text is written from right to left.
+    """Return whether text is written from right to left.
 
     This depends on the first letter that has a strong direction, as defined by Unicode.
     """
@@ -60,7 +60,7 @@ def is_rtl(text: str) -> bool:
 
 
 def from_left(sentence: str) -> str:
-    """Make a sentence of the user interface display left to right, whatever script it starts with.
+    """Make a sentence of the user interface read from left to right.
 
     Otherwise, a sentence that starts with a name in a right-to-left script would be displayed right
     to left. A left-to-right mark is put before such a sentence.
@@ -69,17 +69,17 @@ def from_left(sentence: str) -> str:
 
 
 def has_tall_letters(text: str) -> bool:
-    """Return whether a text contains letters that are too tall for a fixed line height."""
+    """Return whether text contains letters that are too tall for a fixed line height."""
     return _TALL.search(text) is not None
 
 
 def has_rtl(text: str) -> bool:
-    """Return whether a text contains any right-to-left letter."""
+    """Return whether text contains at least one right-to-left letter."""
     return _RTL_LETTER.search(text) is not None
 
 
 def read_selection(cursor: "QTextCursor") -> str:
-    """Return the selected text as plain text. Citations keep the form `[1]`.
+    """Return the selected text as plain text, in which citations look like `[1]`.
 
     Formatting is removed, and Qt's own separators become plain line breaks and spaces.
     """
