@@ -1,9 +1,9 @@
-"""Markdown without Qt: parse a growing text into leaves, the blocks that `page` draws.
+"""Markdown without Qt: parse text, even while it grows, into leaves: the blocks that `page` draws.
 
     text ──> stream ──> parser ──> reader ──> blocks (leaves)
                                      └──> inline, code_colors
 
-    blocks       Leaves of a Markdown text: a flat list of blocks, each with the boxes it is
+    blocks       Leaves: the blocks of Markdown text as a flat list, each with the boxes it is
                  nested in.
     code_colors  Syntax highlighting with Pygments: lines of code with the names of their colours.
     inline       Converts the parser's inline tokens to runs of text, and checks link addresses.
@@ -12,15 +12,15 @@
                  additions.
     reader       Converts the parser's block tokens to leaves, cut into units that become final
                  one by one.
-    stream       Reads a Markdown text that grows, so that each part becomes final once.
+    stream       Reads Markdown text that grows, so that each part becomes final once.
     page         Draws the leaves in a Qt text document.
 
 This package may import markdown-it-py and its plugins, Pygments and `ui.widgets.texts`. It must not
 import other packages of Strata, nor PySide6 (except in `page`).
 
 HTML is shown as text, and so is a link whose address is not allowed. No image or other resource is
-loaded. A leaf is final when text that arrives later can no longer change it. A text that is read
-piece by piece yields the same leaves as the whole text, and its final part is never read again.
+loaded. A leaf is final when text that arrives later can no longer change it. Text that is read in
+pieces yields the same leaves as the complete text, and its final part is never read again.
 """
 
 __all__ = ["blocks", "inline", "note_parts", "parser", "stream"]

@@ -171,7 +171,7 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An image in a Markdown text. The parser does not load it.
+    """An image in Markdown text, which the parser does not load.
 
     Answers show a placeholder instead. Notes show the image if its file is in the vault.
 

@@ -106,7 +106,7 @@ class _Cutter:
         return NotePart(start + 1, "\n".join([*head, *self._lines[start:end]]), len(head))
 
     def _can_cut(self, at: int, size: int) -> bool:
-        """Return whether the current part may be ended just before the given line.
+        """Return whether the current part may end just before the given line.
 
         Args:
             at: the index of the line.
@@ -198,14 +198,14 @@ def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
 def _blank(
     kept: list[str], lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]
 ) -> None:
-    """Remove a range of text, but keep its lines, so that the line numbers stay correct.
+    """Delete the characters in a range of text, but no lines, so that line numbers stay correct.
 
     Args:
-        kept: the lines to change. Earlier calls may have removed text before the range, but not
+        kept: the lines to change. Earlier calls may have deleted text before the range, but not
             after it.
         lines: the original lines.
-        start: the index of the first line, and of the first removed character in it.
-        end: the index of the last line, and of the first character in it that is kept.
+        start: the index of the first line, and the index of the first deleted character in it.
+        end: the index of the last line, and the index of the first character in it that is kept.
     """
     (first, left), (last, right) = start, end
     before = kept[first][: len(kept[first]) - len(lines[first]) + left]

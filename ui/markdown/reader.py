@@ -325,10 +325,10 @@ def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
 
 
 def _close_code(before: str, content: str, language: str) -> CodeLines:
-    """Return the lines of a closed code block, without those that were drawn already.
+    """Return the lines of a closed code block that have not been drawn yet.
 
     Args:
-        before: the code that was drawn already, or an empty string.
+        before: the code that has already been drawn, or an empty string.
         content: the rest of the code.
         language: the language of the code.
     """
@@ -345,10 +345,11 @@ def _close_code(before: str, content: str, language: str) -> CodeLines:
 def _newest(code: str, lines: list[str], language: str) -> tuple[Line, ...]:
     """Return the newest lines of a code block with their colours.
 
-    Some earlier lines are highlighted too, because they can determine the colours of later lines.
+    Some earlier lines are also highlighted internally, because they can determine the colours of
+    later lines.
 
     Args:
-        code: the code before these lines.
+        code: the code before the newest lines.
         lines: the newest lines.
         language: the language of the code.
     """

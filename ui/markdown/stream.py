@@ -1,4 +1,4 @@
-"""Read a Markdown text that grows, so that each part is parsed and finished only once.
+"""Read Markdown text that grows, and parse each finished part only once.
 
 Only complete lines decide where a block ends, because an incomplete line can still turn into any
 kind of block. All blocks but the last are final as soon as the last block's first line is complete.
@@ -41,7 +41,7 @@ class Growth:
 
 
 class MarkdownStream:
-    """Parses a growing Markdown text: `feed` adds text, `update` parses it, `finish` ends it."""
+    """Parses Markdown text that grows: `feed` adds text, `update` parses it, `finish` ends it."""
 
     def __init__(self) -> None:
         self._tail = ""

@@ -128,7 +128,7 @@ class CitationCard(QFrame):
         self.show()
 
     def shown(self) -> tuple[str, str, str, str]:
-        """Return the texts in the card: the title, place, passage and problem of the source."""
+        """Return the texts in the card: the source's title, location, passage and problem."""
         return self._title.whole, self._place.whole, self._passage.text, self._doubt.text()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -196,7 +196,7 @@ class _Passage(QWidget):
     def _paint_ground(
         self, painter: QPainter, row: QRect, cited: str, direction: Qt.LayoutDirection
     ) -> None:
-        """Paint a background behind the cited text in a line. The cited text begins the line.
+        """Paint a background behind the cited text at the start of a line.
 
         Args:
             painter: the painter of the widget.

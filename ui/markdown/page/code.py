@@ -42,8 +42,7 @@ class CodeHighlighter:
         """Add a code block to the queue.
 
         Args:
-            position: the text position of the code. The code and the text above it must not change
-                any more.
+            position: the text position of the code. The code and the text above it must be final.
             code: the whole code of the block.
             language: the language of the code.
         """

@@ -86,11 +86,11 @@ class Formats:
         return made
 
     def code(self, color: str) -> QTextCharFormat:
-        """Return the character format for a piece of code, by the name of its colour."""
+        """Return the character format for code, given the name of its syntax colour."""
         return self.text("code", f"syntax.{color}", _PLAIN)
 
     def block(self, role: str, text: str = "", *, top: float = 0) -> QTextBlockFormat:
-        """Return the block format for a text in a role, with the text's direction.
+        """Return the format of a text block: its line height, direction and top margin.
 
         Args:
             role: the role of the text in the theme, such as `body`, which sets the line height.
@@ -144,7 +144,7 @@ class Formats:
 
 
 def wrap_for(text: str) -> QTextOption.WrapMode:
-    """Return the mode that wraps a text at words, or anywhere if a word is extremely long.
+    """Return the wrap mode for text: at words, or anywhere if a word is extremely long.
 
     When Qt wraps at words, it searches for the end of the current word again at each line. The
     layout of a word of 200,000 letters would therefore take seconds.

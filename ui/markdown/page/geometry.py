@@ -10,13 +10,13 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextLine
 
-__all__ = ["baseline", "find_bottom", "find_top", "line_at", "parse_origin", "pieces"]
+__all__ = ["baseline", "find_bottom", "find_origin", "find_top", "line_at", "pieces"]
 
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 _ABOVE_BASELINE = 0.8
 
 
-def parse_origin(block: QTextBlock) -> QPointF:
+def find_origin(block: QTextBlock) -> QPointF:
     """Return the top left corner of a text block in document coordinates.
 
     The positions of the block's lines are relative to this point.
@@ -32,7 +32,7 @@ def find_top(document: QTextDocument, position: int) -> float:
         document: the document with the block.
         position: any text position in the block.
     """
-    return parse_origin(document.findBlock(position)).y()
+    return find_origin(document.findBlock(position)).y()
 
 
 def find_bottom(document: QTextDocument, position: int) -> float:
@@ -45,10 +45,10 @@ def find_bottom(document: QTextDocument, position: int) -> float:
         return document.documentLayout().frameBoundingRect(table).bottom()
     layout = block.layout()
     if layout.lineCount() == 0:
-        return parse_origin(block).y()
+        return find_origin(block).y()
     line = layout.lineAt(layout.lineCount() - 1)
     height = block.blockFormat().lineHeight()
-    top = parse_origin(block).y() + line.y()
+    top = find_origin(block).y() + line.y()
     if block.blockFormat().lineHeightType() == _FIXED:
         return top + line.ascent() + (1 - _ABOVE_BASELINE) * height
     return top + max(height, line.height())
@@ -62,7 +62,7 @@ def line_at(document: QTextDocument, position: int) -> tuple[QTextBlock, QTextLi
 
 def baseline(block: QTextBlock, line: QTextLine) -> float:
     """Return the y coordinate of a line's baseline in document coordinates."""
-    return parse_origin(block).y() + line.y() + line.ascent()
+    return find_origin(block).y() + line.y() + line.ascent()
 
 
 def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRectF, float]]:
@@ -76,7 +76,7 @@ def pieces(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QRec
         end: the last text position, in the same text block.
     """
     block = document.findBlock(start)
-    origin, layout = parse_origin(block), block.layout()
+    origin, layout = find_origin(block), block.layout()
     first, last = start - block.position(), end - block.position()
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)

@@ -39,7 +39,7 @@ Picture = QImage | ImageFailure
 def insert_picture(
     cursor: QTextCursor, leaf: Missing, image: QImage, width: int, href: str = ""
 ) -> None:
-    """Insert an image at the cursor, into an empty block.
+    """Insert an image into the empty block at the cursor.
 
     Args:
         cursor: a cursor in the document.
@@ -108,7 +108,7 @@ def _add_resource(document: QTextDocument, source: str, image: QImage) -> str:
 
 
 def _find_wanted_width(leaf: Missing) -> int:
-    """Return the width in the description, as in `![[plan.png|300]]`, or 0 if none is given."""
+    """Return the width that the note sets, as in `![[plan.png|300]]`, or 0 if it sets none."""
     number = leaf.alt.partition("x")[0].strip()
     return int(number) if number.isdecimal() and len(number) < 5 else 0
 

@@ -62,7 +62,7 @@ class NoteView(MarkdownView):
         self._rewrite()
 
     def light(self, first: int, last: int) -> None:
-        """Highlight the note's lines from `first` to `last`. 0 as `first` removes the highlight."""
+        """Highlight the note's lines from `first` to `last`. If `first` is 0, highlight nothing."""
         lit = (first, last) if first else None
         if lit != self._lit:
             self._lit = lit
@@ -80,7 +80,8 @@ class NoteView(MarkdownView):
     def find_height(self, line: int) -> int:
         """Return the y coordinate of a line of the note in the view.
 
-        If the line is not drawn, return that of the next drawn line, or 0 if there is none.
+        If the line is not drawn, return the coordinate of the next drawn line, or 0 if there is
+        none.
         """
         band = self.find_band(line, line + self.part.text.count("\n") + 1)
         return band[0] if band else 0

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, Q
 
 from ui.icons import paint_icon
 from ui.markdown.page.decorations import Decorations, ListMarker, Panel, Pill, Rows, RuleLine, Span
-from ui.markdown.page.geometry import baseline, find_bottom, find_top, line_at, parse_origin, pieces
+from ui.markdown.page.geometry import baseline, find_bottom, find_origin, find_top, line_at, pieces
 from ui.markdown.page.spacing import CODE_PADDING
 from ui.markdown.page.table import CELL_PADDING
 from ui.markdown.page.writer import OUTDENT
@@ -193,7 +193,7 @@ class DecorationPainter:
 
     def _find_mark(self, mark: ListMarker) -> tuple[QRectF, float]:
         block, line = line_at(self._document, mark.start)
-        origin = parse_origin(block)
+        origin = find_origin(block)
         low = baseline(block, line)
         theme = Theme.current()
         width, high = theme.px(36), theme.px(20)
@@ -222,7 +222,10 @@ class DecorationPainter:
             self._paint_code_head(painter, panel, rect)
 
     def _find_quote_ends(self, quote: Panel, ink: Decorations) -> tuple[float, float]:
-        """Return the top and bottom of a quote, with the head of a code block at its start."""
+        """Return the y coordinates of a quote's top and bottom edges.
+
+        They include a code block at the start or end of the quote.
+        """
         codes = [panel for panel in ink.panels if panel.kind == "code"]
         rect = self.panel_rect(quote)
         tops = [self.panel_rect(code).top() for code in codes if code.first == quote.first]

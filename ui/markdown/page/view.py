@@ -1,4 +1,4 @@
-"""`MarkdownView`, the widget that draws one Markdown text, such as an answer while it streams.
+"""`MarkdownView`, the widget that draws Markdown, such as an answer while it is streamed.
 
 `ui.chat.message.answer.Answer` passes an answer's text to this widget. The view never loads images
 or files.
@@ -46,7 +46,7 @@ _COLORS_S = 0.006
 
 
 class MarkdownView(QTextBrowser):
-    """Draws a Markdown text, complete or streamed. The view is always as high as the text.
+    """Draws Markdown text, complete or streamed. The view is always as tall as its content.
 
     Signals:
         citation_clicked: the number of the clicked citation.
@@ -92,13 +92,13 @@ class MarkdownView(QTextBrowser):
         return self._writer.written
 
     def set_markdown(self, text: str) -> None:
-        """Replace the text in the view with a complete Markdown text."""
+        """Replace the content of the view with complete Markdown text."""
         stream = MarkdownStream()
         stream.feed(text)
         self.set_leaves(stream.finish())
 
     def set_leaves(self, leaves: Sequence[Leaf]) -> None:
-        """Replace the text with leaves: blocks of Markdown that have already been parsed."""
+        """Replace the content with leaves: blocks of Markdown that are already parsed."""
         self._leaves, self._stream = list(leaves), None
         self._rewrite()
 
@@ -178,7 +178,7 @@ class MarkdownView(QTextBrowser):
         return data
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Return None, because a text must never cause a network request or open a file."""
+        """Return None, so that displayed text never causes a network request or opens a file."""
         return None
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -300,7 +300,7 @@ class MarkdownView(QTextBrowser):
             self.horizontalScrollBar().setRange(0, 0)
 
     def _pause(self, seconds: float) -> None:
-        """Set the delay of the next redraw: 33 ms, or more if this redraw took long."""
+        """Set the delay of the next redraw: 33 ms, or more if the last redraw was slow."""
         wait = ceil(seconds * 1000 * _BUSY_SHARE)
         self._timer.setInterval(max(Theme.current().duration("stream_flush"), wait))
 

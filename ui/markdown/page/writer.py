@@ -103,7 +103,7 @@ class DocumentWriter:
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Append final leaves and changing ones. The latter replace those of the previous call."""
+        """Append final leaves, and replace the changing leaves of the previous call with `tail`."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:
@@ -114,7 +114,7 @@ class DocumentWriter:
         self._cursor.endEditBlock()
 
     def set_doubtful(self, starts: frozenset[int]) -> None:
-        """Format the citations at these start positions as unverified, and all others as usual."""
+        """Format the citations at these start positions as unverified, and all others normally."""
         changed = starts ^ self.doubtful
         self.doubtful = starts
         self._cursor.beginEditBlock()
@@ -340,7 +340,7 @@ class DocumentWriter:
             self._first = self._cursor.position()
 
     def _set_top(self, block: QTextBlockFormat) -> None:
-        """Set the page margins. The top margin is that of the first block, which Qt ignores."""
+        """Set the page margins. Qt ignores the first block's top margin, so the page gets it."""
         root = self._document.rootFrame()
         page = QTextFrameFormat(root.frameFormat().toFrameFormat())
         if page.topMargin() != block.topMargin() or page.leftMargin() != OUTDENT:
