@@ -87,7 +87,7 @@ class QuickAskWindow(Pane):
     def show_answer(self, answer: Answer | None, question: str = "") -> None:
         """Show an answer below its question, in place of the previous answer.
 
-        If the question is None, remove both.
+        If `answer` is None, remove the previous question and answer.
         """
         self.question.setText(one_line(question))
         if self.answer is not None:

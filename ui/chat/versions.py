@@ -187,7 +187,7 @@ class VersionsDialog(QDialog):
         self.right.show_answer(answer)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the dialog within the main window when that is resized."""
+        """Keep the dialog within the main window when the main window is resized."""
         if event.type() == QEvent.Type.Resize and watched is self._below and self.isVisible():
             self._fit()
         return super().eventFilter(watched, event)

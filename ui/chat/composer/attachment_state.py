@@ -47,12 +47,12 @@ class ChipState:
 
     @property
     def is_amber(self) -> bool:
-        """Whether the chip has the warning colour: the attachment cannot be sent completely."""
+        """Whether the chip has the warning colour, as a sign that it cannot be sent completely."""
         return bool(self.obstacle) or (self.sent is not None and self.parts is None)
 
     @property
     def figures(self) -> str:
-        """A short text after the attachment's name, such as `11 notes, 3,120` (3,120 tokens).
+        """A short text after the attachment's name, such as `11 notes, 3,120` for 3,120 tokens.
 
         For a large attachment, it says how the attachment is used, such as `read in 4 parts`. If
         the attachment cannot be sent, it says so.

@@ -121,9 +121,9 @@ class Chip(QAbstractButton):
         return QSize(Theme.current().px(72), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Remove the attachment with Delete or Backspace, open it with Enter.
+        """Remove the attachment on Delete or Backspace, and open it on Enter.
 
-        The arrow keys ask the row of chips to focus the previous or next chip.
+        The arrow keys move the focus to the previous or next chip.
         """
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self._state:

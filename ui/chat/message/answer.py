@@ -181,7 +181,7 @@ class Answer(AccessibleFrame):
         self._extras.insertLayout(0, _outdent(self.doubts))
 
     def show_changes(self, changed: Sequence[ChangedSource]) -> None:
-        """List the cited notes that have changed since the answer was written, below the text."""
+        """Show below the text which cited notes have changed since the answer was written."""
         if self.changed == tuple(changed):
             return
         for view in self._changes:

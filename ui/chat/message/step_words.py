@@ -99,7 +99,10 @@ class StepView:
 
     @property
     def argument(self) -> str:
-        """The main argument, such as `Backups.md, lines 12–30`, or the name of an unknown tool."""
+        """The main argument of the tool call, such as `Backups.md, lines 12–30`.
+
+        For an unknown tool, this is the name of the tool.
+        """
         if self.name not in _TOOLS:
             return one_line(self.name)
         if self.name in _NOTED:

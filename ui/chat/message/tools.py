@@ -221,7 +221,7 @@ class Siblings(QWidget):
         self.following.setEnabled(after)
 
     def take_focus(self) -> None:
-        """Focus the button for the next version, or for the previous one if this is the last."""
+        """Focus the button for the next version. At the last version, focus the previous button."""
         target = self.following if self.following.isEnabled() else self.previous
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -285,7 +285,7 @@ class LabelTag(Scaled, QWidget):
         self.field.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cancel editing on Esc, before it triggers a window shortcut."""
+        """Cancel editing on Esc, so that Esc does not trigger a window shortcut."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:

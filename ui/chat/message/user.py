@@ -348,7 +348,7 @@ class MessageEditor(QWidget):
         return self.field.toPlainText()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cancel editing on Esc, before it triggers a window shortcut."""
+        """Cancel editing on Esc, so that Esc does not trigger a window shortcut."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:

@@ -95,7 +95,7 @@ class EmptyState(QWidget):
         self._fit_height()
 
     def fit(self, width: int) -> None:
-        """Set the page's margins so that it is aligned with the chat's text.
+        """Set the page's margins so that the page is aligned with the chat's text.
 
         Args:
             width: the width of the transcript in pixels.
@@ -144,7 +144,7 @@ class QuestionButton(QPushButton):
         dress(self, "ui", "")
 
     def sizeHint(self) -> QSize:
-        """Return the height of a row."""
+        """Return the default size of the button: one row."""
         return QSize(240, Theme.current().px(_ROW))
 
     def minimumSizeHint(self) -> QSize:

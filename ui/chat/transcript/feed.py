@@ -1,4 +1,4 @@
-"""A list of message widgets, which keeps about 200 widgets at most."""
+"""A list of message widgets, which keeps at most about 200 widgets."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -151,7 +151,7 @@ class Feed(QWidget):
 
     @property
     def rows(self) -> list[MessageRow]:
-        """The rows of those messages that currently have a widget, from oldest to newest."""
+        """The rows of the messages that currently have a widget, from oldest to newest."""
         return [slot.row for slot in self._slots[self._first : self._last] if slot.row]
 
     @property
@@ -193,7 +193,7 @@ class Feed(QWidget):
         self.insert(len(self._slots), slot)
 
     def insert(self, index: int, slot: Slot) -> None:
-        """Insert a message into the chat at an index among all its messages."""
+        """Insert a message into the chat, at an index in the list of all messages."""
         self._slots.insert(index, slot)
         if index < self._first:
             self._first += 1
@@ -235,7 +235,7 @@ class Feed(QWidget):
             self._restore(slot, place)
 
     def fit_row(self, row: MessageRow) -> None:
-        """Lay out a message whose height has changed, and enlarge the feed for it at once."""
+        """Lay out a message whose height has changed, and enlarge the feed for it if needed."""
         self._fit([row])
 
     def slots(self) -> list[Slot]:
@@ -267,12 +267,12 @@ class Feed(QWidget):
         self._start()
 
     def want_older(self) -> None:
-        """Start building widgets of older messages, one in each pass of the event loop."""
+        """Start building widgets of older messages, one per iteration of the event loop."""
         self._wants_older = self.has_older
         self._start()
 
     def want_newer(self) -> None:
-        """Build the widget of the next newer message, in the next pass of the event loop."""
+        """Build the widget of the next newer message in the next iteration of the event loop."""
         self._wants_newer = self.has_newer
         self._start()
 
@@ -328,9 +328,9 @@ class Feed(QWidget):
         self._is_older_side = False
 
     def _trim(self) -> None:
-        """Remove one widget from the end of the feed at which none were added recently.
+        """Remove one widget: the newest one after scrolling up, or the oldest after scrolling down.
 
-        A widget of the running turn at the end of the chat is not removed.
+        The widgets of the running turn at the end of the chat are not removed.
         """
         if self._is_older_side:
             slot = self._slots[self._last - 1]

@@ -25,8 +25,8 @@ class InstructionsBar(QWidget):
     """A bar that asks whether to send the vault's instructions to models.
 
     Signals:
-        accepted: the digest of the accepted instructions.
-        refused: the digest of the rejected instructions.
+        accepted: the digest of the instructions that the user accepted.
+        refused: the digest of the instructions that the user refused.
     """
 
     accepted = Signal(str)
@@ -60,7 +60,8 @@ class InstructionsBar(QWidget):
         Args:
             path: the path of the file relative to the vault.
             text: the instructions, with invisible characters made visible.
-            digest: the digest of exactly this text, to which the user's answer applies.
+            digest: the digest of the instructions. The user's answer applies only to instructions
+                with this digest.
         """
         self._digest = digest
         self._about.setText(_ABOUT.format(path=path))
@@ -111,7 +112,7 @@ class InstructionsBar(QWidget):
 
 
 class _Card(AccessibleFrame):
-    """The bordered card that holds the question about the instructions."""
+    """The bordered card that contains the vault's instructions and the question about them."""
 
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.AlertMessage)

@@ -147,7 +147,7 @@ class LiveTurn(QObject):
         self._feed.append(self._maker.loose("failure", lambda: self._maker.failure(info)))
 
     def _find_answer(self, entry: str) -> AnswerItem | None:
-        """Return the answer in the chat with this entry ID, or None."""
+        """Return the answer in the chat with the given entry ID, or None."""
         found = (slot.item for slot in self._feed.slots() if slot.key == ("answer", entry))
         return next((item for item in found if isinstance(item, AnswerItem)), None)
 
@@ -156,7 +156,7 @@ class LiveTurn(QObject):
         return widget if isinstance(widget, Answer) else None
 
     def _let_go(self) -> None:
-        """Allow the feed to remove the widgets of the turn, because the turn has ended."""
+        """Let the feed remove the widgets of the turn, because the turn has ended."""
         for slot in (self._slot, self._asked):
             if slot is not None:
                 slot.is_kept = False

@@ -93,7 +93,7 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.empty)
 
     def set_models(self, choices: Sequence[ModelChoice]) -> None:
-        """Set each model's label and where it runs. Both are shown below the model's answers."""
+        """Set the label and the location of each model, as shown below the model's answers."""
         self.maker.set_models(choices, self.feed.rows)
 
     def load(self, chat: Chat) -> None:
@@ -240,12 +240,12 @@ class Transcript(QWidget):
                 return
 
     def list_attachments(self, entry: str) -> tuple[Attachment, ...]:
-        """Return the attachments of the user message with this entry ID."""
+        """Return the attachments of the user message with the given entry ID."""
         message = self._question(entry)
         return () if message is None else message.attached
 
     def mark_source(self, number: int) -> None:
-        """Highlight the citations with this number in the last answer. 0 removes the highlight."""
+        """Highlight the last answer's citations with the given number, or none if it is 0."""
         if answer := self._last_answer():
             answer.view.mark(number)
 
@@ -314,7 +314,7 @@ class Transcript(QWidget):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Remove the focus ring of the current message when the transcript loses the focus.
 
-        The ring stays after Tab, which may have moved the focus to a widget in the message.
+        The ring stays after Tab, because Tab may have moved the focus to a widget in the message.
         """
         super().focusOutEvent(event)
         if event.reason() not in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}:

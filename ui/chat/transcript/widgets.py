@@ -66,7 +66,7 @@ class MessageMaker(QObject):
         self._places: dict[str, tuple[str, str]] = {}
 
     def set_models(self, choices: Sequence[ModelChoice], rows: Sequence[MessageRow]) -> None:
-        """Set each model's label and where it runs, and update the answers that show them.
+        """Set the label and the location of each model, and update the answers that show them.
 
         Args:
             choices: the models that the user can choose.
