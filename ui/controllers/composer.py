@@ -74,7 +74,7 @@ class ComposerController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def next_message(self) -> NextMessage:
-        """Return the current message with the chat, mode and model that it will be sent with."""
+        """Return the current message, with its chat, mode and model."""
         session = self._session
         return NextMessage(
             session.session,

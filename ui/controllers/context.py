@@ -138,8 +138,8 @@ class ContextController(QObject):
 
         Args:
             session: the session ID of the chat.
-            entry: the ID of a log entry, to load and show the request of the turn that contains it.
-                None loads the last request without showing it.
+            entry: the ID of a log entry, to load and show the request of its turn. If this is None,
+                the chat's last request is loaded, but not shown.
         """
         self._entry = entry
         self._lasts.ask(partial(self._look_up, session, entry), now=True)

@@ -194,7 +194,7 @@ class IndexController(QObject):
     def show_counts(self, notes: int, failed: int) -> None:
         """Show how many notes are indexed and how many failed.
 
-        Does nothing if the last indexing run was not completed.
+        Do nothing if the last indexing run was not completed.
         """
         if self.state.kind == "done" and notes + failed:
             self._show(IndexState("done", notes=notes, failed=failed))
@@ -325,7 +325,7 @@ class WatchController(QObject):
         self._left_out: tuple[object, object] | None = None
 
     def start(self, library: Library) -> None:
-        """Watch the files of a vault. Changes in the vault watched before are no longer reported.
+        """Watch the files of a vault, in place of the vault that was watched before.
 
         Args:
             library: gives access to the vault. If its watcher is not running, it is started.

@@ -87,8 +87,8 @@ class ReadWholeController(QObject):
     def look(self, message: NextMessage, budget: int) -> None:
         """Estimate in the background what it costs to read the large attachments in parts.
 
-        The offer is updated with the result. Does nothing if the message's attachments and options
-        and the budget are unchanged.
+        The offer is updated with the result. Do nothing if the budget, the attachments and the
+        other options of the message are unchanged.
 
         Args:
             message: the unsent message.
@@ -120,7 +120,7 @@ class ReadWholeController(QObject):
         self.changed.emit()
 
     def keep(self, attached: tuple[Attachment, ...]) -> None:
-        """Accept the next offer automatically, if it covers exactly these attachments."""
+        """Accept the next offer automatically, if it covers exactly the given attachments."""
         self._kept, self._about, self._agreed = attached, (), None
         self._looks.forget()
         self._show(None)

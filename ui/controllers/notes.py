@@ -79,7 +79,7 @@ class NotesController(QObject):
         listed: emitted with the new `NoteListing` when the notes have been listed.
 
     Attributes:
-        listing: the notes as last listed.
+        listing: the most recent listing of the notes.
     """
 
     opened = Signal()

@@ -197,7 +197,7 @@ class ChatTurn(QObject):
 
 
 def build_request(message: OutgoingMessage, target: TurnTarget) -> AskRequest:
-    """Build the request of the assistant for a new user message."""
+    """Build the assistant's request for a new user message."""
     return AskRequest(
         message.text,
         target.mode,

@@ -107,7 +107,7 @@ class ApprovalController(QObject):
 
         Args:
             id: the ID of the approval request.
-            place: where the card is, as the subject of a sentence.
+            place: the location of the card, as the subject of the toast's sentence.
             word: the label of the action.
         """
         text = f"{place} waits for your decision"

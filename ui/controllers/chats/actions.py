@@ -90,7 +90,7 @@ class ChatActionController(QObject):
         return True
 
     def open_hit(self, hit: ChatHit) -> None:
-        """Open the chat that a search has found, scroll to the message, and highlight the words.
+        """Open the chat of a search result, scroll to the message, and highlight the words.
 
         If the message belongs to another branch of the chat, such as an earlier version of an
         answer, that branch is activated.
@@ -132,8 +132,8 @@ class ChatActionController(QObject):
 
         Args:
             session: the session ID of the chat.
-            mark: whether the chat is to be pinned or archived.
-            on: False to unpin or unarchive the chat.
+            mark: the state to change: pinned or archived.
+            on: the new value. False unpins or unarchives the chat.
         """
         if self._refuse_running(session):
             return
@@ -148,7 +148,7 @@ class ChatActionController(QObject):
             self.mark(chat.session, mark, not getattr(chat, mark))
 
     def delete(self, session: str) -> None:
-        """Delete a chat, with a period of one minute in which the user can undo this.
+        """Delete a chat. The user can undo this for one minute.
 
         The chat is hidden immediately and deleted permanently after a minute. If a turn is running
         in the chat, only a message is shown.

@@ -93,7 +93,7 @@ class CompactionController(QObject):
         return self._dialog
 
     def _run(self, task: Task, on_yielded: Callable[[Any], None]) -> None:
-        """Start a task. Results of earlier tasks that arrive later are ignored.
+        """Start a task, and ignore the remaining results of the previous task.
 
         Args:
             task: the task to start.

@@ -19,7 +19,7 @@ _NO_VAULT = "A note needs a folder of notes, and none is open."
 
 
 class SaveNoteController(QObject):
-    """Saves a chat or an answer as a note, with an undo.
+    """Saves a chat or an answer as a note, and lets the user undo this.
 
     The user first confirms the note's name and folder in a dialog. The new note is recorded in the
     journal of edits, like an agent's edit.

@@ -68,7 +68,7 @@ def open_image(images: VaultImages, path: str) -> OpenImage:
 
     Raises:
         AppError: the image cannot be shown. The message gives the reason.
-        VaultError: models may not read the file, or its path leads out of the vault.
+        VaultError: models are not allowed to read the file, or its path leads out of the vault.
     """
     read = images.read(path)
     image = QImage.fromData(QByteArray(b64decode(read.image.data)))

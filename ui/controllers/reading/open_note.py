@@ -239,7 +239,7 @@ class ReadingController(QObject):
         self._frame.notifier.toast(self._said)
 
     def _read_new_note(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
-        """Read a linked note that was not listed yet, for example because it is new."""
+        """Read a linked note that is not in the list of notes yet, such as a new note."""
         name, _, heading = link.partition("#")
         library = self._assistant.library
         names = () if library is None else library.list_names()

@@ -1,6 +1,6 @@
 """The history of the notes and images that were opened, for going back and forward.
 
-Like in a browser, opening a note discards the visits that going forward would have shown.
+As in a browser, opening a note discards the visits after the current one.
 """
 
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ class VisitHistory:
     def find(self, step: int) -> NoteVisit | None:
         """Return the visit `step` entries after the current one, or None if there is none.
 
-        If `step` is negative, earlier visits are counted.
+        A negative `step` counts backwards.
         """
         at = self._at + step
         return self._visits[at] if 0 <= at < len(self._visits) else None
