@@ -258,7 +258,7 @@ class Columns(QWidget):
 
 
 class _Drawer(Pane):
-    """A column that is shown on top of the middle one. Its inner edge is a hairline."""
+    """A column that is shown on top of the middle column. Its inner edge is a hairline."""
 
     def __init__(self, parent: QWidget, content: QWidget, edge: Qt.Edge) -> None:
         super().__init__("panel", parent)

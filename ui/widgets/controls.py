@@ -330,7 +330,10 @@ def make_searchable(field: QLineEdit) -> None:
 
 
 def draw_text(painter: QPainter, rect: QRect | QRectF, flags: Qt.AlignmentFlag, text: str) -> None:
-    """Draw text unmirrored. If the painter is mirrored, left and right alignment are swapped."""
+    """Draw text that stays readable if the painter is mirrored.
+
+    In a mirrored painter, left and right alignment are swapped.
+    """
     with keep_upright(painter, rect) as is_mirrored:
         if is_mirrored and not flags & Qt.AlignmentFlag.AlignHCenter:
             across = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight

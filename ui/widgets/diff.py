@@ -1,6 +1,6 @@
 """A diff of notes, with removed and added lines in which the changed words are highlighted.
 
-Every line begins with `-`, `+` or a blank, so that its meaning does not depend on colour alone.
+Every line begins with `-`, `+` or a space, so that its meaning does not depend on colour alone.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -153,7 +153,7 @@ class HunkList(QWidget):
         return [number for number, switch in enumerate(self.switches) if not switch.isChecked()]
 
     def leave_out(self, numbers: Collection[int]) -> None:
-        """Turn off the switches with these zero-based indices, and turn on all others."""
+        """Turn off the switches with the given zero-based indices, and turn on all others."""
         for number, switch in enumerate(self.switches):
             switch.setChecked(number not in numbers)
 
@@ -312,10 +312,10 @@ def _write_line(cursor: QTextCursor, line: _Shown) -> None:
 
 
 def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
-    """Yield the lines of a diff to show.
+    """Yield the lines to display for a diff.
 
-    A changed line is only highlighted word by word if some of its words are unchanged. If the diff
-    contains several notes, the path of each note is shown above its changes.
+    Changed words are highlighted only if the line also has unchanged words. If the diff contains
+    several notes, the path of each note is shown above its changes.
     """
     notes = sum(line.text.startswith("+++ ") for line in lines if line.kind == "head")
     for line in lines:
@@ -348,7 +348,7 @@ def _cut(parts: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Shorten an extremely long line, which would be slow to lay out.
 
     Args:
-        parts: the pieces of the line, each with whether it is highlighted.
+        parts: the pieces of the line, as pairs of text and whether it is highlighted.
     """
     cut: list[tuple[str, bool]] = []
     room = _MOST_LINE_CHARS

@@ -29,10 +29,10 @@ class DockWindow(QMainWindow):
         self._is_dragged = False
 
     def shares(self) -> dict[str, int]:
-        """Return the share of the height that each area has.
+        """Return each area's share of the height.
 
-        An area contains one dock, or several docks as tabs. Its key consists of the names of its
-        docks, joined with spaces.
+        An area contains one dock, or several docks as tabs. Its key in the returned mapping
+        consists of the names of its docks, joined with spaces.
         """
         names: dict[str, list[str]] = {}
         for name, place in self._places.items():

@@ -23,7 +23,8 @@ _OPTIONS = (
 class FindBar(QWidget):
     """A search bar: Enter goes to the next match, Shift+Enter to the previous one, Esc closes.
 
-    The bar does not search itself. The code that uses it calls `show_found` with the result.
+    The bar does not perform the search. The code that uses the bar calls `show_found` with the
+    result.
 
     Signals:
         text_changed: the changed search text.

@@ -117,7 +117,7 @@ def minutes_clock(stamp: str) -> str:
 
 
 def ago(stamp: str, now: datetime | None = None) -> str:
-    """Format how long ago a time was, such as `5 minutes ago`, or its date after 24 hours.
+    """Format a time relative to now, such as `5 minutes ago`, or as a date after 24 hours.
 
     Args:
         stamp: the time in ISO 8601.

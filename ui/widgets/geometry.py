@@ -29,9 +29,10 @@ OUTDENT = 16
 
 
 class Scaled(_Widget):
-    """A mixin for widgets whose sizes follow the font scale. It must precede the widget class.
+    """A mixin for widgets whose sizes follow the font scale.
 
-    Subclasses implement `_fit`, which is called when the font scale changes.
+    The mixin must precede the widget class in the list of base classes. Subclasses implement
+    `_fit`, which is called when the font scale changes.
     """
 
     def changeEvent(self, event: QEvent) -> None:

@@ -1,6 +1,6 @@
 """Lists and trees whose rows are drawn from `Row` values.
 
-A Qt model returns a `Row` for the role `ROW`, and the delegate draws it. Views are as high as their
+A Qt model returns a `Row` for the role `ROW`, and the delegate draws it. Views are as tall as their
 content, so that several of them can share one column without scroll bars of their own.
 """
 
@@ -195,7 +195,7 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class FitTree(WithMenus, QTreeView):
-    """A tree view without header and branch lines that is as high as its rows, up to a maximum.
+    """A tree view without header and branch lines that is as tall as its rows, up to a maximum.
 
     Rows with children open and close on a click.
 
@@ -332,7 +332,7 @@ def paint_text(
 def elide_path(text: str, path: str, metrics: QFontMetrics, width: int) -> str:
     """Shorten a sentence that is too long, by eliding the beginning of the path in it.
 
-    If the path would get too short, the middle of the whole sentence is elided instead.
+    If the path would become too short, the middle of the whole sentence is elided instead.
 
     Args:
         text: a sentence such as `Guide/Search.md, line 12`.

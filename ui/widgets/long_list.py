@@ -175,7 +175,7 @@ class _TwoLinesDelegate(QStyledItemDelegate):
 
 
 def find_act_rect(rect: QRect) -> QRect:
-    """Return the rectangle of the action button in a row that runs from left to right.
+    """Return the rectangle of a row's action button in a left-to-right layout.
 
     Args:
         rect: the rectangle of the row.

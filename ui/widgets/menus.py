@@ -71,7 +71,7 @@ class MenuButton(QToolButton):
     The signal `chosen` is emitted with the value of a choice when the user chooses another one.
 
     Args:
-        name: what the user chooses, such as "Model".
+        name: the name of the setting that the menu changes, such as "Model".
         icon_name: the name of the icon before the label, or an empty string for no icon.
         kind: the role of the label in the theme, such as `ui`, which sets the font.
         parent: the Qt parent.
@@ -205,7 +205,7 @@ class TitleButton(QAbstractButton):
     The receiver of this signal shows the menu.
 
     Args:
-        what: the kind of thing that has the title, such as "Chat", for screen readers.
+        what: the kind of item that the title names, such as "Chat", for screen readers.
         tip: the tooltip, which says what a click does.
     """
 

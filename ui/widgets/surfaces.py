@@ -1,6 +1,6 @@
 """The window's surfaces: panes, headers, hairlines, notices and accessible frames.
 
-A surface is set off from others by one step of background colour and one hairline.
+Neighbouring surfaces have slightly different background colours and a hairline between them.
 """
 
 from collections.abc import Callable, Sequence
