@@ -156,9 +156,9 @@ class TableRows:
     Attributes:
         columns: the column layout of the whole table.
         rows: the rows, each a sequence of cells.
-        boxes: the boxes the table is nested in.
+        boxes: the boxes (containers such as quotes) around the table.
         is_continued: whether other rows of the table come before these.
-        is_last: whether the table ends with these rows, judging by the text that has arrived.
+        is_last: whether these are the last rows of the table that have arrived so far.
     """
 
     columns: ColumnLayout

@@ -79,7 +79,7 @@ def _is_plain_web(address: str) -> bool:
 
 
 def _is_plain_mail(address: str) -> bool:
-    """Return whether a mail address has one recipient and at most a one-line subject."""
+    """Return whether an email address has one recipient and at most a one-line subject."""
     found = _MAIL.fullmatch(address)
     return found is not None and not _CONTROL.search(unquote(found["subject"] or ""))
 
@@ -154,7 +154,7 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
 def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
     """Return the runs of text that replace an embedded note, or an image within a line of text.
 
-    An image inside a link leads to the link's address. Any other image leads to the image itself.
+    An image inside a link gets the link's address. Any other image links to the image itself.
 
     Args:
         token: the parser's token for the embedded note or image.

@@ -34,7 +34,7 @@ class NotePart:
         line: the number of the section's first line in the note, counted from 1.
         text: the Markdown of the section. If the section starts within a table or code block, the
             text begins with a copy of the table's header or the block's first line.
-        repeated: the number of these copied lines.
+        repeated: the number of copied lines at the beginning of `text`.
     """
 
     line: int

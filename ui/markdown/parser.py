@@ -98,7 +98,7 @@ def _citation(state: StateInline, silent: bool) -> bool:
 def _skip_block_id(state: StateInline, silent: bool) -> bool:
     """Skip the ID at the end of a block, such as `^schedule`, and return whether there is one.
 
-    Obsidian does not show these IDs either.
+    Obsidian hides block IDs too.
 
     Args:
         state: the state of the Markdown parser, with the current position.
@@ -247,7 +247,8 @@ class Callout(NamedTuple):
     Attributes:
         tone: the colour: `amber`, `danger`, `success` or `neutral`.
         icon: the name of the icon.
-        title: the title in Markdown. If none is written, the kind of callout, such as "Note".
+        title: the title in Markdown, or the kind of callout, such as "Note", if no title is
+            written.
         rest: the Markdown that follows in the same paragraph.
     """
 

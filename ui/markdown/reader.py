@@ -2,7 +2,7 @@
 
 A unit is a top-level block, an item of a top-level list, a group of rows of a top-level table, or
 the lines of a code block that is still open. Each unit has a `Resume`: the state needed to read the
-text from the unit's first line on. Therefore, a growing text never has to be read again from its
+text from the unit's first line on. Therefore, text that grows never has to be read again from its
 beginning.
 """
 
@@ -93,7 +93,7 @@ def read_units(
 
 
 class _Reader:
-    """Converts the parser's tokens of one text to units, which become final one by one."""
+    """Converts the parser's tokens to units: groups of blocks that become final together."""
 
     def __init__(
         self, lines: list[str], resume: Resume, is_final: bool, markdown: MarkdownIt
@@ -104,12 +104,12 @@ class _Reader:
         self._markdown = markdown
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Unit]:
-        """Yield the top-level units of a text.
+        """Yield the units of the parsed text in order.
 
-        If the text continues a block that was read before, this is its first block.
+        If the text continues an earlier block, the first units contain the rest of that block.
 
         Args:
-            tokens: the parsed Markdown of the text.
+            tokens: the parser's tokens of the text.
         """
         for group in _group_siblings(tokens):
             yield from self._units(group)
@@ -131,8 +131,8 @@ class _Reader:
     def _items(self, group: Sequence[Token]) -> Iterator[Unit]:
         """Yield a unit for each item of a list.
 
-        If the list was begun in an earlier text, the prefix repeats its last item, which is
-        skipped.
+        If earlier text began the list, the prefix repeats the start of the last earlier item. That
+        item is skipped.
 
         Args:
             group: the parser's tokens of the list.

@@ -83,7 +83,8 @@ class MarkdownStream:
         """Remove the text before a line, because it is final and will not be parsed again.
 
         Args:
-            line: the index of the line, counting the lines of the current prefix.
+            line: the index of the line, including the lines of the prefix that is parsed before the
+                text.
             resume: the state needed to read the text from this line on.
         """
         lines = line - self._resume.prefix.count("\n")

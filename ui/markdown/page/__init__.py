@@ -14,7 +14,7 @@
                  position.
     formats      Qt's character and block formats for each kind of text, from the theme.
     geometry     Positions of text in a document after layout.
-    images       Inserts an image into a document, no wider than the text, or says why it cannot.
+    images       Inserts images into a document, no wider than the text.
     lines        Source lines of Markdown and their positions in the document.
     note_view    `NoteView`, a Markdown view of one part of a note, which can highlight lines.
     painter      Paints the decorations behind and next to the text: backgrounds, pills, markers,

@@ -72,7 +72,7 @@ class Source:
 
 
 class CitationCard(QFrame):
-    """A popup that shows a citation's source. It takes no focus and ignores the mouse."""
+    """A popup that shows a citation's source. It never takes the focus, and ignores the mouse."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
@@ -151,7 +151,7 @@ class CitationCard(QFrame):
 
 
 class _Passage(QWidget):
-    """The first lines of a source's passage, at most four."""
+    """A widget that shows the beginning of a source's passage, in at most four lines."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -33,8 +33,9 @@ class LinkHandler(QObject):
     Args:
         view: the view whose links and citations are handled.
         targets: a function that returns the addresses of all links in the view.
-        find_place: a function that takes a citation number and returns a rectangle in the view:
-            that of the citation with this number that is nearest to the pointer.
+        find_place: a function that takes a citation number and returns the rectangle of the
+            citation. If several citations have the number, it returns the one nearest to the
+            pointer.
     """
 
     citation_clicked = Signal(int)

@@ -98,7 +98,7 @@ class Rows:
     """A group of a table's rows. Qt lays out each group as a separate table.
 
     Attributes:
-        start: a text position in the last cell, by which decorations are found.
+        start: a text position in the last cell, used to sort and find the decoration.
         table: the Qt table with the rows.
         first: the text position of the first cell.
         shares: the widths of the columns as percentages of the page's width.

@@ -33,8 +33,8 @@ class Formats:
         """Return the character format for a run of text.
 
         Args:
-            role: the role of the text in the theme, such as `body`, or `cell`, which is `ui` with
-                digits of equal width.
+            role: the role of the text in the theme, such as `body`. The role `cell`, for tables, is
+                the role `ui` with digits of equal width.
             tone: the name of a theme colour.
             run: the run, of which only the style is used.
             href: the address that a click reports, or an empty string if the run is not a link.

@@ -56,7 +56,7 @@ def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[floa
 
 
 def _list_blocks(document: QTextDocument) -> Iterator[QTextBlock]:
-    """Yield those blocks of the document whose source line is known, in text order."""
+    """Yield the blocks of the document whose source line is known, in text order."""
     block = document.begin()
     while block.isValid():
         if block.userState() != NO_LINE:

@@ -134,8 +134,8 @@ def _is_other_list(boxes: tuple[Box, ...], before: tuple[Box, ...]) -> bool:
     """Return whether a bullet list follows a numbered list at the same depth, or vice versa.
 
     Args:
-        boxes: the boxes around the current leaf.
-        before: the boxes around the previous leaf.
+        boxes: the boxes (containers such as lists) around the current block.
+        before: the boxes around the previous block.
     """
     parted = ((box, other) for box, other in zip(boxes, before, strict=False) if box != other)
     box, other = next(parted, (None, None))

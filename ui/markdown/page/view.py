@@ -143,7 +143,7 @@ class MarkdownView(QTextBrowser):
         self.viewport().update()
 
     def mark(self, number: int) -> None:
-        """Highlight the citations with this number. 0 removes the highlight."""
+        """Highlight the citations with the given number, or none if the number is 0."""
         if number != self._ink.marked:
             self._ink.marked = number
             self.viewport().update()
@@ -195,7 +195,7 @@ class MarkdownView(QTextBrowser):
             QTimer.singleShot(0, self.refresh)
 
     def _paint_ground(self, painter: QPainter) -> None:
-        """Paint additional backgrounds below the text. Subclasses override this method."""
+        """Paint additional backgrounds behind the text. Subclasses override this method."""
 
     def _paint_band(self, band: QRect, reach: Reach) -> None:
         painter = QPainter(self.viewport())
@@ -381,13 +381,13 @@ class MarkdownView(QTextBrowser):
         return [*self._writer.final.targets, *self._writer.tail.targets]
 
     def find_places(self, number: int) -> list[QRect]:
-        """Return the rectangles of all citations with this number, in the view's coordinates."""
+        """Return the rectangles of all citations with the given number, in view coordinates."""
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = [pill for pill in pills if number in pill.numbers]
         return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
 
     def find_place(self, number: int) -> QRect:
-        """Return the rectangle of the citation with this number that is nearest to the pointer."""
+        """Return the rectangle of the citation of `number` that is nearest to the pointer."""
         pointer = self.viewport().mapFromGlobal(QCursor.pos())
         found = self.find_places(number)
         return min(found, key=lambda r: (r.center() - pointer).manhattanLength(), default=QRect())

@@ -64,8 +64,8 @@ class DocumentWriter:
         written: the number of final leaves (blocks of Markdown) that have been written.
         recoloring: the highlighter for long code, which works in steps.
         doubtful: the start positions of the unverified citations.
-        pictures: for each image source, the loaded image or the reason why it cannot be shown.
-            Images that are missing here are shown as placeholders. None shows only placeholders.
+        pictures: maps image sources to the loaded image or the reason why it cannot be shown. Other
+            images are shown as placeholders, and so are all images if this is None.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -114,7 +114,7 @@ class DocumentWriter:
         self._cursor.endEditBlock()
 
     def set_doubtful(self, starts: frozenset[int]) -> None:
-        """Format the citations at these start positions as unverified, and all others normally."""
+        """Format exactly the citations at the given start positions as unverified."""
         changed = starts ^ self.doubtful
         self.doubtful = starts
         self._cursor.beginEditBlock()
@@ -184,7 +184,7 @@ class DocumentWriter:
         self._previous = leaf
 
     def _last_position(self, leaf: Leaf) -> int:
-        """Return a text position in the last line of a leaf, or in the last cell of a table."""
+        """Return a text position in the last line of a block, or in the last cell of a table."""
         is_table = isinstance(leaf, TableRows)
         return self._ink.tables[-1].start if is_table else self._cursor.position()
 
