@@ -53,7 +53,7 @@ class Offers:
     images: Sequence[Choice] = ()
 
     def of(self, kind: str) -> Sequence[Choice]:
-        """Return the suggestions for a kind of trigger: `note`, `link`, `tag` or `command`."""
+        """Return the suggestions for a kind of prefix: `note`, `link`, `tag` or `command`."""
         if kind == "note":
             return [*self.notes, *self.folders, *self.images]
         return {"link": self.notes, "tag": self.tags, "command": self.commands}[kind]
@@ -75,7 +75,7 @@ class Trigger:
 
 
 def find_trigger(before: str, line_start: int) -> Trigger | None:
-    """Return the trigger before the cursor, such as `@back`, or None if there is none.
+    """Return the prefix and name that end at the cursor, such as `@back`, or None.
 
     Args:
         before: the current line up to the cursor.
@@ -135,7 +135,7 @@ class Completer(QObject):
     def close(self) -> bool:
         """Hide the suggestions. Return False if none were shown.
 
-        The suggestions stay hidden until another trigger is typed.
+        The suggestions stay hidden until the user types another prefix, such as `@`.
         """
         if not self.is_open:
             return False
@@ -201,7 +201,7 @@ class Completer(QObject):
         self.popup.show_at(matches, self._field, found.start)
 
     def _place_again(self) -> None:
-        """Move the suggestions to the current position of the trigger in the window."""
+        """Move the suggestions to the current position of the typed prefix in the window."""
         self._hide()
         self._update()
 
@@ -243,7 +243,10 @@ class Completer(QObject):
 
 
 def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:
-    """Return the suggestions for a trigger. For a web address, this is the address itself."""
+    """Return the suggestions for a typed prefix and name, such as `@back`.
+
+    For a web address, the only suggestion is the address.
+    """
     if trigger.kind == "url":
         return [Match(Choice(trigger.query, trigger.query, "globe", beside="Attach this web page"))]
     return find_choices(offers.of(trigger.kind), trigger.query)

@@ -90,7 +90,7 @@ class AnswerTools(ToolStrip):
     def show_about(
         self, model: str, where: str, seconds: float | None, cost: float | None = None
     ) -> None:
-        """Show how the answer was made, as in `gpt-4o, at HOST · 6.8 s · $0.0042`.
+        """Show which model wrote the answer, as in `gpt-4o, at HOST · 6.8 s · $0.0042`.
 
         Args:
             model: the label of the model.

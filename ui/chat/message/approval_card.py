@@ -54,8 +54,8 @@ class ApprovalWords:
         question: the question that names what the tool wants to do.
         refuse: the label of the button that refuses.
         approve: the label of the button that approves this call.
-        approve_all: the label of the button that approves all such calls in this chat, or an empty
-            string if only this call can be approved.
+        approve_all: the label of the button that approves all calls of this kind in this chat, or
+            an empty string if only this call can be approved.
         note: a sentence about the consequences of an approval.
     """
 
@@ -147,8 +147,8 @@ class ApprovalCard(AccessibleFrame):
         request: the approval request to be decided.
         refuse: the button that refuses, which is the default.
         approve: the button that approves this call.
-        approve_all: the button that approves all such calls in this chat, or None if only this call
-            can be approved.
+        approve_all: the button that approves all calls of this kind in this chat, or None if only
+            this call can be approved.
         is_armed: whether the buttons have an effect, which is the case after half a second.
         hunks: the list of hunks that can be switched off, or None if the change is not shown in
             hunks.
@@ -182,7 +182,7 @@ class ApprovalCard(AccessibleFrame):
         effect.
 
         Args:
-            decision: `once`, `session` (all such calls in this chat) or `reject`.
+            decision: `once`, `session` (all calls of this kind in this chat) or `reject`.
         """
         if not self.is_armed:
             return

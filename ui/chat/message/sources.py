@@ -23,11 +23,11 @@ def list_sources(
     """Return the source of each citation number that can occur in an answer.
 
     Args:
-        segments: the segments of the request: pieces of context, such as passages. Only a segment
+        segments: the segments of the request, such as attached texts and passages. Only a segment
             with a number can be cited.
         citations: the answer's verified citations. Empty while the answer streams.
-        unverified: the citations and quotations that could not be verified. Their reasons are
-            stored in the returned sources. A number without a segment gets a source without a path.
+        unverified: the citations and quotations that could not be verified. The returned sources
+            contain the reasons. A citation number without a segment has a source without a path.
     """
     verified: dict[int, Citation] = {}
     for citation in citations:

@@ -26,8 +26,8 @@ class StepRow(QWidget):
 
     Attributes:
         step: the step that is shown.
-        said: the label above the line, with the text that the model wrote before the step. It is
-            hidden if there is no such text.
+        said: the label above the line, with the text that the model wrote before the step. The
+            label is hidden if it has no text.
         line: the line that describes the step.
         details: the widget with arguments and result, or None while the row is collapsed.
     """

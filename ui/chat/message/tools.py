@@ -326,7 +326,8 @@ class MessageAction:
             `branch` (fork into a new chat), `select` (show another version), `label`, `saw` (show
             the request), `pin`, `unpin`, `note` (save the answer as a note) or `compare` (compare
             versions).
-        entry: the ID of the message's log entry, or for `select`, that of the other version.
+        entry: the ID of the message's log entry, or for `select`, the entry ID of the other
+            version.
         text: the new text for `edit` or the new label for `label`, otherwise an empty string.
     """
 

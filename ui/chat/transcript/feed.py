@@ -99,7 +99,7 @@ class MessageRow(QWidget):
         ]
 
     def set_current(self, is_current: bool) -> None:
-        """Set whether this is the current message. The current message has a focus ring."""
+        """Set whether the message is the current one, which has a focus ring."""
         self.is_current = is_current
         self.update()
 
@@ -211,10 +211,10 @@ class Feed(QWidget):
         self._last -= index < self._last
 
     def arrange(self, slots: Sequence[Slot]) -> None:
-        """Show exactly the given slots. Existing widgets are reused if at most 40 slots are new.
+        """Replace the chat's messages. Existing widgets are reused if at most 40 messages are new.
 
         Args:
-            slots: the slots of the whole chat. Slots that were shown before must keep their order.
+            slots: all messages of the chat. Messages that were shown before must keep their order.
         """
         staying = {id(slot) for slot in slots}
         known = {id(slot) for slot in self._slots}
@@ -239,7 +239,7 @@ class Feed(QWidget):
         self._fit([row])
 
     def slots(self) -> list[Slot]:
-        """Return the slots of all messages of the chat, from oldest to newest."""
+        """Return all messages of the chat as slots, from oldest to newest."""
         return list(self._slots)
 
     def show_latest(self) -> None:
@@ -303,7 +303,7 @@ class Feed(QWidget):
     def _page(self) -> None:
         """Build or remove one widget. A timer repeats this until there is nothing left to do.
 
-        Between two calls, the scroll position can be corrected.
+        The work is divided into steps so that the scroll position can be corrected after each one.
         """
         live = self._last - self._first
         if live > MOST_LIVE:

@@ -185,7 +185,7 @@ class Transcript(QWidget):
                 self.scroller.show_row(slot.row)
 
     def _find_slot(self, widget: QWidget) -> Slot | None:
-        """Return the slot of a message by its widget, or by a widget in it."""
+        """Return the slot of the message that a widget shows, or that it is part of."""
         for slot in self.feed.slots():
             shown = slot.widget
             if shown is not None and (shown is widget or shown.isAncestorOf(widget)):
@@ -250,7 +250,7 @@ class Transcript(QWidget):
             answer.view.mark(number)
 
     def is_last_answer(self, entry: str) -> bool:
-        """Return whether the entry ID is that of the chat's last answer."""
+        """Return whether an entry ID belongs to the last answer in the chat."""
         return bool(entry) and entry == self.last_answer_entry
 
     def find_broken_answer(self) -> str:
@@ -359,7 +359,7 @@ class Transcript(QWidget):
             row.widget.tools.siblings.take_focus()
 
     def _find_failure(self, item: TranscriptItem) -> Slot | None:
-        """Return the slot that already shows the error of a failed answer, or None.
+        """Return the message slot that already shows the error of a failed answer, or None.
 
         The error was shown before the answer was stored, so its slot has no key yet. This method
         sets the key and the item of the slot.

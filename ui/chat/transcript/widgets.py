@@ -78,14 +78,14 @@ class MessageMaker(QObject):
                 self._tell_about(row.widget)
 
     def slot(self, item: TranscriptItem) -> Slot:
-        """Create a slot for a transcript item. The slot builds the item's widget when needed."""
+        """Create a message slot for a transcript item. The slot builds the widget when needed."""
         made = self.loose(_find_kind(item), self._choose_maker(item))
         made.key = build_key(item)
         made.item = item
         return made
 
     def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
-        """Create a slot for a widget whose content is not in the log, such as an error.
+        """Create a message slot whose content is not in the log, such as an error.
 
         Args:
             kind: the kind of the slot, such as `failure`.
@@ -94,7 +94,7 @@ class MessageMaker(QObject):
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
     def renew(self, slot: Slot, item: TranscriptItem) -> bool:
-        """Update a slot, and its widget if there is one, after its transcript item has changed.
+        """Update a message slot, and its widget if there is one, after its item has changed.
 
         Return False if the widget cannot be updated and must be rebuilt.
         """
@@ -266,9 +266,9 @@ def build_key(item: TranscriptItem) -> tuple[object, ...]:
 
 
 def add_loose(slots: Sequence[Slot], shown: Sequence[Slot]) -> list[Slot]:
-    """Add the shown slots that are not in the log to the slots of the log.
+    """Return the messages of the log together with shown messages that are not in the log.
 
-    A slot that is not in the log stays above the message that follows it. It can hold an error, an
+    A message that is not in the log stays above the message that follows it. It can be an error, an
     approval card, a card of edits, or a block of text that is only displayed.
 
     Args:
