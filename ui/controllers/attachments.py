@@ -88,7 +88,7 @@ class AttachmentController(QObject):
             self.changed.emit()
 
     def replace(self, items: Iterable[Attachment]) -> None:
-        """Replace all attachments, for example with those of another draft."""
+        """Replace all attachments, for example with the attachments of another draft."""
         self._states, self._found = {}, {}
         self.add(items)
         self.changed.emit()

@@ -115,7 +115,10 @@ class ReadWholeController(QObject):
         self._looks.ask(partial(self._assistant.estimate_reading, request), now=True)
 
     def want(self, is_wanted: bool) -> None:
-        """Accept the offer, or decline it so that the attachments are searched instead."""
+        """Accept or decline the offer to read large attachments in parts.
+
+        If the user declines, the attachments are searched instead.
+        """
         self._agreed = self._cost if is_wanted else None
         self.changed.emit()
 
