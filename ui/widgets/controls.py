@@ -377,7 +377,7 @@ def paint_row(button: QAbstractButton, painter: QPainter) -> None:
 
 
 def add_keys(text: str, command: str) -> str:
-    """Append the shortcut of a window command to a text, in brackets, if the command has one."""
+    """Return the text followed by the command's shortcut in brackets, if it has a shortcut."""
     keys = Keymap.current().describe(command) if command else ""
     return f"{text} ({keys})" if keys else text
 

@@ -60,8 +60,8 @@ class PlaceKeeper(_Widget):
 def keep_place(widget: QWidget) -> None:
     """Keep a widget in place on the screen while its height changes.
 
-    Call this before the widget is expanded or collapsed. The scrolling view around it must be a
-    `PlaceKeeper`, otherwise nothing happens.
+    Call this before the widget is expanded or collapsed. Nothing happens unless the scrolling view
+    around the widget is a `PlaceKeeper`.
     """
     above = widget.parentWidget()
     while above is not None and not isinstance(above, PlaceKeeper):
@@ -123,7 +123,7 @@ def set_in(width: int) -> tuple[int, int]:
 def set_apart(widget: QWidget, left: int, top: int, right: int, bottom: int) -> QVBoxLayout:
     """Return a layout that contains only the given widget, surrounded by margins.
 
-    While the widget is hidden, the margins take up no space either.
+    While the widget is hidden, the margins disappear too.
 
     Args:
         widget: the widget.

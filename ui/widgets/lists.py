@@ -255,7 +255,7 @@ class FitTree(WithMenus, QTreeView):
         return total
 
     def fit(self) -> None:
-        """Set the view's height to that of its content, but not above the maximum height."""
+        """Set the view's height to the height of its content, up to the maximum height."""
         height = min(self.content_height(), self._limit)
         if height != self.minimumHeight() or height != self.maximumHeight():
             self.setFixedHeight(height)

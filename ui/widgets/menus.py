@@ -54,7 +54,7 @@ def select_item(menu: QMenu) -> None:
 def unlight_after(menu: QMenu, opener: QWidget) -> None:
     """Remove the hover highlight of a button when its menu closes.
 
-    Otherwise, Qt would remove it only when the pointer next moves over the window.
+    Qt itself would remove the highlight only when the pointer next moves over the window.
     """
     menu.aboutToHide.connect(lambda: QTimer.singleShot(0, opener, lambda: _update_hover(opener)))
 

@@ -62,8 +62,8 @@ def is_rtl(text: str) -> bool:
 def from_left(sentence: str) -> str:
     """Make a sentence of the user interface read from left to right.
 
-    Otherwise, a sentence that starts with a name in a right-to-left script would be displayed right
-    to left. A left-to-right mark is put before such a sentence.
+    A sentence that starts with a name in a right-to-left script would otherwise be displayed from
+    right to left. A left-to-right mark is added before the sentence in this case.
     """
     return f"{_MARK}{sentence}" if is_rtl(sentence) else sentence
 
