@@ -71,7 +71,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A container for leaves: a list item, quote, callout or footnote.
+    """A container for blocks of Markdown: a list item, quote, callout or footnote.
 
     Attributes:
         kind: the kind of container.

@@ -55,7 +55,7 @@ _ICONS = {
 
 @cache
 def parser(*, has_citations: bool = True) -> MarkdownIt:
-    """Return a parser, which is shared by all texts and keeps no state between them.
+    """Return a Markdown parser. It is shared by all texts and keeps no state between them.
 
     Args:
         has_citations: whether `[1]` is a citation, as in an answer. Notes are parsed differently:

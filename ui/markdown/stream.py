@@ -101,7 +101,7 @@ def _leaves(units: list[Unit]) -> tuple[Leaf, ...]:
 
 
 def _mend(text: str, resume: Resume) -> str:
-    """Hide or complete unfinished Markdown at the end of a streamed text, to prevent flicker.
+    """Hide or complete unfinished Markdown at the end of streamed text, to prevent flicker.
 
     Args:
         text: the end of the streamed text.
@@ -140,9 +140,9 @@ def _mend_link(line: str) -> tuple[str] | None:
 
 
 def _mend_table(text: str) -> str:
-    """Remove the header of an incomplete table at the end of a streamed text.
+    """Remove the header of an incomplete table at the end of streamed text.
 
-    If the delimiter line below the header has begun, complete this line instead.
+    If the delimiter line below the header has begun, complete that line instead.
     """
     body, _, last = text.rpartition("\n")
     if last.lstrip().startswith("|") and not body.rpartition("\n")[2].lstrip().startswith("|"):

@@ -39,7 +39,7 @@ class CodeHighlighter:
         return bool(self._waiting)
 
     def add(self, position: int, code: str, language: str) -> None:
-        """Add a code block to the queue.
+        """Queue a code block for highlighting.
 
         Args:
             position: the text position of the code. The code and the text above it must be final.

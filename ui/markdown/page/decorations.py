@@ -73,7 +73,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Pill:
-    """A citation, drawn as a pill: a short text on a rounded background.
+    """A citation, drawn as a pill: short text on a rounded background.
 
     Attributes:
         start: the text position where the citation starts.
@@ -162,12 +162,12 @@ class BoxDecorations:
     def follow(
         self, ink: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
     ) -> None:
-        """Add decorations for the boxes that begin with a leaf, and extend those that continue.
+        """Add decorations for the boxes that begin with a block, and extend those that continue.
 
         Args:
             ink: the decorations to add to.
-            leaf: the leaf (block of Markdown) that was just written.
-            previous: the leaf that was written before it, or None.
+            leaf: the block of Markdown that was just written.
+            previous: the block that was written before it, or None.
             first: a text position in the first text block of the leaf.
             last: a text position in the last text block of the leaf.
         """

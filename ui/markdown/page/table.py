@@ -92,7 +92,7 @@ def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
 
 
 def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
-    """Return the widths of a table's columns as values for Qt.
+    """Return the widths of a table's columns as `QTextLength` values.
 
     Args:
         fixed: the widths in pixels, or an empty sequence to use percentages.

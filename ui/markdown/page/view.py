@@ -98,7 +98,7 @@ class MarkdownView(QTextBrowser):
         self.set_leaves(stream.finish())
 
     def set_leaves(self, leaves: Sequence[Leaf]) -> None:
-        """Replace the content with leaves: blocks of Markdown that are already parsed."""
+        """Replace the content with parsed blocks of Markdown, which are called leaves."""
         self._leaves, self._stream = list(leaves), None
         self._rewrite()
 

@@ -103,7 +103,7 @@ class DocumentWriter:
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Append final leaves, and replace the changing leaves of the previous call with `tail`."""
+        """Append final blocks, and replace the unfinished blocks of the previous call by `tail`."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:
