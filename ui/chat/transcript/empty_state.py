@@ -71,7 +71,7 @@ class EmptyState(QWidget):
         known = f"{plural(notes, 'note')}{when}. " if notes or indexed else ""  # else no notes yet
         self._about.setText(f"{known}Answers cite the lines they rest on.")
         asked = list(questions[:_MOST_QUESTIONS])
-        if asked != [row.question for row in self.questions]:  # else keep them: one may have focus
+        if asked != [row.question for row in self.questions]:  # a kept row keeps its focus
             self._replace_questions(asked)
 
     def show_project(self, name: str) -> None:
