@@ -14,7 +14,7 @@
     attachments   chooses attachments, reads them, and counts their tokens
     queue         the message that will be sent when the current answer is complete
     map_reduce    the offer to read large attachments in parts (map-reduce)
-    long_message  makes a file or several parts out of a message that is too long
+    long_message  attaches a message that is too long as a file, or splits it into parts
     context       the context panel (the next, the last or an older request) and its pins
     messages      actions of single messages and of errors
     navigation    fills the lists of chats and projects, and owns the palette and the search in a

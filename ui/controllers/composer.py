@@ -58,7 +58,7 @@ class ComposerController(QObject):
         self._assistant, self._runner = assistant, runner
         self._frame = frame
         self._session, self._composer, self._drafts = session, frame.composer, drafts
-        session.mode = cast(Mode, frame.composer.mode())  # perhaps chosen during the start
+        session.mode = cast(Mode, frame.composer.mode())  # may be chosen already
         self._is_over = self._is_opening = False
         self.attachments = AttachmentController(assistant, runner, self)
         self.read_whole = ReadWholeController(assistant, runner, self)
@@ -238,7 +238,7 @@ class ComposerController(QObject):
 
     def _on_question_chosen(self, text: str) -> None:
         self.send(text)
-        self._composer.setFocus()  # the question that had it is gone
+        self._composer.setFocus()  # the focused question is hidden now
 
     def _ways_to_fit(self) -> list[tuple[str, Callable[[], object]]]:
         ways = list(self.long_message.ways)

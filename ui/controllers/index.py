@@ -247,7 +247,7 @@ class IndexController(QObject):
 
     def _on_turn_ended(self, _turn: ChatTurn) -> None:
         library = self._assistant.library
-        if library is None or not library.is_updating:  # else the watcher reports its end
+        if library is None or not library.is_updating:  # the watcher ends its own updates
             self.settle()
 
     def _work(self, token: CancelToken) -> Iterator[object]:

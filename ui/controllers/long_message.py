@@ -136,7 +136,7 @@ class LongMessageController(QObject):
 
     def _on_file(self, pasted: PastedText) -> None:
         given = self._given
-        if self._message() == given:  # otherwise the user has typed meanwhile
+        if self._message() == given:  # otherwise the user has changed it
             attached = (*given.attached, Attachment(str(pasted.path)))
             self.replaced.emit(UnsentMessage(pasted.rest, attached))
             self._before = given

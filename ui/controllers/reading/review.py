@@ -136,7 +136,7 @@ class ReviewController(QObject):
             self._panel.show_error(info.message, adapt_hint(info.hint))
 
     def _on_finished(self, task: Task) -> None:
-        if task is self._task:  # it was stopped
+        if task is self._task:  # no result arrived, so it was stopped
             self._task = None
             self._panel.show_stopped(self._progress)
 
