@@ -312,7 +312,7 @@ def button(word: str, role: str = "", act: Callable[[], object] | None = None) -
     made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     made.setAutoDefault(False)
     kinds = {"primary": "ui_strong", "text": "ui_strong", "link": "label"}
-    dress(made, kinds.get(role, "ui"), "")  # once: Qt's first polish restores the first font
+    dress(made, kinds.get(role, "ui"), "")  # once, as Qt's first polish restores this font
     if role == "link":
         made.setCursor(Qt.CursorShape.PointingHandCursor)
     if act is not None:

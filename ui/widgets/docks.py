@@ -52,7 +52,10 @@ class DockWindow(QMainWindow):
         self._share_out()
 
     def event(self, event: QEvent) -> bool:
-        """Distribute the height after a size change. After dragging, store the shares."""
+        """Distribute the height among the docks after a size change.
+
+        After the user has dragged a separator, store the docks' new shares of the height.
+        """
         is_done = super().event(event)
         kind = event.type()
         if kind == QEvent.Type.MouseButtonPress:

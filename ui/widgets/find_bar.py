@@ -247,6 +247,6 @@ def mark_occurrences(found: Sequence[QTextCursor], at: int) -> list[QTextEdit.Ex
         is_here = nth == at
         mark.format.setBackground(theme.color("accent.base" if is_here else "diff.mark_bg"))
         mark.format.setForeground(theme.color("text.on_accent" if is_here else "diff.mark_text"))
-        mark.format.setFontUnderline(not is_here)  # seen on lit lines and in ==highlights== too
+        mark.format.setFontUnderline(not is_here)  # visible on highlighted text too
         marks.append(mark)
     return marks
