@@ -1,4 +1,4 @@
-"""Markdown without Qt: parse text, even while it grows, into leaves: the blocks that `page` draws.
+"""Parse Markdown without Qt, even while the text grows, into blocks that `page` draws (leaves).
 
     text ──> stream ──> parser ──> reader ──> blocks (leaves)
                                      └──> inline, code_colors
@@ -20,7 +20,7 @@ import other packages of Strata, nor PySide6 (except in `page`).
 
 HTML is shown as text, and so is a link whose address is not allowed. No image or other resource is
 loaded. A leaf is final when text that arrives later can no longer change it. Text that is read in
-pieces yields the same leaves as the complete text, and its final part is never read again.
+pieces yields the same leaves as the complete text. The final part of the text is never read again.
 """
 
 __all__ = ["blocks", "inline", "note_parts", "parser", "stream"]

@@ -22,7 +22,7 @@ __all__ = ["CITATION", "Callout", "add_mathematics", "parse_callout", "parser"]
 CITATION = re.compile(r"\[ ?\d{1,3}(?: ?[,;&–—-] ?\d{1,3}){0,12} ?\](?!\(|:\s{0,3}\S{1,20}//)")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]+)(?:\|([^\[\]\n]+))?\]\]")
 _HIGHLIGHT = re.compile(r"==(?=[^\s=])(.{0,2000}?[^\s=])==(?!=)", re.DOTALL)
-# As `vault` finds tags: a number alone is none, and a tag does not begin within a word.
+# The tags that `vault` finds: a number alone is not a tag, and a tag does not begin in a word.
 _TAG = re.compile(r"#(?!\d+(?:\W|$))[^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{|}~]+")
 _BEFORE_TAG = " \t\n([,;"
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\s*$")

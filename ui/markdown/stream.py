@@ -17,7 +17,7 @@ __all__ = ["Growth", "MarkdownStream"]
 
 _HALF_FENCE = re.compile(r"(?:^|\n)[ ]{0,3}[`~]{1,3}$")
 _HALF_CITATION = re.compile(r"\[[\d ,;&–—-]{0,12}$")
-# A link or picture whose end has not arrived, with its text, or the end of a link's text.
+# A link or image whose end has not arrived yet. The second group is its visible text.
 _HALF_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{0,200})\]?$")
 _HALF_LINK = re.compile(r"(!?)\[(?!\[)([^\[\]\n]{1,200})\](?:\([^()\s]{0,2000})?$")
 _OPEN_LINK = re.compile(r"(!?)\[(?![\[\d ^!])([^\[\]\n]{1,200})$")

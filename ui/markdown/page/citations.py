@@ -126,7 +126,7 @@ class LinkHandler(QObject):
         self.hide_card()
         href = url.toString()
         if number := _number(href):
-            self.citation_pointed.emit(0)  # the note may cover the text, so no leaving is noticed
+            self.citation_pointed.emit(0)  # if the note covers the text, no hover event follows
             self.citation_clicked.emit(number)
         elif target := self._target(href):
             self.link_clicked.emit(target)

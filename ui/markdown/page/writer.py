@@ -114,7 +114,7 @@ class DocumentWriter:
         self._cursor.endEditBlock()
 
     def set_doubtful(self, starts: frozenset[int]) -> None:
-        """Format exactly the citations at the given start positions as unverified."""
+        """Format the citations at these positions as unverified, and all others as verified."""
         changed = starts ^ self.doubtful
         self.doubtful = starts
         self._cursor.beginEditBlock()
