@@ -103,7 +103,7 @@ class DocumentWriter:
         return compute_padding_below(self._previous) if self._previous else 0
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
-        """Append final blocks, and replace the unfinished blocks of the previous call by `tail`."""
+        """Write final blocks, then the blocks in `tail`, which the next call replaces."""
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in final:
