@@ -66,7 +66,7 @@ class LongMessageController(QObject):
     def ways(self) -> list[Action]:
         """The actions offered if the message is too long: attach it as a file, or split it.
 
-        This is an empty list if the message fits.
+        This is an empty list if the message fits, or if fewer than 200 tokens are available.
         """
         if self._budget < _LEAST_BUDGET or self._tokens <= self._budget:
             return []

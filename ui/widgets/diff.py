@@ -51,6 +51,8 @@ _TONES: Final = {"head": "text.tertiary", "note": "text.tertiary", "same": "text
 class DiffView(QFrame):
     """A unified diff in a box of at most twelve lines, which scrolls and can be expanded.
 
+    Lines beyond the first 2,000 are left out.
+
     Args:
         diff: the unified diff of one or more notes.
         name: the accessible name, for screen readers.

@@ -37,7 +37,7 @@ class NoteVisit:
 
 
 class VisitHistory:
-    """The history of visited notes and images, like a browser's history."""
+    """The history of the last 100 visited notes and images, like a browser's history."""
 
     def __init__(self) -> None:
         self._visits: list[NoteVisit] = []

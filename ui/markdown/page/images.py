@@ -67,7 +67,7 @@ def insert_picture(
 
 
 def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
-    """Return the size at which an image is shown.
+    """Return the size at which an image is shown: no wider than the text, at most 720 pixels high.
 
     Args:
         image: the image.
