@@ -25,7 +25,7 @@ def list_sources(
     Args:
         segments: the segments of the request, such as attached texts and passages. Only a segment
             with a number can be cited.
-        citations: the answer's verified citations. Empty while the answer streams.
+        citations: the answer's checked citations. Empty while the answer streams.
         unverified: the citations and quotations that could not be verified. The returned sources
             contain the reasons. A citation number without a segment has a source without a path.
     """
