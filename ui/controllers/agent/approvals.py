@@ -151,9 +151,9 @@ class ApprovalController(QObject):
                 self._forget(id)
 
     def _on_session_changed(self, _session: str | None) -> None:
-        """Forget the approval cards of the previous chat.
+        """Forget the cards of the previous chat, but remember which hunks were switched off.
 
-        Its tool calls still wait for approval.
+        The chat's tool calls still wait for approval.
         """
         for waiting in self._waiting.values():
             hunks = waiting.card.hunks if waiting.card is not None else None

@@ -76,7 +76,7 @@ def open_image(images: VaultImages, path: str) -> OpenImage:
 
 
 def read_embedded(images: VaultImages, source: str, note: str) -> Picture:
-    """Read an image that a note shows, scaled down to the text column.
+    """Read an image that a note shows, scaled down if it is larger than the note can show.
 
     Args:
         images: the images of the vault.

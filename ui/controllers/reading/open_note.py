@@ -105,11 +105,11 @@ class ReadingController(QObject):
         self._open(NoteVisit(path, first, last))
 
     def follow_link(self, address: str, source: str = "") -> None:
-        """Open a link's target: a note at a heading or block, an image, or an external address.
+        """Open a link's target: a note, an image or an external address. Report a tag as clicked.
 
         Args:
             address: an allowed address, which begins with `note:` for a note or an image, and with
-                `tag:` for a tag.
+                `tag:` for a tag. A heading or block of a note follows after `#`.
             source: the path of the note that contains the link, or an empty string if an answer
                 contains it.
         """
