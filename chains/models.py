@@ -13,20 +13,17 @@ from typing import Any, Final
 
 from chains.gguf.file import ModelFile, find_path, read_model_file
 from chains.gguf.header import BadModelFile
-from chains.gguf.model import make_file_endpoint
 from chains.ledger import LedgerPort
-from chains.llm.http import is_loopback, parse_host, parse_origin, parse_place
 from chains.llm.port import Endpoint, KeyFor
 from chains.llm.server import (
     LOCAL_SERVERS,
     ServedModel,
     ask_abilities,
     ask_context_length,
-    find_ollama_root,
     is_ollama,
     list_served_models,
 )
-from chains.model import load_packaged_data
+from chains.llm.urls import find_ollama_root, is_loopback, parse_host, parse_origin, parse_place
 
 __all__ = [
     "EXTRACTIVE",
@@ -246,7 +243,7 @@ def _describe_file(name: str, path: Path, local_context: int) -> ModelInfo:
     limit = min(file.context_length, local_context)
     return ModelInfo(
         name,
-        make_file_endpoint(file),
+        file.endpoint,
         input_limit=limit,
         takes_tools=file.takes_tools,
         sees=False,
@@ -379,11 +376,15 @@ def _known(wire_name: str, provider: str) -> Mapping[str, Any]:
 
 @cache
 def _table() -> Mapping[str, Any]:
+    from chains.model import load_packaged_data
+
     return load_packaged_data("model_prices_and_context_window_backup.json")
 
 
 @cache
 def _providers() -> frozenset[str]:
+    from chains.model import load_packaged_data
+
     listed = load_packaged_data("provider_endpoints_support_backup.json").get("providers", {})
     named = {str(entry.get("litellm_provider")) for entry in _table().values()}
     return frozenset(listed) | frozenset(named) | frozenset(_LOCAL_BASES) | frozenset(_SERVICES)
@@ -393,8 +394,7 @@ def _find_served(
     endpoint: Endpoint, key: str | None, ledger: LedgerPort | None
 ) -> ServedModel | None:
     models = list_served_models(endpoint.api_base, key, ledger)
-    bare = endpoint.wire_name.removeprefix(f"{endpoint.provider}/")
-    named = [model for model in models if model.name == bare]
+    named = [m for m in models if f"{endpoint.provider}/{m.name}" == endpoint.wire_name]
     # A server with a single model uses it whatever name is requested.
     chosen = named or (models if len(models) == 1 else ())
     return chosen[0] if chosen else None

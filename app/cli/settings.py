@@ -20,7 +20,7 @@ from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
 from app.library.instructions import VaultInstructions, visible_text
 from app.library.user_texts import UserText
 from app.wiring import open_vault
-from chains.llm.http import parse_origin
+from chains.llm.urls import parse_origin
 from vault.errors import NoteUnreadable
 
 

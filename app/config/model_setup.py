@@ -1,6 +1,5 @@
 """Set up a model: find candidates, test a connection, and store it."""
 
-import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +21,13 @@ from app.log import hide
 from chains.cancel import CancelToken
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
-from chains.llm.http import is_loopback, parse_host, parse_place
 from chains.llm.port import KeyFor
+from chains.llm.urls import complete_address, parse_place
 from chains.model import warm_up
 from chains.models import EXTRACTIVE, describe, list_services
 from chains.turn.calls import ModelCheck
 
-__all__ = ["CheckModel", "Connection", "ModelService", "ModelSetup", "complete_address"]
+__all__ = ["CheckModel", "Connection", "ModelService", "ModelSetup"]
 
 # Calls the model in some changed settings with a few words. The third argument returns keys.
 CheckModel = Callable[[CancelToken, Mapping[str, object], KeyFor], ModelCheck]
@@ -65,28 +64,6 @@ class ModelService:
     name: str
     key_owner: str
     models: tuple[ModelChoice, ...]
-
-
-def complete_address(typed: str) -> str:
-    """Return a server's address with a scheme, which is added if it is missing.
-
-    The scheme is `http` for computers in the local network, because they rarely have certificates,
-    and `https` for all others.
-    """
-    address = typed.strip()
-    if not address or "://" in address:
-        return address
-    host = parse_host(f"http://{address}")
-    return f"{'http' if _is_nearby(host) else 'https'}://{address}"
-
-
-def _is_nearby(host: str) -> bool:
-    if is_loopback(host) or host.endswith(".local") or not any(sign in host for sign in ".:"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return False
 
 
 def _list_bases(base: str) -> tuple[str, ...]:

@@ -18,8 +18,8 @@ from app.paths import make_private_folder
 from chains.gguf.file import find_path
 from chains.gguf.free_memory import format_size
 from chains.ledger import LedgerPort
-from chains.llm.http import parse_place
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
+from chains.llm.urls import parse_place
 from chains.models import EXTRACTIVE, describe, is_listed
 
 __all__ = [

@@ -69,7 +69,7 @@ def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOp
         return IndexOptions(values.embedding_model, reranker=reranker)
     # A vault without a server is searched sooner without these.
     from app.config import secrets
-    from chains.llm.http import is_loopback, parse_host
+    from chains.llm.urls import is_loopback, parse_host
 
     server = VectorServer(
         url,

@@ -34,7 +34,6 @@ from app.sessions.user_messages import (
 from chains.cancel import CancelToken
 from chains.concurrency import call
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
-from chains.model import warm_up
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnContext, TurnRequest
 from chains.retrieval.map_reduce_plan import ReadingCost
@@ -249,9 +248,7 @@ class TurnRunner:
     def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Iterator[Event]:
         turn = begun.turn
         if not turn.dry_run:
-            self._builder.stop_other_models(turn.model)
-        if not turn.dry_run and turn.model != EXTRACTIVE:
-            warm_up()
+            self._builder.load_model(turn.model)
         chat.recall_counts(partial(load_counter, turn.model))
         again = call(begun.attach, cancel)
         warnings = list(again.lost)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from app.config import secrets
 from app.config.settings_file import SettingsStore
@@ -20,16 +21,19 @@ from chains.events import Mode
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor, LimitsPort
+from chains.models import EXTRACTIVE
 from chains.prompts import Customization
 from chains.request.chain import AttachmentSearch, Chain
 from chains.request.project import ProjectSetup
 from chains.request.request import TurnRequest
 from chains.request.session import SessionView
-from chains.turn.calls import ModelCheck, check_model
 from context.layers import Segment
 from vault.search.adhoc import search_texts
 from vault.search.hits import Hit
 from vault.search.search import SearchResult
+
+if TYPE_CHECKING:
+    from chains.turn.calls import ModelCheck
 
 
 class TurnBuilder:
@@ -172,7 +176,7 @@ class TurnBuilder:
         cancel: CancelToken,
         changes: Mapping[str, object] | None = None,
         key_for: KeyFor | None = None,
-    ) -> ModelCheck:
+    ) -> "ModelCheck":
         """Test the configured model with a short call.
 
         Args:
@@ -180,6 +184,8 @@ class TurnBuilder:
             changes: settings to override for this test.
             key_for: returns API keys, or None to use the stored ones.
         """
+        from chains.turn.calls import check_model  # turns do without it
+
         turn = self.build_bare_turn(AskRequest("", "chat"), changes)
         chain = self.build_chain("chat", None)
         if key_for is not None:
@@ -194,6 +200,14 @@ class TurnBuilder:
         """
         values = self._settings.values
         self.local.keep_only((model or values.chat_model, values.chat_summary_model))
+
+    def load_model(self, model: str) -> None:
+        """Stop the model files that a turn does not use, and load the client for its model."""
+        self.stop_other_models(model)
+        if model != EXTRACTIVE:
+            from chains.model import warm_up
+
+            warm_up()
 
     def find_library(self, mode: Mode, project: str | None) -> Library:
         """Return the library for turns in a mode.

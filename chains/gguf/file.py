@@ -13,6 +13,7 @@ from stat import S_ISREG
 from typing import Any, Final
 
 from chains.gguf.header import BadModelFile, FileHeader, ListLength, read_header
+from chains.llm.port import Endpoint
 
 __all__ = ["PREFIX", "ModelFile", "find_path", "make_name", "read_model_file"]
 
@@ -57,6 +58,19 @@ class ModelFile:
     work_bytes: int
     takes_tools: bool
     changed_ns: int
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The endpoint of the model. Its address is empty until the file is loaded."""
+        return Endpoint(
+            wire_name=f"openai/{self.path.stem}",
+            provider="gguf",
+            api_base="",
+            host="127.0.0.1",
+            service=self.name,
+            is_local=True,
+            needs_key=False,
+        )
 
     def count_context_bytes(self, context: int) -> int:
         """Return the memory that a context of `context` tokens needs, in bytes."""

@@ -9,7 +9,6 @@ stream → ModelRunner.open: load the file, with ModelLoading events
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final
 
 from chains.cancel import CancelToken, Pause
 from chains.concurrency import Emit, iterate
@@ -19,25 +18,10 @@ from chains.gguf.process import ModelRunner, RunningModel
 from chains.llm.port import Endpoint, KeyFor, ModelEnded, ModelEvent, ModelLoading, ModelPort
 from context.fit.guard import PreparedRequest
 
-__all__ = ["GgufModel", "MakePort", "make_file_endpoint"]
-
-LOOPBACK: Final = "127.0.0.1"
+__all__ = ["GgufModel", "MakePort"]
 
 # Builds the port to a server from its address, its key, and the pause between two attempts.
 MakePort = Callable[[Endpoint, KeyFor, Pause], ModelPort]
-
-
-def make_file_endpoint(file: ModelFile) -> Endpoint:
-    """Build the endpoint of a model file. Its address is empty until the file is loaded."""
-    return Endpoint(
-        wire_name=f"openai/{file.path.stem}",
-        provider="gguf",
-        api_base="",
-        host=LOOPBACK,
-        service=file.name,
-        is_local=True,
-        needs_key=False,
-    )
 
 
 class GgufModel:
@@ -104,7 +88,7 @@ class GgufModel:
             running.require_alive()
             self._pause(cancel, seconds)
 
-        endpoint = make_file_endpoint(self._file)
+        endpoint = self._file.endpoint
         endpoint = replace(endpoint, provider="openai", api_base=running.address)
         port = self._make_port(endpoint, lambda _owner: running.key, pause)
         try:

@@ -9,6 +9,7 @@
 - `server`: asks model servers for their models, and finds servers on this computer.
 - `wire_messages`: converts messages, tool calls and cache marks to the providers' JSON, and joins
   streamed pieces.
+- `urls`: parses and completes the addresses of model servers.
 - `image_tokens`: counts the tokens of an image, using the rule of the model's provider.
 
 `chains.model` combines these modules with LiteLLM.
@@ -25,6 +26,7 @@ __all__ = [
     "port",
     "records",
     "server",
+    "urls",
     "wire_messages",
     "wire_request",
 ]

@@ -5,7 +5,6 @@ All calls share one httpx client, whose hooks report to the `WireCall` of the cu
 Redirects are not followed. In offline mode, only loopback addresses are allowed.
 """
 
-import ipaddress
 import json
 import socket
 import ssl
@@ -16,10 +15,10 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from time import time
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from chains.errors import LedgerFailed, ModelUnavailable, Offline
+from chains.llm.urls import is_loopback
 from context.envelope import EncodedJson
 
 if TYPE_CHECKING:
@@ -29,11 +28,7 @@ __all__ = [
     "ResponseTooLarge",
     "WireCall",
     "build_key_headers",
-    "is_loopback",
     "open_client",
-    "parse_host",
-    "parse_origin",
-    "parse_place",
     "report_calls_to",
 ]
 
@@ -259,51 +254,11 @@ def _build_proxies() -> "dict[str, httpx.BaseTransport | None]":
     }
 
 
-def parse_host(address: str) -> str:
-    """Return the lower-case host of an address, or "" if there is none."""
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
-
-
-def parse_origin(address: str) -> str:
-    """Return the scheme, host and port of an address, or "" if there is no host."""
-    host = parse_host(address)
-    if not host:
-        return ""
-    parts = urlsplit(address)
-    shown = f"[{host}]" if ":" in host else host
-    try:
-        port = parts.port
-    except ValueError:
-        return ""
-    usual = {"http": 80, "https": 443}.get(parts.scheme)
-    return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, usual) else "")
-
-
 def build_key_headers(key: str | None) -> dict[str, str]:
     """Build the `Authorization` header from a bearer token or a complete `Basic …` value."""
     if not key:
         return {}
     return {"Authorization": key if key.startswith("Basic ") else f"Bearer {key}"}
-
-
-def parse_place(address: str) -> str:
-    """Return the host and port of an address, without credentials, or "" if it has no host."""
-    return urlsplit(address).netloc.rpartition("@")[2] if parse_host(address) else ""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is a loopback or unspecified address."""
-    name = host.strip("[]").rstrip(".").lower()
-    if name == "localhost":
-        return True
-    try:
-        number = ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return number.is_loopback or number.is_unspecified
 
 
 # The headers in which services expect a key. litellm sets some from the environment.

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, Final
 
 from chains.ledger import LedgerPort, NoLedger, OutgoingCall
-from chains.llm.http import build_key_headers, is_loopback, open_client, parse_host
+from chains.llm.urls import find_ollama_root, is_loopback, parse_host
 
 __all__ = [
     "LOCAL_SERVERS",
@@ -23,7 +23,6 @@ __all__ = [
     "ask_abilities",
     "ask_context_length",
     "find_local_servers",
-    "find_ollama_root",
     "is_ollama",
     "list_served_models",
 ]
@@ -122,11 +121,6 @@ def ask_abilities(
 def is_ollama(api_base: str, ledger: LedgerPort | None = None) -> bool:
     """Return whether an address is an Ollama server. No key is sent."""
     return _servers.is_ollama(find_ollama_root(api_base), ledger or NoLedger())
-
-
-def find_ollama_root(api_base: str) -> str:
-    """Return the base address of an Ollama server, without the path of the API."""
-    return api_base.rstrip("/").removesuffix("/v1").removesuffix("/api").rstrip("/")
 
 
 def find_local_servers(
@@ -258,6 +252,8 @@ def _read_answer(
             many arrived, even after a failure.
     """
     import httpx
+
+    from chains.llm.http import build_key_headers, open_client
 
     options: dict[str, Any] = {"headers": build_key_headers(key), "timeout": SERVER_TIMEOUT_S}
     if content:

@@ -15,7 +15,7 @@ from chains.cancel import CancelToken
 from chains.errors import McpFailed, ToolFailed
 from chains.event_loop import EventLoop, get_event_loop
 from chains.ledger import LedgerPort, OutgoingCall
-from chains.llm.http import is_loopback
+from chains.llm.urls import is_loopback
 from chains.mcp.calls import describe_result
 from chains.mcp.server import (
     MAX_TOOLS,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from chains.errors import McpFailed
-from chains.llm.http import is_loopback
+from chains.llm.urls import is_loopback
 from chains.mcp.server import McpServer, fill_variables, show_text
 from vault.workers.process import pick_environment
 

@@ -13,10 +13,7 @@ from typing import Final
 from chains.cancel import CancelToken, Pause
 from chains.errors import BadRequest, LocalModelFailed
 from chains.events import Mode
-from chains.gguf.model import GgufModel
 from chains.llm.port import Endpoint, KeyFor, ModelPort
-from chains.llm.records import CallOrigin, CallRecorder
-from chains.model import LiteLLMModel
 from chains.models import EXTRACTIVE, ModelInfo, describe
 from chains.prompts import Customization
 from chains.request.chain import Chain
@@ -365,6 +362,11 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
             reason="no service has a model of that name. Put the service in front of it, as in "
             f"openai/{model.name}, or set chat.apiBase to the address of a server.",
         )
+    # An answer without a model needs none of these.
+    from chains.gguf.model import GgufModel
+    from chains.llm.records import CallOrigin, CallRecorder
+    from chains.model import LiteLLMModel
+
     chain, request = context.chain, context.request
     origin = CallOrigin(context.session.id or None, request.turn, read)
     recorder = CallRecorder(chain.ledger, origin)

@@ -6,11 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.config.model_setup import Connection, ModelService, ModelSetup, complete_address
+from app.config.model_setup import Connection, ModelService, ModelSetup
 from app.config.models import FoundServer, ModelChoice
 from app.config.schema import adapt_hint, use_labels
 from app.errors import describe
 from chains.cancel import CancelToken
+from chains.llm.urls import complete_address
 from chains.turn.calls import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress

@@ -14,7 +14,7 @@ from app.paths import Paths
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded
-from chains.llm.http import is_loopback
+from chains.llm.urls import is_loopback
 from chains.model import _litellm
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import ask, result_of
@@ -91,7 +91,7 @@ def test_offline_an_address_of_another_computer_is_asked_for_nothing(
 ) -> None:
     offline.settings.set("chat.apiBase", "https://models.invalid/v1")
     offline.settings.set("chat.model", "named")
-    offline.model_choices()
+    offline.model_setup.list_choices()
     with pytest.raises(TurnFailed) as failed:
         ask(offline, QUESTION)
     assert describe(failed.value).code == "offline"

@@ -6,10 +6,11 @@ import keyring
 import pytest
 
 from app.assistant import Assistant
-from app.config.model_setup import Connection, complete_address
+from app.config.model_setup import Connection
 from app.errors import BadSetting, InvalidRequest, NoKeyring
 from chains.cancel import CancelToken
 from chains.errors import MissingKey
+from chains.llm.urls import complete_address
 from chains.models import list_services
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
