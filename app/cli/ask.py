@@ -12,7 +12,6 @@ from app.cli.approvals import connect_approvals, format_proposal
 from app.cli.escape import EscapingStream, escape_text
 from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
-from app.cli.settings import ask_about_instructions
 from app.errors import AppError, TurnFailed
 from app.library.attachments import Selection
 from app.sessions.ask import AskRequest
@@ -56,7 +55,9 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     is_read = args.read_whole and not args.dry_run
     if is_read and not _is_reading_agreed(assistant, request, output.is_json):
         return FAILED
-    if not (output.is_json or args.dry_run):
+    if can_ask() and not (output.is_json or args.dry_run):
+        from app.cli.settings import ask_about_instructions
+
         ask_about_instructions(assistant, _find_project(args, assistant))
     connect_approvals(args, assistant)
     printer = TurnPrinter(output, args.dry_run)

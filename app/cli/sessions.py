@@ -5,7 +5,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
@@ -180,4 +180,11 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]
     "restore": partial(_mark, ARCHIVED, False),
     "delete": _delete,
     "export": _export,
+}
+
+
+SESSION_VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]]] = {
+    "compact": compact,
+    "context": show_context,
+    "sessions": run_sessions,
 }

@@ -7,14 +7,14 @@ history.
 import argparse
 import getpass
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.escape import escape_text
 from app.cli.interrupt import Interruptible
-from app.cli.output import Output, can_ask, complain, readable
+from app.cli.output import Output, complain, readable
 from app.config import secrets
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
 from app.library.instructions import VaultInstructions, visible_text
@@ -227,15 +227,12 @@ def _describe(found: VaultInstructions | None) -> dict[str, str | None]:
 def ask_about_instructions(assistant: Assistant, project: str | None = None) -> None:
     """Ask in the terminal whether models may use an AGENTS.md, and store the answer.
 
-    The user is not asked if there is no terminal or no readable AGENTS.md, or if the decision was
-    already made.
+    The user is not asked if there is no readable AGENTS.md, or if the decision was already made.
 
     Args:
         assistant: the assistant with the open vault.
         project: the project that contains the AGENTS.md, or None for the vault.
     """
-    if not can_ask():
-        return
     try:
         found = assistant.customization.instructions(project)
     except NoteUnreadable:
@@ -272,3 +269,13 @@ def _list_lines(found: VaultInstructions) -> Iterator[str]:
 def _name_state(found: VaultInstructions) -> str:
     states = {"accepted": "used", "refused": "refused and not used"}
     return states.get(found.decision or "", "not used until you have taken it on")
+
+
+SETTINGS_VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]]] = {
+    "settings": change_settings,
+    "instructions": change_instructions,
+    "memory": change_memories,
+    "keys": change_keys,
+    "models": list_models,
+    "ledger": show_ledger,
+}

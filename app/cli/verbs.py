@@ -12,26 +12,17 @@ from contextlib import closing
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.ask import ask
 from app.cli.escape import escape_text
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
-from app.cli.search import rebuild_if_damaged
-from app.cli.sessions import compact, run_sessions, show_context
-from app.cli.settings import (
-    change_instructions,
-    change_keys,
-    change_memories,
-    change_settings,
-    list_models,
-    show_ledger,
-)
 from app.errors import NotFound, StorageFailed, VaultNotChosen
 from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths
 from app.wiring import build, find_vault, open_vault
 from vault.errors import VaultError
+
+Verb = Callable[[argparse.Namespace, Assistant, Output], int]
 
 _log = logging.getLogger(__name__)
 
@@ -48,12 +39,29 @@ def run_verb(args: argparse.Namespace) -> int:
             assistant.settings.require_sound()
         _log.info("strata %s", args.verb)
         with closing(assistant):
-            code = _VERBS[args.verb](args, assistant, output)
+            code = _find_verb(args.verb)(args, assistant, output)
             for said in assistant.take_warnings():
                 complain(said)
             return code
 
     return run_to_exit_code(work, output)
+
+
+def _find_verb(name: str) -> Verb:
+    """Return the function that runs a verb. The modules of other verbs are not loaded."""
+    if name == "ask":
+        from app.cli.ask import ask
+
+        return ask
+    if name in ("compact", "context", "sessions"):
+        from app.cli.sessions import SESSION_VERBS
+
+        return SESSION_VERBS[name]
+    if name in _VERBS:
+        return _VERBS[name]
+    from app.cli.settings import SETTINGS_VERBS
+
+    return SETTINGS_VERBS[name]
 
 
 def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -77,6 +85,8 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
 
 def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata related`, and return the exit code."""
+    from app.cli.search import rebuild_if_damaged
+
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
     library.notes()
@@ -111,7 +121,7 @@ def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 
 def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    from app.doctor import check_up  # as here, what only one verb needs is imported by it
+    from app.doctor import check_up
 
     checks = check_up(assistant, find_vault(assistant, args.vault))
     is_ok = all(check.ok for check in checks)
@@ -149,19 +159,9 @@ def _serve_mcp(args: argparse.Namespace, assistant: Assistant, _output: Output) 
     return 0
 
 
-_VERBS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]] = {
+_VERBS: Mapping[str, Verb] = {
     "index": _index,
     "related": _show_related,
-    "ask": ask,
-    "compact": compact,
-    "context": show_context,
-    "settings": change_settings,
-    "sessions": run_sessions,
-    "instructions": change_instructions,
-    "memory": change_memories,
-    "keys": change_keys,
-    "models": list_models,
-    "ledger": show_ledger,
     "selftest": _selftest,
     "undo": _undo,
     "doctor": _doctor,
