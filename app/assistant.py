@@ -6,10 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.config import secrets
-from app.config.model_files import RecentModelFiles
-from app.config.model_setup import ModelSetup
-from app.config.models import LearnedLimits, ModelChoice, model_choices
+from app.config.models import LearnedLimits
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
@@ -19,26 +16,18 @@ from app.library.edits import NoteEdits, UserEdits
 from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
-from app.library.long_texts import LongTexts
 from app.library.open_vault import NoteSearch, OpenVault
 from app.library.projects import Projects
-from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
 from app.sessions.ask import AskRequest, TurnRunner
-from app.sessions.branches import BranchEditor, ChatCompactor
-from app.sessions.mcp import McpServers
-from app.sessions.request_history import RequestHistory, describe_request
 from app.sessions.session_info import SessionInfo
 from app.sessions.store import SessionStore
-from app.sessions.titles import ChatTitles
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
-from chains.models import EXTRACTIVE, describe
-from chains.retrieval.map_reduce_plan import ReadingCost
-from chains.turn.calls import ModelCheck
+from chains.models import EXTRACTIVE
 from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
@@ -48,7 +37,14 @@ from vault.notes.note import READ_WHOLE, Note, ReadOptions
 from vault.search.search import SearchResult
 
 if TYPE_CHECKING:
+    from app.config.model_setup import ModelSetup
+    from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
+    from app.sessions.branches import BranchEditor, ChatCompactor
+    from app.sessions.request_history import RequestHistory
+    from app.sessions.titles import ChatTitles
+    from chains.retrieval.map_reduce_plan import ReadingCost
+    from chains.turn.calls import ModelCheck
 
 __all__ = ["Assistant"]
 
@@ -57,28 +53,20 @@ class Assistant:
     """All use-cases of Strata. Thread-safe.
 
     Methods that write to a chat raise `SessionBusy` while another turn is running in that chat.
-    Methods that take an entry raise `NotFound` if the chat has no such entry.
+    Methods that take an entry raise `NotFound` if the chat has no such entry. Components that a
+    question does not need have no state of their own, and are loaded when they are first used.
 
     Attributes:
         paths: the folders and files of Strata itself.
         settings: the user's settings.
         sessions: the chats.
-        images: reads images of the open vault for display.
-        long_texts: stores pasted texts as files if they are too long for a message.
         ledger: the list of all outgoing calls.
-        user_instructions: the file with the user's own instructions for models.
         customization: the user's prompts, long-term memories and hooks, and whether the user has
             accepted the vault's AGENTS.md.
         projects: the projects with their settings.
         edits: manages and undoes the edits that models make to notes.
-        user_edits: makes the user's own edits to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
-        model_setup: finds, tests and stores the model that answers.
         runner: runs turns, and continues an answer that was cut off.
-        titles: lets the model write titles for chats.
-        branches: selects and summarises branches, forks chats, and sets titles, labels and pins.
-        compaction: compacts chats, with a preview of the summary that the user can edit.
-        history: the chats' transcripts and past requests.
     """
 
     def __init__(
@@ -92,47 +80,87 @@ class Assistant:
         self.paths = paths
         self.settings = settings
         self.sessions = sessions
-        self.long_texts = LongTexts(paths.pasted)
-        self.user_instructions = UserTextFile(paths.user_instructions)
-        self.ledger = Ledger(paths.ledger)
-        self._vault = OpenVault(paths, settings, self.ledger, embedder)
-        self.projects = Projects(paths, self._vault)
-        self._searching = NoteSearch(settings, self._vault, self.projects.open_named)
-        self.customization = UserCustomization(paths, settings, self._vault, self.projects)
+        self.ledger = ledger = Ledger(paths.ledger)
+        self._vault = vault = OpenVault(paths, settings, ledger, embedder)
+        self.projects = Projects(paths, vault)
+        self.customization = UserCustomization(paths, settings, vault, self.projects)
         self.edits = NoteEdits(paths.edits)
-        self.user_edits = UserEdits(self.edits, self._vault, settings)
-        web = web or WebClient(lambda: settings.values.privacy_offline, self.ledger)
+        web = web or WebClient(lambda: settings.values.privacy_offline, ledger)
         self._pages, self._images = WebPages(web), ImageReader()
-        self.images = VaultImages(lambda: self._vault.folder, self._images)
-        self.mcp = McpServers(settings, paths.mcp, self.ledger)
         memories = self.customization.memories
-        self.agents = AgentBuilder(settings, memories, self.edits, web, self.mcp)
+        self.agents = AgentBuilder(settings, memories, self.edits, web, paths.mcp, ledger)
         self._limits = LearnedLimits(paths.learned_limits)
-        self._turns = turns = TurnBuilder(
+        self._turns = TurnBuilder(
             settings,
-            self._vault,
+            vault,
             self.customization,
-            self.ledger,
+            ledger,
             self._limits,
             self.agents,
             self._open_attachments,
             self.projects,
         )
-        self._asking = TurnRunner(sessions, self._vault, self.customization, self.projects, turns)
-        self.runner = self._asking
-        self._model_files = files = RecentModelFiles(paths.model_files)
-        self.model_setup = ModelSetup(
-            settings, self.ledger, self._limits, turns.check_model, turns.local, files
+        self.runner = TurnRunner(sessions, vault, self.customization, self.projects, self._turns)
+
+    @cached_property
+    def titles(self) -> "ChatTitles":
+        """Lets the model write titles for chats."""
+        from app.sessions.titles import ChatTitles
+
+        return ChatTitles(self.settings, self.sessions, self._turns)
+
+    @cached_property
+    def branches(self) -> "BranchEditor":
+        """Selects and summarises branches, forks chats, and sets titles, labels and pins."""
+        from app.sessions.branches import BranchEditor
+
+        return BranchEditor(self.sessions, self.runner)
+
+    @cached_property
+    def compaction(self) -> "ChatCompactor":
+        """Compacts chats, with a preview of the summary that the user can edit."""
+        from app.sessions.branches import ChatCompactor
+
+        return ChatCompactor(self.sessions, self._vault, self._turns)
+
+    @cached_property
+    def history(self) -> "RequestHistory":
+        """The chats' transcripts and past requests."""
+        from app.sessions.request_history import RequestHistory
+
+        return RequestHistory(self.sessions, self.runner)
+
+    @cached_property
+    def model_setup(self) -> "ModelSetup":
+        """Finds, tests and stores the model that answers, and its API key."""
+        from app.config.model_setup import ModelSetup
+
+        turns, files = self._turns, self.paths.model_files
+        return ModelSetup(
+            self.settings, self.ledger, self._limits, turns.check_model, turns.local, files
         )
-        self.titles = ChatTitles(settings, sessions, turns)
-        self.branches = BranchEditor(sessions, self._asking)
-        self.compaction = ChatCompactor(sessions, self._vault, turns)
-        self.history = RequestHistory(sessions, self._asking)
+
+    @cached_property
+    def user_edits(self) -> UserEdits:
+        """Makes the user's own edits to notes."""
+        return UserEdits(self.edits, self._vault, self.settings)
+
+    @cached_property
+    def images(self) -> VaultImages:
+        """Reads images of the open vault for display."""
+        return VaultImages(lambda: self._vault.folder, self._images)
+
+    @cached_property
+    def long_texts(self) -> "LongTexts":
+        """Stores pasted texts as files if they are too long for a message."""
+        from app.library.long_texts import LongTexts
+
+        return LongTexts(self.paths.pasted)
 
     @cached_property
     def review(self) -> "NoteReview":
-        """The review, which finds notes of the open vault that need attention."""
-        from app.library.review import NoteReview  # the window alone reviews notes
+        """Finds notes of the open vault that need attention."""
+        from app.library.review import NoteReview
 
         return NoteReview(self._vault, self.paths)
 
@@ -196,7 +224,8 @@ class Assistant:
             InvalidRequest: the query is blank.
             VaultError: the index cannot be searched.
         """
-        return self._searching.search(query, k, project)
+        notes = NoteSearch(self.settings, self._vault, self.projects.open_named)
+        return notes.search(query, k, project)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every file in the vault, or an empty tuple if no vault is open."""
@@ -248,16 +277,16 @@ class Assistant:
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason and the chat.
         """
-        return self._asking.ask(request, cancel)
+        return self.runner.ask(request, cancel)
 
-    def estimate_reading(self, request: AskRequest) -> ReadingCost | None:
+    def estimate_reading(self, request: AskRequest) -> "ReadingCost | None":
         """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         Raises:
             CannotRead: the attachments cannot be read part by part, for example without a model.
         """
         chat = None if request.session is None else self.sessions.read(request.session)
-        return self._asking.estimate_reading(chat, request)
+        return self.runner.estimate_reading(chat, request)
 
     def edit(
         self,
@@ -285,7 +314,7 @@ class Assistant:
             TurnFailed: the turn ended without an answer. The error has the reason.
         """
         changed = AskRequest(text, model=model)
-        return self._asking.edit(session, entry, changed, mode, cancel)
+        return self.runner.edit(session, entry, changed, mode, cancel)
 
     def regenerate(
         self, session: str, entry: str, cancel: CancelToken, *, model: str | None = None
@@ -297,7 +326,7 @@ class Assistant:
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
         """
-        return self._asking.regenerate(session, entry, model, cancel)
+        return self.runner.regenerate(session, entry, model, cancel)
 
     def compact(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
@@ -337,26 +366,17 @@ class Assistant:
             ContextOverflow: the request would not fit. The error has the report.
             BadSetting: a change is out of range.
         """
+        from app.sessions.request_history import describe_request
+
         chat = None if session is None else self.sessions.read(session)
         mode = mode or find_last_mode(() if chat is None else chat.path())
         request = AskRequest(text, mode, model, attach=tuple(attach), selections=tuple(selections))
-        prepared = self._asking.prepare_next(chat, request, changes)
+        prepared = self.runner.prepare_next(chat, request, changes)
         return describe_request(prepared, chat, full)
 
     def list_sessions(self) -> list[SessionInfo]:
         """Return all chats, most recently used first."""
         return self.sessions.list()
-
-    def model_choices(self) -> tuple[ModelChoice, ...]:
-        """List the models that the user can choose, and the option to use no model.
-
-        These are the configured model, the model files that the user has opened, and the models of
-        servers. If `chat.apiBase` is set, only the server at that address is queried. Otherwise,
-        the default ports of known model servers on this computer are tried. This may take two
-        seconds.
-        """
-        files = self._model_files.list_names()
-        return model_choices(self.settings.values, self.ledger, self._limits, files)
 
     def stop_other_models(self, model: str | None = None) -> None:
         """Stop the running model file, unless it is the given model or the one for summaries.
@@ -365,7 +385,7 @@ class Assistant:
         """
         self._turns.stop_other_models(model)
 
-    def check_model(self, cancel: CancelToken, model: str | None = None) -> ModelCheck:
+    def check_model(self, cancel: CancelToken, model: str | None = None) -> "ModelCheck":
         """Test a model with a short call. If `model` is None, the configured model is tested.
 
         Raises:
@@ -375,20 +395,3 @@ class Assistant:
         if (model or self.settings.values.chat_model) == EXTRACTIVE:
             raise InvalidRequest("No model is set, so there is nothing to test.")
         return self._turns.check_model(cancel, {"chat.model": model} if model else None)
-
-    def key_provider(self, model: str) -> str | None:
-        """Return the provider or address whose API key a model needs, or None if it needs none."""
-        return describe(model, self.settings.values.chat_api_base).key_provider
-
-    def has_key(self, owner: str) -> bool:
-        """Return whether the API key of a provider or address is available."""
-        return secrets.key_for(owner) is not None
-
-    def set_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
-        """Store the API key of a provider or address in the keyring. An empty key deletes it.
-
-        Raises:
-            NoKeyring: there is no keyring, or it is locked.
-            InvalidRequest: the key would be sent unencrypted without the user's consent.
-        """
-        secrets.save_key(owner, key, allows_plain_http=allows_plain_http)

@@ -175,7 +175,7 @@ def _model(assistant: Assistant, situation: Situation, argument: str) -> Command
         marks = {current: "**"}
         rows = [
             f"| {marks.get(one.name, '')}{one.name}{marks.get(one.name, '')} | {one.summary} |"
-            for one in assistant.model_choices()
+            for one in assistant.model_setup.list_choices()
         ]
         return CommandResult("\n".join(["| model | properties |", "|---|---|", *rows]) + "\n")
     assistant.model_setup.require_known(argument)

@@ -125,7 +125,7 @@ def _model(assistant: Assistant) -> Iterator[Check]:
     elif not endpoint.needs_key:
         yield Check("model", True, f"{info.name} at {endpoint.service}")
     else:
-        has_key = assistant.has_key(endpoint.provider)
+        has_key = assistant.model_setup.has_key(endpoint.provider)
         variable = secrets.variables_for(endpoint.provider)[0]
         said = "with a key" if has_key else f"no key: enter one in the window, or set {variable}"
         yield Check("model", has_key, f"{info.name} at {endpoint.service}, {said}")
@@ -173,7 +173,7 @@ def _instructions(assistant: Assistant, library: Library) -> Iterator[Check]:
 
 
 def _user_instructions(assistant: Assistant) -> Iterator[Check]:
-    own = assistant.user_instructions.read()
+    own = assistant.customization.own_instructions.read()
     said = f"{len(own.text):,} characters in {own.path}" if own.text else f"none in {own.path}"
     yield Check("your instructions", not own.problem, own.problem or said)
 

@@ -54,17 +54,17 @@ def change_keys(args: argparse.Namespace, assistant: Assistant, output: Output) 
     owner = _find_owner(args.owner, assistant)
     if args.action == "set":
         key = _read_key(owner, allows_plain_http=args.plain_http)
-        assistant.set_key(owner, key, allows_plain_http=args.plain_http)
+        assistant.model_setup.set_key(owner, key, allows_plain_http=args.plain_http)
         said = f"The key for {owner} is in the system's keyring."
     else:
-        assistant.set_key(owner, "")
+        assistant.model_setup.set_key(owner, "")
         said = f"The system's keyring has no key for {owner} any more."
     output.show(lambda: {"owner": owner}, [said])
     return 0
 
 
 def _show_key(assistant: Assistant, output: Output) -> int:
-    owner = assistant.key_provider(assistant.settings.values.chat_model)
+    owner = assistant.model_setup.key_provider(assistant.settings.values.chat_model)
     source = None if owner is None else secrets.find_key(owner)
     said = "The model that is set takes no key."
     if owner is not None:
@@ -82,7 +82,7 @@ def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) ->
         found = assistant.check_model(run.cancel, args.model)
         ms = round(found.seconds * 1_000)
         said = f"The key works: {found.model}, {ms:,} ms."
-        if assistant.key_provider(found.model) is None:
+        if assistant.model_setup.key_provider(found.model) is None:
             said = f"The model answers: {found.model}, {ms:,} ms."
         output.show(lambda: {"model": found.model, "ms": ms}, [said])
     return run.exit_code or 0
@@ -90,7 +90,7 @@ def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata models`, and return the exit code."""
-    choices = assistant.model_choices()
+    choices = assistant.model_setup.list_choices()
     lines = (
         escape_text(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
     )
@@ -114,7 +114,7 @@ def _find_owner(named: str | None, assistant: Assistant) -> str:
         if not owner or not owner.isprintable():
             raise InvalidRequest(f"{named} is not an address.")
         return owner
-    owner = assistant.key_provider(assistant.settings.values.chat_model) or ""
+    owner = assistant.model_setup.key_provider(assistant.settings.values.chat_model) or ""
     if not owner:
         raise InvalidRequest(
             "The model that is set takes no key.", hint="Name a service or an address."
@@ -193,7 +193,10 @@ def change_memories(args: argparse.Namespace, assistant: Assistant, output: Outp
 
 
 def _show_instructions(assistant: Assistant, output: Output) -> int:
-    own, found = assistant.user_instructions.read(), assistant.customization.instructions()
+    own, found = (
+        assistant.customization.own_instructions.read(),
+        assistant.customization.instructions(),
+    )
     has_own = bool(own.text.strip() or own.problem)
     if found is None and not has_own:
         raise _no_instructions(assistant)

@@ -14,6 +14,7 @@ from app.config.models import (
     describe_choice,
     find_servers,
     list_models_at,
+    model_choices,
 )
 from app.config.settings_file import SettingsStore
 from app.errors import InvalidRequest, NotFound
@@ -81,7 +82,7 @@ class ModelSetup:
         limits: the context lengths that services reported when they rejected a long request.
         check: calls a model to test it.
         local: runs the models in files.
-        files: the model files that the user opened.
+        files: the file that lists the model files that the user opened.
     """
 
     def __init__(
@@ -91,11 +92,11 @@ class ModelSetup:
         limits: LearnedLimits,
         check: CheckModel,
         local: ModelRunner,
-        files: RecentModelFiles,
+        files: Path,
     ) -> None:
         self._settings, self._ledger = settings, ledger
         self._limits, self._check = limits, check
-        self._local, self._files = local, files
+        self._local, self._files = local, RecentModelFiles(files)
 
     @property
     def is_set(self) -> bool:
@@ -106,6 +107,17 @@ class ModelSetup:
         """Load the model client library in the background, if a model is configured."""
         if self.is_set:
             warm_up()
+
+    def list_choices(self) -> tuple[ModelChoice, ...]:
+        """List the models that the user can choose, and the option to use no model.
+
+        These are the configured model, the model files that the user has opened, and the models of
+        servers. If `chat.apiBase` is set, only the server at that address is queried. Otherwise,
+        the default ports of known model servers on this computer are tried. This may take two
+        seconds.
+        """
+        files = self._files.list_names()
+        return model_choices(self._settings.values, self._ledger, self._limits, files)
 
     def find_servers(self) -> tuple[FoundServer, ...]:
         """Find the model servers on this computer. This may take two seconds."""
@@ -168,9 +180,22 @@ class ModelSetup:
         """Return the provider or address whose API key a connection needs, or an empty string."""
         return describe(connection.model or "any", connection.api_base).key_provider or ""
 
+    def key_provider(self, model: str) -> str | None:
+        """Return the provider or address whose API key a model needs, or None if it needs none."""
+        return describe(model, self._settings.values.chat_api_base).key_provider
+
     def has_key(self, owner: str) -> bool:
         """Return whether the API key of a provider or address is available."""
         return bool(owner) and secrets.key_for(owner) is not None
+
+    def set_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
+        """Store the API key of a provider or address in the keyring. An empty key deletes it.
+
+        Raises:
+            NoKeyring: there is no keyring, or it is locked.
+            InvalidRequest: the key would be sent unencrypted without the user's consent.
+        """
+        secrets.save_key(owner, key, allows_plain_http=allows_plain_http)
 
     def check(self, connection: Connection, key: str, cancel: CancelToken) -> ModelCheck:
         """Test a model and its server address with a short call, before they are stored.

@@ -32,6 +32,7 @@ class UserCustomization:
     """The user's prompts, instructions, memories and hooks. Thread-safe.
 
     Attributes:
+        own_instructions: the file with the user's own instructions.
         memories: the note with the user's long-term memories.
     """
 
@@ -44,7 +45,7 @@ class UserCustomization:
         self._prompts = paths.prompts
         self._hooks = Hooks(paths.hooks)
         self._book = InstructionDecisions(paths.instructions)
-        self._own = UserTextFile(paths.user_instructions)
+        self.own_instructions = UserTextFile(paths.user_instructions)
         self.memories = MemoryNote(paths.memories)
 
     def collect(self, runs_hooks: bool, project: str | None = None) -> Customization:
@@ -54,7 +55,7 @@ class UserCustomization:
             runs_hooks: whether hooks run in this turn. If not, they are not loaded.
             project: the project whose instructions and memories are added, or None.
         """
-        own, memories = self._own.read(), self.memories.file.read()
+        own, memories = self.own_instructions.read(), self.memories.file.read()
         found, problem = self._read_accepted_instructions(None)
         noted, warnings = [own.segment()], [own.problem, problem, memories.problem]
         if found is not None and not self._is_outside(project):

@@ -5,6 +5,7 @@ the user.
 """
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
@@ -16,13 +17,13 @@ from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
 from chains.tool import Tool
 from vault.edits.journal import EditJournal, EditRun
-from vault.edits.plan import EditPlan
-from vault.edits.undo import EditHistory, NetChange, UndoneRun
 from vault.errors import EditFailed, UndoRefused
 from vault.paths import printable
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is used
     from vault.edits.editor import NoteEditor
+    from vault.edits.plan import EditPlan
+    from vault.edits.undo import EditHistory, NetChange, UndoneRun
 
 __all__ = ["NoteEdits", "UserEdits"]
 
@@ -34,6 +35,7 @@ class NoteEdits:
 
     def __init__(self, folder: Path) -> None:
         """Use the edit journal in a folder, which need not exist."""
+        self._folder = folder
         self._journal = EditJournal(folder)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}
@@ -106,7 +108,7 @@ class NoteEdits:
 
     def undo(
         self, *, run: str | None = None, edit: str | None = None, session: str | None = None
-    ) -> UndoneRun:
+    ) -> "UndoneRun":
         """Undo a single edit, an edit run (a group of edits), or the last edit run.
 
         Args:
@@ -124,7 +126,8 @@ class NoteEdits:
 
     def remove_leftovers(self) -> None:
         """Remove temporary files left by killed processes."""
-        self._history.remove_leftovers()
+        if os.path.isdir(self._folder):
+            self._history.remove_leftovers()
 
     def prune(self, sessions: Collection[str]) -> int:
         """Remove old edit runs (groups of edits) from the journal, and return their number.
@@ -141,7 +144,7 @@ class NoteEdits:
             _log.warning("The journal of edits is not pruned: %s", error)
             return 0
 
-    def _list_changes(self, run: str) -> tuple[NetChange, ...]:
+    def _list_changes(self, run: str) -> "tuple[NetChange, ...]":
         try:
             return self._history.list_net_changes(run)
         except UndoRefused as error:
@@ -149,7 +152,9 @@ class NoteEdits:
             return ()
 
     @property
-    def _history(self) -> EditHistory:
+    def _history(self) -> "EditHistory":
+        from vault.edits.undo import EditHistory
+
         return EditHistory(self._journal)
 
 
@@ -172,7 +177,7 @@ class UserEdits:
         """
         return self.apply(self._editor.plan_create(path, text))
 
-    def plan_related_link(self, path: str, to: str) -> EditPlan:
+    def plan_related_link(self, path: str, to: str) -> "EditPlan":
         """Plan to append a link to another note. Nothing is written.
 
         Args:
@@ -187,7 +192,7 @@ class UserEdits:
         links = self._vault.require().build_link_resolver()
         return self._editor.plan_related_link(path, to, links)
 
-    def apply(self, plan: EditPlan) -> str:
+    def apply(self, plan: "EditPlan") -> str:
         """Apply a planned edit, and return the id under which the edit can be undone.
 
         Raises:

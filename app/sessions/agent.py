@@ -7,14 +7,16 @@ whole chat is remembered until the program exits.
 import threading
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from app.config.settings_file import SettingsStore
 from app.customize.memory import MemoryNote
 from app.library.edits import NoteEdits
-from app.sessions.mcp import McpServers
 from chains.cancel import CancelToken
 from chains.events import Event
+from chains.ledger import LedgerPort
 from chains.mcp.server import McpServer
 from chains.request.chain import AgentLimits, AgentSetup, Chain, NotesPort
 from chains.tool import (
@@ -27,6 +29,9 @@ from chains.tool import (
     Verdict,
 )
 from chains.web.client import WebClient
+
+if TYPE_CHECKING:
+    from app.sessions.mcp import McpServers
 
 __all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]
 
@@ -62,16 +67,38 @@ class AgentBuilder:
         memories: MemoryNote,
         edits: NoteEdits,
         web: WebClient,
-        mcp: McpServers,
+        mcp_approvals: Path,
+        ledger: LedgerPort,
     ) -> None:
-        """Create a builder that rejects proposals until `connect` sets an approval port."""
+        """Create a builder that rejects proposals until `connect` sets an approval port.
+
+        Args:
+            settings: the settings.
+            memories: the note with the user's long-term memories.
+            edits: the edits that agents make to notes.
+            web: fetches web pages.
+            mcp_approvals: the folder for approvals of MCP servers, which need not exist.
+            ledger: records the calls to MCP servers.
+        """
         self.edits = edits
         self._settings = settings
-        self._memories, self._web, self._mcp = memories, web, mcp
+        self._memories, self._web = memories, web
+        self._mcp_approvals, self._ledger = mcp_approvals, ledger
+        self._mcp: McpServers | None = None
         self._lock = threading.Lock()
         self._port: ApprovalPort | None = None
         self._level: ApprovalLevel = "ask"
         self._rules: dict[str, ApprovalRules] = {}
+
+    @property
+    def mcp(self) -> "McpServers":
+        """The configured MCP servers."""
+        from app.sessions.mcp import McpServers  # only agents use them
+
+        with self._lock:
+            if self._mcp is None:
+                self._mcp = McpServers(self._settings, self._mcp_approvals, self._ledger)
+            return self._mcp
 
     def connect(self, port: ApprovalPort | None, level: ApprovalLevel = "ask") -> None:
         """Set how proposals are decided in later turns.
@@ -106,11 +133,13 @@ class AgentBuilder:
                 decision = yield from ask_person(port, request, cancel)
             return decision in ("once", "session")
 
-        return (yield from self._mcp.open_servers(ask, cancel))
+        return (yield from self.mcp.open_servers(ask, cancel))
 
     def close(self) -> None:
         """Stop the MCP servers."""
-        self._mcp.close()
+        with self._lock:
+            if self._mcp is not None:
+                self._mcp.close()
 
     def add_agent(
         self,
@@ -170,7 +199,7 @@ class AgentBuilder:
             *self.edits.build_tools(notes.root, self._list_excluded, session, scope.exclude),
             build_remember_tool((scope.memories or self._memories).propose),
             build_web_tool(self._web, cancel),
-            *self._mcp.build_tools(cancel),
+            *self.mcp.build_tools(cancel),
         )
 
     def _list_excluded(self) -> Sequence[str]:

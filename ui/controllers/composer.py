@@ -95,7 +95,7 @@ class ComposerController(QObject):
 
     def load_models(self) -> None:
         """Load the list of models in a task, because this may query a server."""
-        task = self._runner.call(self._assistant.model_choices)
+        task = self._runner.call(self._assistant.model_setup.list_choices)
         task.yielded.connect(self._on_models)
         task.failed.connect(self._on_models_failed)
         task.start()

@@ -268,7 +268,7 @@ class ErrorActionController(QObject):
         if info.key_owner:
             return info.key_owner
         model = self._session.model
-        return "" if model is None else self._assistant.key_provider(model) or ""
+        return "" if model is None else self._assistant.model_setup.key_provider(model) or ""
 
     def _turn_hooks_off(self) -> None:
         """Disable the user's hook files. Hooks of installed packages cannot be disabled here."""

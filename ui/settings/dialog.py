@@ -79,7 +79,10 @@ class SettingsDialog(QDialog):
         self.privacy = PrivacySection(assistant, runner)
         self.ledger = LedgerSection(assistant, runner)
         self.servers = ServersSection(assistant, runner, self.writer)
-        own, remembered = assistant.user_instructions, assistant.customization.memories.file
+        own, remembered = (
+            assistant.customization.own_instructions,
+            assistant.customization.memories.file,
+        )
         self.instructions = UserTextSection(own, runner, INSTRUCTIONS_WORDS)
         self.memories = UserTextSection(remembered, runner, MEMORIES_WORDS)
         for text in (self.instructions, self.memories):

@@ -80,9 +80,9 @@ class KeySection(QWidget):
 
     def _look(self) -> tuple[str, str, bool]:
         assistant = self._assistant
-        set_owner = assistant.key_provider(assistant.settings.values.chat_model) or ""
+        set_owner = assistant.model_setup.key_provider(assistant.settings.values.chat_model) or ""
         owner = self._wanted or set_owner
-        return owner, set_owner, bool(owner) and assistant.has_key(owner)
+        return owner, set_owner, bool(owner) and assistant.model_setup.has_key(owner)
 
     def _on_looked(self, answer: tuple[str, str, bool]) -> None:
         self._owner, set_owner, has_key = answer
@@ -108,7 +108,7 @@ class KeySection(QWidget):
             self._keep(self.field.text().strip())
 
     def _keep(self, key: str, *, allows_plain_http: bool = False) -> None:
-        owner, keep = self._owner, self._assistant.set_key
+        owner, keep = self._owner, self._assistant.model_setup.set_key
         self._saves.ask(lambda: keep(owner, key, allows_plain_http=allows_plain_http), now=True)
 
     def _on_test(self) -> None:

@@ -35,7 +35,7 @@ class ServersSection(QWidget):
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, writer: SettingsWriter) -> None:
         super().__init__()
-        self._mcp, self._runner, self._writer = assistant.mcp, runner, writer
+        self._mcp, self._runner, self._writer = assistant.agents.mcp, runner, writer
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self._show_servers)
         self._lists.failed.connect(self._on_failed)

@@ -131,7 +131,7 @@ class PrivacySection(QWidget):
 
     def refresh(self) -> None:
         """Check where the model runs, and update the explanation accordingly."""
-        self._asks.ask(self._assistant.model_choices, now=True)
+        self._asks.ask(self._assistant.model_setup.list_choices, now=True)
 
     def _on_choices(self, choices: Sequence[ModelChoice]) -> None:
         chosen = next((choice for choice in choices if choice.is_set), None)

@@ -306,7 +306,7 @@ def test_without_a_keyring_the_key_is_refused_in_words(
     said = [label.text() for label in keys.findChildren(QLabel)]
     assert any("keyring" in text for text in said)
     assert "sk-secret" not in " ".join(said)
-    assert not assistant.has_key("openai")
+    assert not assistant.model_setup.has_key("openai")
 
 
 def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
@@ -327,14 +327,14 @@ def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
     assert "whoever is on the way there can read the key" in keys.state.text()
     assert keys.refuse.isVisible()
     assert not keys.save.isVisible()
-    assert not assistant.has_key(owner)
+    assert not assistant.model_setup.has_key(owner)
     qtbot.mouseClick(keys.refuse, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not keys.refuse.isVisible())
     assert keys.field.text() == ""
-    assert not assistant.has_key(owner)
+    assert not assistant.model_setup.has_key(owner)
     enter(qtbot, keys.field, "sk-secret")
     qtbot.mouseClick(keys.agree, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: assistant.has_key(owner))
+    qtbot.waitUntil(lambda: assistant.model_setup.has_key(owner))
     qtbot.waitUntil(lambda: "There is a key." in keys.state.text())
 
 

@@ -74,7 +74,7 @@ def test_a_server_is_added_tested_after_a_question_and_removed(
     assert button_named(row, "Test leaves").hasFocus()
     assert count_starts(tmp_path) == 1
     qtbot.waitUntil(lambda: widgets.find_faults(dialog) == [])  # the row is laid out anew
-    assert [known for _, known in assistant.mcp.list_servers()] == [True]
+    assert [known for _, known in assistant.agents.mcp.list_servers()] == [True]
     click_button(dialog, "Remove leaves")
     qtbot.waitUntil(lambda: dialog.servers.rows == [])
     assert assistant.settings.get("mcp.servers") == {}
@@ -90,7 +90,7 @@ def test_a_refused_start_starts_nothing(
     QTest.keyClick(button_named(row, "Don't start"), Qt.Key.Key_Space)
     assert row.state.text().startswith("Not approved yet.")
     assert button_named(row, "Test leaves").hasFocus()
-    assert (count_starts(tmp_path), assistant.mcp.list_servers()[0][1]) == (0, False)
+    assert (count_starts(tmp_path), assistant.agents.mcp.list_servers()[0][1]) == (0, False)
 
 
 def test_a_command_that_does_not_exist_is_named(

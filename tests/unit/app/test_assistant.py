@@ -341,7 +341,7 @@ def test_a_preview_over_the_budget_has_the_table(assistant: Assistant) -> None:
 def test_models_are_none_the_one_that_is_set_and_those_served(
     assistant: Assistant, server: ModelServer
 ) -> None:
-    names = {choice.name: choice for choice in assistant.model_choices()}
+    names = {choice.name: choice for choice in assistant.model_setup.list_choices()}
     assert list(names) == ["extractive", "gpt-4o", "scripted"]
     assert names["gpt-4o"].is_set
     assert {choice.where for choice in names.values()} == {"this computer"}
@@ -350,14 +350,14 @@ def test_models_are_none_the_one_that_is_set_and_those_served(
 def test_a_service_has_its_key_and_a_server_of_ones_own_the_one_for_its_address(
     assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert assistant.key_provider("openai/gpt-4o") == "openai"
-    assert assistant.key_provider("extractive") is None
-    assert not assistant.has_key("openai")
+    assert assistant.model_setup.key_provider("openai/gpt-4o") == "openai"
+    assert assistant.model_setup.key_provider("extractive") is None
+    assert not assistant.model_setup.has_key("openai")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-something-long")
-    assert assistant.has_key("openai")
+    assert assistant.model_setup.has_key("openai")
     assistant.settings.set("chat.apiBase", "http://127.0.0.1:1/v1")
-    assert assistant.key_provider("openai/gpt-4o") == "http://127.0.0.1:1"
-    assert not assistant.has_key("http://127.0.0.1:1")
+    assert assistant.model_setup.key_provider("openai/gpt-4o") == "http://127.0.0.1:1"
+    assert not assistant.model_setup.has_key("http://127.0.0.1:1")
 
 
 def test_what_is_attached_is_sent_whole_and_then_carried_forward(

@@ -111,7 +111,7 @@ class VersionsController(QObject):
         self._writers[item.entry] = item.model
         self._dialog.open_for(self._name_answer(item), self._build(item))
         self._show_choices()
-        self._models.ask(self._assistant.model_choices, now=True)
+        self._models.ask(self._assistant.model_setup.list_choices, now=True)
         others = [entry for entry in item.siblings if entry != item.entry]
         if others:
             self._read(others[-1], self._on_other)

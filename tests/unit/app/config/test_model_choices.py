@@ -107,7 +107,7 @@ def test_a_limit_that_a_server_names_is_remembered(reading: Assistant, server: M
     with pytest.raises(TurnFailed):
         ask(reading, "Where is the barrel?", mode="chat")
     assert reading.preview(None, "Where?", "vault")["model_limit"] == 6_000
-    choice = next(one for one in reading.model_choices() if one.name == "scripted")
+    choice = next(one for one in reading.model_setup.list_choices() if one.name == "scripted")
     assert choice.input_limit == 6_000
     reading.settings.set("chat.localContext", 9_000)
     assert reading.preview(None, "Where?", "vault")["model_limit"] == 9_000
