@@ -8,18 +8,21 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault.embedder import Embedder
 from vault.embedding_versions import Embedders
 from vault.errors import EmbedderFailed, IndexUnusable, VaultError
 from vault.exclude.obsidian import read_settings
 from vault.indexing.contents import IndexContents
-from vault.indexing.indexer import CancelCheck, Indexer
-from vault.indexing.machine_load import MachineLoad
-from vault.indexing.progress import IndexReport, ProgressCallback, call_when_read
+from vault.indexing.progress import (
+    CancelCheck,
+    IndexReport,
+    ProgressCallback,
+    call_when_read,
+)
 from vault.indexing.status import HealthCheck, IndexStatus, read_status
 from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
-from vault.indexing.watcher import Watcher
 from vault.open_index import IndexHandle, retry_when_damaged
 from vault.options import IndexOptions
 from vault.records import NoteState, Records
@@ -29,11 +32,13 @@ from vault.search.explain import why_not
 from vault.search.hits import Hit, SearchResult
 from vault.search.listing import list_notes
 from vault.search.passages import Passages
-from vault.search.related import RelatedNote, find_related_notes
 from vault.search.rerank import Reranker
 from vault.search.scope import Covers
 from vault.search.selftest import SelfTest, run_self_test
 from vault.search.staleness import StalenessFilter
+
+if TYPE_CHECKING:
+    from vault.indexing.watcher import Watcher
 
 __all__ = ["NoteState", "VaultIndex"]
 
@@ -127,6 +132,8 @@ class VaultIndex(IndexContents):
         only: Collection[str] | None,
         fills_store: bool,
     ) -> IndexReport:
+        from vault.indexing.indexer import Indexer  # a search does without it
+
         catalog, store = self._handle.own()
         store.use(self._options().server)
         embedder, failure = self._embedders.find_chosen_or_used(self._options().model, catalog)
@@ -176,6 +183,9 @@ class VaultIndex(IndexContents):
             on_failure: called when a change could not be indexed. It is retried with the next
                 change.
         """
+        from vault.indexing.machine_load import MachineLoad
+        from vault.indexing.watcher import Watcher
+
         update = partial(self.update, is_background=True, fills_store=False)
 
         def index_changes(paths: Collection[str] | None) -> None:
@@ -305,17 +315,6 @@ class VaultIndex(IndexContents):
         with self._idle.pause(), suppress(EmbedderFailed):
             return self._embedders.measure_cosines(opened.catalog, query, texts)
         return ()
-
-    @retry_when_damaged
-    def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes that are most similar to a note or linked to it.
-
-        Only stored vectors are compared, so no model is loaded.
-        """
-        if (opened := self._handle.open()) is None:
-            return []
-        folder = read_settings(self.root).attachment_folder
-        return find_related_notes(opened.catalog, opened.find_nearest, path, k, folder)
 
     @retry_when_damaged
     def why_not(

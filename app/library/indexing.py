@@ -15,8 +15,7 @@ from chains.cancel import CancelToken
 from chains.events import IndexProgressed, Step
 from vault.errors import VaultError
 from vault.index import VaultIndex
-from vault.indexing.indexer import IndexProgress, IndexReport
-from vault.indexing.progress import READING
+from vault.indexing.progress import READING, IndexProgress, IndexReport
 
 __all__ = ["AnswerUpdates", "IndexListener"]
 

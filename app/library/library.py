@@ -18,7 +18,7 @@ from context.layers import Segment
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VaultError, VectorStoreFailed
 from vault.index import NoteState, VaultIndex
-from vault.indexing.indexer import IndexProgress, IndexReport
+from vault.indexing.progress import IndexProgress, IndexReport
 from vault.indexing.relocate import take_over_index
 from vault.indexing.status import IndexStatus
 from vault.notes.links import LinkResolver

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, TurnFailed
@@ -36,7 +36,6 @@ from chains.concurrency import call
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.models import EXTRACTIVE
 from chains.request.request import TurnContext, TurnRequest
-from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.continuation import find_broken_answer
@@ -47,6 +46,9 @@ from context.history.replay import replay_path
 from context.history.turns import Turn, list_turns
 from context.log.entries import MessageEntry
 from context.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from chains.retrieval.map_reduce_plan import ReadingCost
 
 __all__ = ["AskRequest", "PinRoom", "TurnRunner"]
 
@@ -185,7 +187,7 @@ class TurnRunner:
         turn = self._builder.build_turn(request, changes)
         return preview(self._builder.build_chain(turn.mode, request.project), turn, chat)
 
-    def estimate_reading(self, chat: Session | None, request: AskRequest) -> ReadingCost | None:
+    def estimate_reading(self, chat: Session | None, request: AskRequest) -> "ReadingCost | None":
         """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         No model is called.

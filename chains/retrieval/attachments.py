@@ -7,7 +7,7 @@ Source: the design document "Token Budget Enforcement", section "Turn-Time Compa
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chains.concurrency import call
 from chains.errors import CannotRead
@@ -24,19 +24,16 @@ from chains.retrieval.excerpts import (
     estimate_excerpts,
     find_large_attachments,
 )
-from chains.retrieval.map_reduce import MapReduceResult, map_reduce
-from chains.retrieval.map_reduce_plan import (
-    MapReducePlan,
-    MapReduceSetup,
-    ReadingCost,
-    plan_map_reduce,
-)
 from context.assemble.request import make_preamble
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.envelope import System
 from context.layers import Layer, Segment
 from context.messages import Message
 from context.tokens import count_message, count_segment
+
+if TYPE_CHECKING:  # reading attachments in full is rare
+    from chains.retrieval.map_reduce import MapReduceResult
+    from chains.retrieval.map_reduce_plan import MapReducePlan, ReadingCost
 
 __all__ = [
     "FittedAttachments",
@@ -67,7 +64,7 @@ class FittedAttachments:
     attached: tuple[Segment, ...] = ()
     unsent: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
-    read: MapReduceResult | None = None
+    read: "MapReduceResult | None" = None
 
 
 def fit_attachments(
@@ -90,14 +87,8 @@ def fit_attachments(
         plan = call(lambda: _plan(context), context.cancel)
     if plan is None:
         fitted = _fit_by_search(context, retrieved)
-    elif request.dry_run:
-        cost = plan.measure_cost(context.model).to_dict() | {"done": None}
-        searched = _fit_by_search(context, retrieved)
-        read = MapReduceResult(searched.attached, cost)
-        fitted = replace(searched, warnings=(_NOT_READ,), read=read)
     else:
-        read = yield from map_reduce(context, plan)
-        fitted = FittedAttachments(read.attached, request.unsent, read.warnings, read)
+        fitted = yield from _read_whole(context, plan, retrieved)
     yield from map(Warned, fitted.warnings)
     return fitted
 
@@ -143,7 +134,7 @@ def explain_blindness(model: ModelInfo) -> str:
     return f"The model {model.name} does not see images."
 
 
-def measure_reading_cost(context: TurnContext) -> ReadingCost | None:
+def measure_reading_cost(context: TurnContext) -> "ReadingCost | None":
     """Return the maximum cost of reading the attachments in full, or None if all of them fit.
 
     No model is called.
@@ -153,6 +144,21 @@ def measure_reading_cost(context: TurnContext) -> ReadingCost | None:
     """
     plan = _plan(context)
     return None if plan is None else plan.measure_cost(context.model)
+
+
+def _read_whole(
+    context: TurnContext, plan: "MapReducePlan", retrieved: Sequence[Segment]
+) -> Generator[Event, None, FittedAttachments]:
+    """Let the model read large attachments part by part. In a dry run, compute only the cost."""
+    from chains.retrieval.map_reduce import MapReduceResult, map_reduce
+
+    if context.request.dry_run:
+        cost = plan.measure_cost(context.model).to_dict() | {"done": None}
+        searched = _fit_by_search(context, retrieved)
+        read = MapReduceResult(searched.attached, cost)
+        return replace(searched, warnings=(_NOT_READ,), read=read)
+    read = yield from map_reduce(context, plan)
+    return FittedAttachments(read.attached, context.request.unsent, read.warnings, read)
 
 
 def _fit_by_search(context: TurnContext, retrieved: Sequence[Segment]) -> FittedAttachments:
@@ -180,13 +186,15 @@ def _search_within(
     return choose_excerpts(attached, question, budget, context.counter, within)
 
 
-def _plan(context: TurnContext) -> MapReducePlan | None:
+def _plan(context: TurnContext) -> "MapReducePlan | None":
     """Plan how a model reads large attachments part by part, or return None if all attachments fit.
 
     Raises:
         CannotRead: no model is set, the token budget is too small, or there would be too many
             calls.
     """
+    from chains.retrieval.map_reduce_plan import MapReduceSetup, plan_map_reduce
+
     budget, request, counter = _measure_budget(context), context.request, context.counter
     if context.chain.search is not None:
         budget = replace(budget, share=budget.share - _measure_passages_share(context))

@@ -24,6 +24,7 @@ from chains.request.chain import AgentSetup
 from chains.request.deferral import build_promotion
 from chains.request.draft import PreparedTurn, prepare_step
 from chains.request.request import TurnContext
+from chains.request.session import SessionPort
 from chains.tool import Proposal
 from chains.tools.context_tools import (
     COMPACT_CONTEXT,
@@ -39,13 +40,14 @@ from chains.tools.context_tools import (
 from chains.tools.listing_tools import LISTING_TOOLS, build_listing_tools
 from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_tools
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
-from chains.tools.registry import ToolOutcome, ToolRegistry, ToolRun
+from chains.tools.registry import KIND, ToolOutcome, ToolRegistry, ToolRun
 from chains.tools.schema import parse_arguments
 from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request
-from chains.turn.continuation import list_read_sources
 from chains.turn.hooks import run_result_hooks
+from context.history.turns import list_turns
+from context.layers import Segment
 from context.log.entries import MessageEntry
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 
@@ -77,7 +79,7 @@ class AgentLoop:
         self._session = context.session
         self._limits, self._clock = agent.limits, agent.clock
         is_continued = context.request.is_continued
-        read_before = list_read_sources(context.session) if is_continued else ()
+        read_before = _list_read_sources(context.session) if is_continued else ()
         self._sources = NumberedSources((*first.request.segments, *read_before))
         number = self._sources.number
         known = context.customization.instructions
@@ -324,3 +326,11 @@ def _summarise_call(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
         "status": ended.status,
         "ref_id": ended.ref_id,
     }
+
+
+def _list_read_sources(session: SessionPort) -> tuple[Segment, ...]:
+    """Return the sources that the tools of the last turn have read so far."""
+    turns = list_turns(session.path())
+    ids = set(turns[-1].entry_ids) if turns else set()
+    runs = (ToolRun.from_entry(one) for one in session.custom(KIND) if one.parent_id in ids)
+    return tuple(source for run in runs if run is not None for source in run.sources)

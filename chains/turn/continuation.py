@@ -11,10 +11,8 @@ from functools import reduce
 from typing import Final
 
 from chains.request.session import SessionPort
-from chains.tools.registry import KIND, ToolRun
 from context.history.tool_pairing import is_final
-from context.history.turns import CONTINUATION, Turn, TurnEntry, is_continuation, list_turns
-from context.layers import Segment
+from context.history.turns import CONTINUATION, TurnEntry, is_continuation, list_turns
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
 from context.messages import Message
 
@@ -24,7 +22,6 @@ __all__ = [
     "group_answers",
     "join_answer",
     "join_answers",
-    "list_read_sources",
     "store_continuation",
     "sum_seconds",
 ]
@@ -124,14 +121,6 @@ def sum_seconds(work: Sequence[MessageEntry]) -> float | None:
     """Return the duration of one answer with all its continuations, or None if it is unknown."""
     known = [entry.seconds for entry in work if is_final(entry.message) and entry.seconds]
     return round(sum(known), 3) if known and is_final(work[-1].message) else work[-1].seconds
-
-
-def list_read_sources(session: SessionPort) -> tuple[Segment, ...]:
-    """Return the sources that the tools of the last turn have read so far."""
-    turns: tuple[Turn, ...] = list_turns(session.path())
-    ids = set(turns[-1].entry_ids) if turns else set()
-    runs = (ToolRun.from_entry(one) for one in session.custom(KIND) if one.parent_id in ids)
-    return tuple(source for run in runs if run is not None for source in run.sources)
 
 
 def _is_whole(last: MessageEntry) -> bool:

@@ -5,15 +5,17 @@ the message stays unchanged. Hooks that change whole requests run in `context.pi
 """
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chains.request.draft import DraftedTurn
 from chains.request.request import TurnRequest
 from chains.request.session import SessionPort
-from chains.tools.registry import ToolOutcome
 from context.hooks import CustomMessage, HookRegistry
 from context.log.entries import CustomMessageEntry, Entry
 from context.messages import Message, ToolCallPart, ToolResultPart
+
+if TYPE_CHECKING:
+    from chains.tools.registry import ToolOutcome
 
 __all__ = [
     "StartHooksResult",
@@ -82,8 +84,8 @@ def run_answer_hooks(
 
 
 def run_result_hooks(
-    call: ToolCallPart, outcome: ToolOutcome, hooks: HookRegistry | None
-) -> tuple[ToolOutcome, tuple[str, ...]]:
+    call: ToolCallPart, outcome: "ToolOutcome", hooks: HookRegistry | None
+) -> "tuple[ToolOutcome, tuple[str, ...]]":
     """Run the message hooks on a tool result. Return the new result, and any problems."""
     if hooks is None:
         return outcome, ()

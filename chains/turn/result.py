@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chains.citations.check import CitationReport
 from chains.citations.sources import name_share
@@ -18,10 +19,12 @@ from chains.models import EXTRACTIVE
 from chains.request.draft import run_end_hooks
 from chains.request.request import TurnContext
 from chains.request.usage import sum_usage
-from chains.retrieval.map_reduce import MapReduceResult
 from chains.turn.answer import TurnAnswer
 from chains.turn.compact import compact_at_end
 from context.report.report import ContextReport
+
+if TYPE_CHECKING:
+    from chains.retrieval.map_reduce import MapReduceResult
 
 __all__ = ["build_dry_result", "build_result", "end_turn"]
 
@@ -48,7 +51,7 @@ def build_result(
     context: TurnContext,
     answer: TurnAnswer,
     checked: CitationReport,
-    read: MapReduceResult | None = None,
+    read: "MapReduceResult | None" = None,
 ) -> AskResult:
     """Build the result of a turn.
 
@@ -99,7 +102,7 @@ def _warn_of_citations(
 
 
 def build_dry_result(
-    context: TurnContext, report: ContextReport, read: MapReduceResult | None = None
+    context: TurnContext, report: ContextReport, read: "MapReduceResult | None" = None
 ) -> AskResult:
     """Build the result of a dry run. It contains no answer."""
     session, request = context.session, context.request

@@ -5,6 +5,7 @@ The user message is stored before any other step, and every message is stored be
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from chains.cancel import CancelToken
 from chains.citations.sources import check_answer
@@ -32,7 +33,6 @@ from chains.retrieval.attachments import (
     fit_attachments,
     measure_reading_cost,
 )
-from chains.retrieval.map_reduce_plan import ReadingCost
 from chains.retrieval.retrieve import RetrievalResult, retrieve
 from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.compact import (
@@ -56,6 +56,9 @@ from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
 from context.log.entries import Entry
 from context.report.warnings import warn_of_attachments
+
+if TYPE_CHECKING:
+    from chains.retrieval.map_reduce_plan import ReadingCost
 
 __all__ = [
     "compact_on_request",
@@ -256,7 +259,7 @@ def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Prepare
 
 def measure_reading(
     chain: Chain, request: TurnRequest, session: SessionPort | None
-) -> ReadingCost | None:
+) -> "ReadingCost | None":
     """Return the maximum cost of reading the attachments in full, or None if all of them fit.
 
     No model is called.

@@ -5,7 +5,6 @@ the host name in the request and in TLS. Compression is not accepted, since a co
 expand without limit. No cookies, keys or referrers are sent.
 """
 
-import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
-from chains.event_loop import get_event_loop
 from chains.ledger import LedgerPort, OutgoingCall
 from chains.web.urls import (
     IPRule,
@@ -27,6 +25,8 @@ from chains.web.urls import (
 )
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     import httpx
 
     from chains.web.urls import IPAddress
@@ -117,6 +117,8 @@ class WebClient:
             RedirectedElsewhere: the page redirects to another host, and `stays_on_host` is true.
             Cancelled: the token was cancelled.
         """
+        from chains.event_loop import get_event_loop
+
         url = self.check_address(address)
         try:
             loop = get_event_loop()
@@ -191,7 +193,7 @@ class WebClient:
 
 
 @cache
-def _load_certificates() -> ssl.SSLContext:
+def _load_certificates() -> "SSLContext":
     import httpx
 
     return httpx.create_ssl_context()

@@ -12,6 +12,7 @@ from vault.indexing.status import is_mending
 from vault.notes.links import LinkResolver
 from vault.open_index import IndexHandle, retry_when_damaged
 from vault.records import NoteState, Records
+from vault.search.related import RelatedNote, find_related_notes
 
 __all__ = ["IndexContents"]
 
@@ -91,6 +92,17 @@ class IndexContents:
         if records is None:
             return frozenset()
         return filter_allowed(self.root, records.find_files(paths), self.exclude)
+
+    @retry_when_damaged
+    def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
+        """Return the `k` notes that are most similar to a note or linked to it.
+
+        Only stored vectors are compared, so no model is loaded.
+        """
+        if (opened := self._handle.open()) is None:
+            return []
+        folder = read_settings(self.root).attachment_folder
+        return find_related_notes(opened.catalog, opened.find_nearest, path, k, folder)
 
     def _open_records(self) -> Records | None:
         opened = self._handle.open()
