@@ -103,13 +103,9 @@ class LiteLLMModel:
         self, built: WireRequest, record: ModelCallRecord, cancel: CancelToken
     ) -> Iterator[ModelEvent]:
         calls: list[WireCall] = []
-
-        def produce(emit: Emit[ModelEvent]) -> None:
-            self._call(built, record, calls.append, emit)
-
         has_text = False
         try:
-            for event in iterate(produce, cancel):
+            for event in iterate(partial(self._call, built, record, calls.append), cancel):
                 has_text = has_text or isinstance(event, ModelText)
                 yield event
         except (ModelError, ContextOverflow) as error:

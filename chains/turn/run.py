@@ -216,10 +216,10 @@ def _announce(turn: PreparedTurn) -> Iterator[Event]:
 def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, TurnAnswer]:
     agent = context.chain.agent
     if agent is None:
-        return (yield from AnswerStream(context, turn).stream())
+        return AnswerStream(context, turn).stream()
     from chains.turn.agent import AgentLoop  # with all tools, which other modes do without
 
-    return (yield from AgentLoop(context, agent, turn).run())
+    return AgentLoop(context, agent, turn).run()
 
 
 def _join_broken(broken: BrokenAnswer | None, answer: TurnAnswer) -> TurnAnswer:

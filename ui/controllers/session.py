@@ -220,9 +220,9 @@ class SessionController(QObject):
         task = self._runner.stream(start)
         turn = ChatTurn(request, session, self._view if is_open else 0, task, self)
         self._turns.append(turn)
-        task.yielded.connect(self._on_event)
-        task.failed.connect(self._on_failed)
-        task.finished.connect(self._on_finished)
+        task.yielded.connect(partial(self.take_event, turn))
+        task.failed.connect(partial(self._on_failed, turn))
+        task.finished.connect(partial(self._on_finished, turn))
         if is_open:
             self._show_start(turn)
             self.turn_begun.emit(turn)
@@ -253,13 +253,6 @@ class SessionController(QObject):
 
     def _is_followed(self, turn: ChatTurn) -> bool:
         return turn.view == self._view
-
-    def _turn_of_sender(self) -> ChatTurn:
-        sender = self.sender()
-        return next(turn for turn in self._turns if turn.task is sender)
-
-    def _on_event(self, event: object) -> None:
-        self.take_event(self._turn_of_sender(), event)
 
     def take_event(self, turn: ChatTurn, event: object) -> None:
         """Show an event of a turn if its chat is open, then emit `event_arrived`."""
@@ -308,15 +301,13 @@ class SessionController(QObject):
             step = turn.count_down(self._step)
             self._transcript.live.show_step(step, monotonic() - turn.started_s)
 
-    def _on_failed(self, error: Exception) -> None:
-        turn = self._turn_of_sender()
+    def _on_failed(self, turn: ChatTurn, error: Exception) -> None:
         is_open = self.is_open(turn)
         turn.record_failure(error)
         if is_open:
             self.session = self.session or turn.session
 
-    def _on_finished(self) -> None:
-        turn = self._turn_of_sender()
+    def _on_finished(self, turn: ChatTurn) -> None:
         is_open = self.is_open(turn)
         self._turns.remove(turn)
         if is_open:
