@@ -6,6 +6,7 @@ text shown. Each decision is stored in a small file that is named after the text
 """
 
 import logging
+import os
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,13 +114,15 @@ class InstructionDecisions:
         Raises:
             NoteUnreadable: the file cannot be read as text.
         """
+        if not os.path.lexists(library.root / path):
+            return None  # as in most vaults, whose exclude rules then need not be read for it
         try:
             note = library.read_allowed(path)
         except (NoteExcluded, UnsafePath):
             return None
         except NoteUnreadable:
             if not (library.root / path).exists():
-                return None
+                return None  # a link to nothing, or the file was deleted meanwhile
             raise
         if not note.text.strip():
             return None

@@ -195,9 +195,10 @@ class Session:
     def recall_counts(self, counter: Callable[[], TokenCounter]) -> None:
         """Restore the stored token counts of the active branch.
 
-        Args:
-            counter: returns the token counter. It is called only if counts are stored.
+        `counter` returns the token counter. It is called only if counts are stored.
         """
+        if _find_last_compaction(self.path()) is None:
+            return  # only counts of the messages before a compaction are stored
         nothing: Snapshot = {}
         problem = f"The chat {self.id} is counted anew"
         if snapshot := self._use_state(lambda: self._state.snapshot(self.id), nothing, problem):
@@ -236,7 +237,7 @@ class Session:
         said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
         answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
         kept_turns = partial(self._state.kept_turns, self.id)
-        sent = answered & self._use_state(kept_turns, frozenset[str](), _NOT_LOOKED_UP)
+        sent = answered and answered & self._use_state(kept_turns, frozenset[str](), _NOT_LOOKED_UP)
         last = next((turn for turn in reversed(turn_ids(self.path())) if turn in sent), None)
         kept = None if last is None else self.kept_request(last)
         return None if kept is None else kept.body

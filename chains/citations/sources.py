@@ -57,8 +57,10 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
             from them need no source.
     """
     report = check_citations(answer, sources, question)
+    if parse_answer(answer).numbers:
+        return report
     numbered = [_Passage(source) for source in sources if source.number and not source.derived]
-    if not numbered or parse_answer(answer).numbers:
+    if not numbered:
         return report
     asked = frozenset(_split_words(question))
     spans = locate_sentences(answer)[:MOST_SENTENCES]
