@@ -6,6 +6,7 @@ Only the standard library is imported, so that `--version` and `--help` are fast
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 __all__ = [
@@ -27,7 +28,21 @@ Verbs = argparse._SubParsersAction
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """The argument parser of `strata` and of each verb."""
+    """The argument parser of `strata` and of each verb.
+
+    Attributes:
+        define: adds the arguments of a verb when the verb is parsed, since the other verbs of a
+            command line need none. None if they are added already.
+    """
+
+    define: "Define | None" = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, after those of the verb have been defined."""
+        define, self.define = self.define, None
+        if define is not None:
+            define(self)
+        return super().parse_known_args(args, namespace)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments, accepting `--set` and `--vault` before or after the verb."""
@@ -53,6 +68,9 @@ class ArgumentParser(argparse.ArgumentParser):
         except (AttributeError, OSError):
             if stream is sys.stdout:
                 raise SystemExit(1) from None
+
+
+Define = Callable[[ArgumentParser], object]
 
 
 def parse_value(text: str) -> Any:
@@ -104,29 +122,63 @@ def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
     )
 
 
-def add_verb(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> argparse.ArgumentParser:
-    """Add a verb with the common options, and return its parser. `about` is its help text."""
-    found = verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
-    found.allow_abbrev = False
-    add_globals(found, "late")
-    found.add_argument("--json", action="store_true", help="print one JSON document")
+def add_verb(
+    verbs: "Verbs[ArgumentParser]",
+    name: str,
+    about: str,
+    define: Define | None = None,
+    *,
+    prints_json: bool | None = None,
+) -> ArgumentParser:
+    """Add a verb with the common options, and return its parser.
+
+    Args:
+        verbs: the `argparse` subparsers object to add the verb to.
+        name: the name of the verb.
+        about: the help text of the verb.
+        define: adds the verb's own arguments when the verb is parsed. If None, the caller adds them
+            to the returned parser.
+        prints_json: whether the verb prints JSON, or None if an option chooses that.
+    """
+    described = f"{about[0].upper()}{about[1:]}."
+    found = verbs.add_parser(name, help=about, description=described, allow_abbrev=False)
+
+    def define_all(verb: ArgumentParser) -> None:
+        add_globals(verb, "late")
+        if prints_json is None:
+            verb.add_argument("--json", action="store_true", help="print one JSON document")
+        else:
+            verb.set_defaults(json=prints_json)
+        if define is not None:
+            define(verb)
+
+    if define is None:
+        define_all(found)
+    else:
+        found.define = define_all
     return found
 
 
-def add_group(verbs: "Verbs[ArgumentParser]", name: str, about: str) -> "Verbs[ArgumentParser]":
+def add_group(
+    verbs: "Verbs[ArgumentParser]",
+    name: str,
+    about: str,
+    add_actions: "Callable[[Verbs[ArgumentParser]], object]",
+) -> None:
     """Add a verb with subcommands.
 
     Args:
         verbs: the `argparse` subparsers object to add the verb to.
         name: the name of the verb.
         about: the help text of the verb.
-
-    Returns:
-        The subparsers object for the subcommands.
+        add_actions: adds the subcommands to the subparsers object of the verb.
     """
-    found = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-    add_globals(found, "middle")
-    return found.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    def define(verb: ArgumentParser) -> None:
+        add_globals(verb, "middle")
+        add_actions(verb.add_subparsers(dest="action", metavar="ACTION", required=True))
+
+    verbs.add_parser(name, help=about, description=about, allow_abbrev=False).define = define
 
 
 class _Version(argparse.Action):

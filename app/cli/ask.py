@@ -8,7 +8,6 @@ from contextlib import redirect_stdout
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.approvals import connect_approvals, format_proposal
 from app.cli.escape import EscapingStream, escape_text
 from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
@@ -59,7 +58,10 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         from app.cli.settings import ask_about_instructions
 
         ask_about_instructions(assistant, _find_project(args, assistant))
-    connect_approvals(args, assistant)
+    if args.mode == "agent":
+        from app.cli.approvals import connect_approvals
+
+        connect_approvals(args, assistant)
     printer = TurnPrinter(output, args.dry_run)
     # The output of hooks goes to standard error, so that standard output has the answer only.
     with Interruptible() as run, redirect_stdout(sys.stderr):
@@ -100,6 +102,8 @@ class TurnPrinter:
                 self._end_text()
                 self._line.show(cli_text.call(event))
             case ApprovalRequested():
+                from app.cli.approvals import format_proposal
+
                 self._end_text()
                 self._line.clear()
                 sys.stderr.write("".join(f"{line}\n" for line in format_proposal(event)))

@@ -97,24 +97,34 @@ def build_parser() -> argparse.ArgumentParser:
     add_version(found)
     add_globals(found, "early")
     verbs = found.add_subparsers(dest="verb", metavar="COMMAND")
-    _add_index(verbs)
-    _add_search(verbs)
-    _add_related(verbs)
-    _add_ask(verbs)
-    _add_context(verbs)
-    _add_compact(verbs)
-    _add_settings(verbs)
+    add_verb(verbs, "index", "bring the index of a folder of notes up to date", _define_index)
+    add_verb(verbs, "search", "find passages by words and by meaning", _define_search)
+    add_verb(
+        verbs, "related", "list the notes near a note, in meaning or by a link", _define_related
+    )
+    add_verb(verbs, "ask", "answer a question, citing the notes it rests on", _define_ask)
+    add_verb(verbs, "context", "show what the model saw, or would see next", _define_context)
+    add_verb(
+        verbs, "compact", "replace all but the last turn of a chat by a summary", _define_compact
+    )
+    add_group(verbs, "settings", "read and change the settings", _add_settings)
     add_verb(verbs, "models", "list the models to choose from, also of servers on this computer")
-    _add_keys(verbs)
-    _add_sessions(verbs)
-    _add_instructions(verbs)
-    _add_memory(verbs)
-    _add_undo(verbs)
+    about = "enter and remove keys of services and servers, kept in the system's keyring"
+    add_group(verbs, "keys", about, _add_keys)
+    about = "list, search, read, copy, rename, pin, archive and delete the chats"
+    add_group(verbs, "sessions", about, _add_sessions)
+    about = "show the instructions for models, and decide about the AGENTS.md of the notes"
+    add_group(verbs, "instructions", about, _add_instructions)
+    about = "list, edit and forget what models remember in all chats"
+    add_group(verbs, "memory", about, _add_memory)
+    add_verb(verbs, "undo", "undo the edits of notes that a model made", _define_undo)
     add_verb(verbs, "ledger", "list every call that left Strata, and the notes in it")
     add_verb(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
     add_verb(verbs, "doctor", "check that everything Strata needs is in order")
-    _add_rpc(verbs)
-    _add_mcp(verbs)
+    about = "serve another program: requests on standard input, one JSON object a line"
+    add_verb(verbs, "rpc", about, prints_json=True)
+    about = "let other programs search and read the notes, as an MCP server over standard input"
+    add_verb(verbs, "mcp", about, prints_json=False)  # standard output has the protocol only
     return found
 
 
@@ -153,34 +163,32 @@ def _require_display() -> None:
         )
 
 
-def _add_index(verbs: "Verbs[ArgumentParser]") -> None:
-    found = add_verb(verbs, "index", "bring the index of a folder of notes up to date")
-    found.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
-    again = found.add_mutually_exclusive_group()
+def _define_index(verb: ArgumentParser) -> None:
+    verb.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
+    again = verb.add_mutually_exclusive_group()
     again.add_argument("--retry", action="store_true", help="look again at notes that failed")
     again.add_argument(
         "--rebuild", action="store_true", help="throw the index away and make it from the notes"
     )
 
 
-def _add_search(verbs: "Verbs[ArgumentParser]") -> None:
-    found = add_verb(verbs, "search", "find passages by words and by meaning")
-    found.add_argument("query", metavar="QUERY")
-    found.add_argument(
+def _define_search(verb: ArgumentParser) -> None:
+    verb.add_argument("query", metavar="QUERY")
+    verb.add_argument(
         "-k", type=_parse_count, metavar="N", help="how many passages, or notes a page"
     )
-    found.add_argument(
+    verb.add_argument(
         "--all", action="store_true", help="list every note that fits, one line each, in pages"
     )
-    found.add_argument(
+    verb.add_argument(
         "--offset",
         type=_parse_offset,
         metavar="N",
         default=0,
         help="with --all: go on behind so many",
     )
-    _add_project(found)
-    found.add_argument("--why-not", metavar="PATH", help="say why this note is not among them")
+    _add_project(verb)
+    verb.add_argument("--why-not", metavar="PATH", help="say why this note is not among them")
 
 
 def _add_project(parser: argparse.ArgumentParser) -> None:
@@ -191,34 +199,32 @@ def _add_project(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_related(verbs: "Verbs[ArgumentParser]") -> None:
-    found = add_verb(verbs, "related", "list the notes near a note, in meaning or by a link")
-    found.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
-    found.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
+def _define_related(verb: ArgumentParser) -> None:
+    verb.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
+    verb.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
 
 
-def _add_ask(verbs: "Verbs[ArgumentParser]") -> None:
-    found = add_verb(verbs, "ask", "answer a question, citing the notes it rests on")
-    found.add_argument("question", metavar="QUESTION", help="- reads it from standard input")
-    found.add_argument(
+def _define_ask(verb: ArgumentParser) -> None:
+    verb.add_argument("question", metavar="QUESTION", help="- reads it from standard input")
+    verb.add_argument(
         "--mode",
         choices=("chat", "vault", "project", "agent"),
         help="vault where not given, and project with --project",
     )
-    _add_project(found)
-    found.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
-    found.add_argument("--session", metavar="ID", help="the chat to go on with")
-    found.add_argument(
+    _add_project(verb)
+    verb.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
+    verb.add_argument("--session", metavar="ID", help="the chat to go on with")
+    verb.add_argument(
         "--parent", metavar="ENTRY", help="the entry to go on from (otherwise the last one)"
     )
-    found.add_argument(
+    verb.add_argument(
         "--attach",
         metavar="PATH|URL",
         action="append",
         default=[],
         help="send a note, a folder, a file, an image or a web page along; may be given again",
     )
-    found.add_argument(
+    verb.add_argument(
         "--selection",
         metavar="FILE:A-B",
         type=_parse_selection,
@@ -226,47 +232,43 @@ def _add_ask(verbs: "Verbs[ArgumentParser]") -> None:
         default=[],
         help="send these lines of a file along; may be given again",
     )
-    found.add_argument(
+    verb.add_argument(
         "--read-whole",
         action="store_true",
         help="have the model read what is attached and too large to be sent, part by part; "
         "what that takes is told first",
     )
-    found.add_argument(
+    verb.add_argument(
         "--approve",
         choices=("never", "reads", "all"),
         help="what the tools of an agent may do without asking (otherwise a terminal is asked, "
         "and without one nothing is approved); reads: fetch and read, but change nothing",
     )
-    found.add_argument("--no-index", action="store_true", help="leave the index as it is")
-    found.add_argument(
+    verb.add_argument("--no-index", action="store_true", help="leave the index as it is")
+    verb.add_argument(
         "--dry-run", action="store_true", help="show what would be sent; send and store nothing"
     )
 
 
-def _add_context(verbs: "Verbs[ArgumentParser]") -> None:
-    found = add_verb(verbs, "context", "show what the model saw, or would see next")
-    found.add_argument("--session", metavar="ID", help="the chat (otherwise the one used last)")
-    when = found.add_mutually_exclusive_group()
+def _define_context(verb: ArgumentParser) -> None:
+    verb.add_argument("--session", metavar="ID", help="the chat (otherwise the one used last)")
+    when = verb.add_mutually_exclusive_group()
     when.add_argument("--last", action="store_true", help="the last request (as without this)")
     when.add_argument("--next", action="store_true", help="the next request, as it stands")
-    found.add_argument(
+    verb.add_argument(
         "--entry", metavar="ENTRY", help="the request of this question or answer, not of the last"
     )
-    found.add_argument("--full", action="store_true", help="with the request itself")
+    verb.add_argument("--full", action="store_true", help="with the request itself")
 
 
-def _add_compact(verbs: "Verbs[ArgumentParser]") -> None:
-    found = add_verb(verbs, "compact", "replace all but the last turn of a chat by a summary")
-    found.add_argument("--session", metavar="ID", required=True, help="the chat")
-    found.add_argument(
+def _define_compact(verb: ArgumentParser) -> None:
+    verb.add_argument("--session", metavar="ID", required=True, help="the chat")
+    verb.add_argument(
         "--instructions", metavar="TEXT", default="", help="what the summary should keep above all"
     )
 
 
-def _add_settings(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "read and change the settings"
-    actions = add_group(verbs, "settings", about)
+def _add_settings(actions: "Verbs[ArgumentParser]") -> None:
     add_verb(actions, "list", "show every setting with its value")
     add_verb(actions, "get", "show the value of a setting").add_argument("key", metavar="KEY")
     change = add_verb(actions, "set", "change a setting for good")
@@ -275,9 +277,7 @@ def _add_settings(verbs: "Verbs[ArgumentParser]") -> None:
     add_verb(actions, "path", "show where the settings are written")
 
 
-def _add_keys(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "enter and remove keys of services and servers, kept in the system's keyring"
-    actions = add_group(verbs, "keys", about)
+def _add_keys(actions: "Verbs[ArgumentParser]") -> None:
     owner = "openai or another service, or an address (otherwise the one in use)"
     add_verb(actions, "show", "show where the key in use comes from")
     enter = add_verb(actions, "set", "enter a key; it is read from standard input, never shown")
@@ -294,22 +294,6 @@ def _add_keys(verbs: "Verbs[ArgumentParser]") -> None:
     )
 
 
-def _add_rpc(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "serve another program: requests on standard input, one JSON object a line"
-    found = verbs.add_parser("rpc", help=about, description=f"{about[0].upper()}{about[1:]}.")
-    found.allow_abbrev = False
-    add_globals(found, "late")
-    found.set_defaults(json=True)
-
-
-def _add_mcp(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "let other programs search and read the notes, as an MCP server over standard input"
-    found = verbs.add_parser("mcp", help=about, description=f"{about[0].upper()}{about[1:]}.")
-    found.allow_abbrev = False
-    add_globals(found, "late")
-    found.set_defaults(json=False)  # standard output has the protocol only
-
-
 _MARKS = (
     ("pin", "keep a chat at the top of the list in the window"),
     ("unpin", "list a chat by its day again"),
@@ -318,9 +302,7 @@ _MARKS = (
 )
 
 
-def _add_sessions(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "list, search, read, copy, rename, pin, archive and delete the chats"
-    actions = add_group(verbs, "sessions", about)
+def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
     listed = add_verb(actions, "list", "list the chats, the one used last first")
     listed.add_argument("--archived", action="store_true", help="those that were archived")
     add_verb(actions, "show", "show a chat").add_argument("session", metavar="ID")
@@ -342,24 +324,20 @@ def _add_sessions(verbs: "Verbs[ArgumentParser]") -> None:
     delete.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def _add_instructions(verbs: "Verbs[ArgumentParser]") -> None:
-    about = "show the instructions for models, and decide about the AGENTS.md of the notes"
-    actions = add_group(verbs, "instructions", about)
+def _add_instructions(actions: "Verbs[ArgumentParser]") -> None:
     add_verb(actions, "show", "show your own, and the AGENTS.md with whether it is used")
     add_verb(actions, "accept", "give it to models from now on")
     add_verb(actions, "refuse", "leave it out from now on")
 
 
-def _add_undo(verbs: "Verbs[ArgumentParser]") -> None:
-    verb = add_verb(verbs, "undo", "undo the edits of notes that a model made")
+def _define_undo(verb: ArgumentParser) -> None:
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--run", metavar="ID", help="the run to undo (default: the last one)")
     which.add_argument("--edit", metavar="ID", help="one edit instead of a run")
     which.add_argument("--session", metavar="ID", help="the last run of this chat")
 
 
-def _add_memory(verbs: "Verbs[ArgumentParser]") -> None:
-    actions = add_group(verbs, "memory", "list, edit and forget what models remember in all chats")
+def _add_memory(actions: "Verbs[ArgumentParser]") -> None:
     add_verb(actions, "list", "list the memories")
     edit = add_verb(actions, "edit", "replace a memory")
     forget = add_verb(actions, "forget", "remove a memory")
