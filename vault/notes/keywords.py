@@ -7,11 +7,10 @@ too. The full-text index itself does the stemming and ranking.
 
 import posixpath
 import re
-import sys
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 WORDS_VERSION = "2"
@@ -32,6 +31,9 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+
+# The planes of Unicode that contain combining marks. The others hold ideographs and private use.
+MARKED_PLANES: Final = (range(0x20000), range(0xE0000, 0xF0000))
 
 
 def index_text(text: str) -> str:
@@ -140,11 +142,8 @@ def _write_bigrams(run: re.Match[str]) -> str:
 @cache
 def _build_token_pattern() -> re.Pattern[str]:
     """Build a regular expression for index words: letters, digits and combining marks."""
-    marks = "".join(
-        char
-        for char in map(chr, range(sys.maxunicode + 1))
-        if unicodedata.category(char) in {"Mn", "Mc"}
-    )
+    numbers = chain(*MARKED_PLANES)
+    marks = "".join(c for c in map(chr, numbers) if unicodedata.category(c) in {"Mn", "Mc"})
     return re.compile(f"(?:[^\\W_]|[{marks}])+")
 
 

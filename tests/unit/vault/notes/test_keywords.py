@@ -1,5 +1,7 @@
 import sqlite3
+import sys
 import time
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault.notes.keywords import (
+    MARKED_PLANES,
     TOKENIZER,
     build_query_terms,
     fold,
@@ -25,6 +28,12 @@ def table() -> Iterator[sqlite3.Connection]:
     )
     yield connection
     connection.close()
+
+
+def test_all_combining_marks_are_in_the_planes_that_are_searched_for_them() -> None:
+    numbers = range(sys.maxunicode + 1)
+    marks = (number for number in numbers if unicodedata.category(chr(number)) in {"Mn", "Mc"})
+    assert all(any(number in plane for plane in MARKED_PLANES) for number in marks)
 
 
 def is_found(table: sqlite3.Connection, text: str, query: str) -> bool:
