@@ -220,34 +220,30 @@ class TurnRunner:
         begin: Callable[[Session], _TurnStart],
         cancel: CancelToken,
     ) -> Iterator[Event]:
+        """Run a turn, and remove the user message from the branch if no request can be built."""
         chat: Session | None = None
+        leaf, can_take_back = None, False
         try:
             chat = opened()
-            yield from self._run_turn(chat, begin(chat), cancel)
-        except TurnFailed:
-            raise
+            begun = begin(chat)
+            require_model(begun.turn)
+            leaf, can_take_back = chat.tree.leaf, True
+            if not begun.turn.dry_run:
+                hooks = self._customization.hooks()
+                turn = yield from store_user_message(begun.turn, chat, hooks)
+                begun = replace(begun, turn=turn)
+            with closing(self._answer(begun, chat, cancel)) as events:
+                for event in events:
+                    can_take_back = can_take_back and not isinstance(event, ContextPrepared)
+                    yield event
         except Exception as error:
-            raise TurnFailed(error, _find_failed_session(session, chat)) from error
+            is_taken_back = can_take_back and chat is not None and chat.take_back(leaf)
+            raise TurnFailed(error, _find_failed_session(session, chat), is_taken_back) from error
         finally:
             if chat is not None:
                 chat.close()
 
-    def _run_turn(self, chat: Session, begun: _TurnStart, cancel: CancelToken) -> Iterator[Event]:
-        """Run a turn, and remove the user message from the branch if no request can be built."""
-        require_model(begun.turn)
-        leaf, is_prepared = chat.tree.leaf, False
-        try:
-            turn = begun.turn
-            if not turn.dry_run:
-                turn = yield from store_user_message(turn, chat, self._customization.hooks())
-            for event in self._answer(replace(begun, turn=turn), chat, cancel):
-                is_prepared = is_prepared or isinstance(event, ContextPrepared)
-                yield event
-        except Exception as error:
-            is_taken_back = not is_prepared and chat.take_back(leaf)
-            raise TurnFailed(error, _find_failed_session(None, chat), is_taken_back) from error
-
-    def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Iterator[Event]:
+    def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Generator[Event]:
         turn = begun.turn
         if not turn.dry_run:
             self._builder.load_model(turn.model)
