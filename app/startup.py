@@ -138,6 +138,7 @@ class Startup:
             if self._folder is not None:
                 raise
             _log.warning("The folder of the last time was not opened: %s", error)
+        _load_components(assistant)
         return assistant
 
     def close(self) -> None:
@@ -155,6 +156,12 @@ class Startup:
         if self._assistant is None:
             self._assistant = build(self._paths, self._overrides)
         return self._assistant
+
+
+def _load_components(assistant: "Assistant") -> None:
+    """Load what the assistant loads on first use, because that would make the window wait."""
+    _ = assistant.titles, assistant.branches, assistant.compaction, assistant.history
+    _ = assistant.model_setup, assistant.long_texts, assistant.agents.mcp
 
 
 def sweep_files(assistant: "Assistant") -> None:

@@ -1,10 +1,12 @@
 """What a window knows before anything is open, and what opening refuses."""
 
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 
+from app.assistant import Assistant
 from app.errors import BadSetting
 from app.paths import Paths
 from app.startup import Startup
@@ -68,6 +70,13 @@ def test_the_folder_of_the_last_time_may_be_gone(paths: Paths) -> None:
 def test_opening_opens_the_notes(paths: Paths, notes: Path) -> None:
     with closing(Startup(paths, folder=str(notes))) as opening:
         assert opening.open().vault == notes.resolve()
+
+
+def test_opening_loads_what_the_window_would_wait_for(paths: Paths) -> None:
+    on_demand = {name for name, one in vars(Assistant).items() if isinstance(one, cached_property)}
+    light_or_rare = {"images", "review", "user_edits"}
+    with closing(Startup(paths)) as opening:
+        assert on_demand - light_or_rare <= vars(opening.open()).keys()
 
 
 def test_the_files_are_known_before_the_vault_is_open(paths: Paths, notes: Path) -> None:
