@@ -6,7 +6,6 @@ and the connection is made to the same IP addresses that were checked, since a s
 return others.
 """
 
-import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable
@@ -99,6 +98,8 @@ async def find_addresses(url: "httpx.URL", is_allowed: IPRule) -> tuple[IPAddres
     Raises:
         FetchFailed: there is no such host, or one of its IP addresses is not allowed.
     """
+    import asyncio  # only fetching a page needs it
+
     port = url.port or (443 if url.scheme == "https" else 80)
     loop = asyncio.get_running_loop()
     try:

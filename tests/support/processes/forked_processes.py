@@ -42,6 +42,10 @@ PROGRAM_NEEDS = (
     *("litellm", "numpy", "jsonschema"),
     *("ui.main", "ui.window", "ui.wiring"),
     *("app.library.review", "chains.turn.agent", "chains.tools.edit_tools", "chains.tools.web"),
+    *("app.cli.approvals", "app.cli.ask", "app.cli.search", "app.cli.sessions", "app.cli.settings"),
+    *("app.config.model_setup", "app.sessions.branches", "app.sessions.mcp", "app.sessions.titles"),
+    *("chains.mcp.client", "chains.retrieval.map_reduce", "vault.edits.undo"),
+    *("vault.indexing.indexer", "vault.indexing.watcher"),
 )
 LIBRARIES = {**WORKERS, PROGRAM: PROGRAM_NEEDS}
 _INTERPRETER = sys.executable

@@ -39,6 +39,19 @@ def test_a_search_does_not_load_the_code_of_models_and_chats() -> None:
     assert not [name for name in loaded if name.startswith(unused)]
 
 
+def test_a_question_does_not_load_what_other_verbs_and_agents_need() -> None:
+    script = "import sys\nimport app.cli.ask, app.cli.verbs\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    unused = {
+        *("app.cli.sessions", "app.cli.settings", "app.config.model_setup", "app.sessions.mcp"),
+        *("app.sessions.branches", "app.sessions.request_history", "app.sessions.titles"),
+        *("chains.llm.http", "chains.mcp.client", "chains.model", "chains.turn.agent"),
+        *("vault.edits.undo", "vault.indexing.indexer", "vault.indexing.watcher"),
+        *("asyncio", "ssl", "urllib.request"),
+    }
+    assert not unused.intersection(done.stdout.split())
+
+
 def test_the_version_imports_nothing_heavy() -> None:
     script = (
         "import os, sys\nfrom app.__main__ import main\nsys.argv = ['strata', '--version']\n"
