@@ -15,12 +15,7 @@ from vault.embedding_versions import Embedders
 from vault.errors import EmbedderFailed, IndexUnusable, VaultError
 from vault.exclude.obsidian import read_settings
 from vault.indexing.contents import IndexContents
-from vault.indexing.progress import (
-    CancelCheck,
-    IndexReport,
-    ProgressCallback,
-    call_when_read,
-)
+from vault.indexing.progress import CancelCheck, IndexReport, ProgressCallback, call_when_read
 from vault.indexing.status import HealthCheck, IndexStatus, read_status
 from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
 from vault.open_index import IndexHandle, retry_when_damaged
@@ -28,17 +23,16 @@ from vault.options import IndexOptions
 from vault.records import NoteState, Records
 from vault.search.adhoc import AdhocText, search_texts
 from vault.search.excerpts import search_excerpts
-from vault.search.explain import why_not
 from vault.search.hits import Hit, SearchResult
 from vault.search.listing import list_notes
 from vault.search.passages import Passages
 from vault.search.rerank import Reranker
 from vault.search.scope import Covers
-from vault.search.selftest import SelfTest, run_self_test
 from vault.search.staleness import StalenessFilter
 
 if TYPE_CHECKING:
     from vault.indexing.watcher import Watcher
+    from vault.search.selftest import SelfTest
 
 __all__ = ["NoteState", "VaultIndex"]
 
@@ -327,11 +321,13 @@ class VaultIndex(IndexContents):
             shown: the hits that were shown to the user or sent to a model.
             in_play: the paths of the notes that the session used when the query was run.
         """
+        from vault.search.explain import why_not
+
         many = self.search(query, _MANY_HITS, in_play=in_play).hits
         return why_not(self._open_records(), path, many, shown)
 
     @retry_when_damaged
-    def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> SelfTest:
+    def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> "SelfTest":
         """Measure how reliably and how fast searches find the vault's own notes.
 
         Raises:
@@ -340,6 +336,8 @@ class VaultIndex(IndexContents):
         opened = self._handle.open()
         if opened is None:
             raise IndexUnusable("There is no index of these notes yet; run: strata index.")
+        from vault.search.selftest import run_self_test
+
         return run_self_test(opened.catalog, self.search, is_cancelled)
 
     @property

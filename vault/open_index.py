@@ -26,7 +26,6 @@ from vault.ranking.fusion import DEFAULT_WEIGHTS
 from vault.search.exact import ExactScan
 from vault.search.hits import SearchResult
 from vault.search.search import Searcher
-from vault.search.selftest import fit_ranking
 from vault.search.staleness import StalenessFilter
 from vault.vectors import VectorStore
 
@@ -98,6 +97,8 @@ class IndexStores:
         True, the fitting stops.
         """
         if self.store is not None and find_gap(self.catalog) is None:
+            from vault.search.selftest import fit_ranking
+
             encode = partial(embedders.begin_query, self.catalog)
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.library.files import FolderFiles
 from app.library.indexing import AnswerUpdates, IndexListener
@@ -29,7 +30,9 @@ from vault.search.hits import Hit
 from vault.search.related import RelatedNote
 from vault.search.scope import Covers
 from vault.search.search import SearchResult
-from vault.search.selftest import SelfTest
+
+if TYPE_CHECKING:
+    from vault.search.selftest import SelfTest
 
 _log = logging.getLogger(__name__)
 
@@ -336,7 +339,7 @@ class Library(FolderFiles):
         """Explain why a note is or is not among the `k` hits of a query."""
         return self._index.why_not(query, path, self._index.excerpts(query, k).hits)
 
-    def self_test(self, cancel: CancelToken) -> SelfTest:
+    def self_test(self, cancel: CancelToken) -> "SelfTest":
         """Measure how reliably and how fast a search finds the notes of this vault."""
         return self._index.self_test(lambda: cancel.is_cancelled)
 

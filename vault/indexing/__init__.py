@@ -1,6 +1,6 @@
 """Indexing: from files in the folder to chunks, keywords and vectors.
 
-    contents      The notes, states, tags and links that an index contains.
+    contents      The notes, states, tags, links and related notes that an index contains.
     embed         Embed the texts that have no vector yet.
     indexer       One update of an index: scan, read, chunk, remove, and at the end embed.
     machine_load  Detect whether the machine is on battery or busy with other programs.

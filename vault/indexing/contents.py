@@ -1,4 +1,4 @@
-"""Read the contents of an index: its notes with their states, tags and links.
+"""Read the contents of an index: its notes with their states, tags, links and related notes.
 
 Every method reads the catalog. If it is damaged, it is replaced, and the method runs again.
 """
