@@ -1,87 +1,87 @@
 """What comes back after the window was killed: chat, draft, text size and geometry."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.e2e.durability.test_killed_answer import contains
 from tests.support.kills.killed_window import DRAFT, QUESTION, SIZE
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import Program, ended, kill, wait_until
+from ui.state import load_drafts, load_state
 
-ROOT = Path(__file__).parents[3]
+MODULE = "tests.support.kills.killed_window"
+Window = "subprocess.Popen[bytes]"
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "Compost.md").write_text("# Compost\n\nCompost is rotten leaves.\n", "utf-8")
-    return folder
-
-
-def start(kind: str, home: Path, notes: Path, *options: str) -> "subprocess.Popen[str]":
-    """Start the program with somebody at it, in a process group of its own."""
-    argv = ["--set", f"vault.path={notes}", *options]
-    screen = home.with_name("screen.json")
+def program(tmp_path: Path) -> Program:
+    """The window over a note, on a screen that is large enough, with somebody at it."""
+    notes, screen = tmp_path / "notes", tmp_path / "screen.json"
+    notes.mkdir()
+    (notes / "Compost.md").write_text("# Compost\n\nCompost is rotten leaves.\n", "utf-8")
     shown = {"name": "s", "x": 0, "y": 0, "width": 1920, "height": 1080, "logicalDpi": 96, "dpr": 1}
     screen.write_text(json.dumps({"screens": [shown]}))
-    platform = f"offscreen:configfile={screen}"
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.support.kills.killed_window", kind, *argv],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "STRATA_HOME": str(home), "QT_QPA_PLATFORM": platform},
-        process_group=0,
-    )
+    platform = ("QT_QPA_PLATFORM", f"offscreen:configfile={screen}")
+    options = ("--set", f"vault.path={notes}")
+    return Program(tmp_path / "home", options, environ=(platform,), module=MODULE)
 
 
-def read_and_kill(child: "subprocess.Popen[str]") -> Any:
-    """Read what the window shows, and kill it without a warning."""
-    try:
-        assert child.stdout is not None
-        return json.loads(child.stdout.readline())
-    finally:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate(timeout=60)
+def read_until(window: Window, is_so: Callable[[Any], bool]) -> Any:
+    """Read what the window shows until a condition is met, and return it."""
+    shown = None
+    for line in window.stdout:
+        shown = json.loads(line)
+        if is_so(shown):
+            return shown
+    raise AssertionError(f"the window ended and had shown {shown}")
 
 
-def test_chat_draft_text_size_and_geometry_come_back_after_a_kill(
-    tmp_path: Path, notes: Path
-) -> None:
-    home = tmp_path / "home"
-    before = read_and_kill(start("act", home, notes))
-    assert (before["title"], before["draft"], before["size"]) == (QUESTION, DRAFT, list(SIZE))
+def is_written(shown: Any) -> bool:
+    return shown["draft"] == DRAFT and shown["size"] == list(SIZE)
+
+
+def is_saved(state: Path, shown: Any) -> bool:
+    drafts = [draft["text"] for draft in load_drafts(state / "drafts.json").values()]
+    return (drafts, load_state(state / "window.json").font_scale) == ([DRAFT], shown["scale"])
+
+
+def test_chat_draft_text_size_and_geometry_come_back_after_a_kill(program: Program) -> None:
+    window = program.start("act")
+    before = read_until(window, is_written)
+    assert before["title"] == QUESTION
     assert before["scale"] > 1
-    assert read_and_kill(start("tell", home, notes)) == before
+    wait_until(lambda: is_saved(program.home / "state", before), "all is on the disk")
+    kill(window)
+    window = program.start("tell")
+    read_until(window, lambda shown: shown == before)
+    kill(window)
 
 
-def test_an_answer_that_was_arriving_is_shown_as_broken_off(tmp_path: Path, notes: Path) -> None:
-    home, text = tmp_path / "home", "Leaves rot in a heap for a year."
+def test_an_answer_that_was_arriving_is_shown_as_broken_off(program: Program) -> None:
+    text = "Leaves rot in a heap for a year."
     with ModelServer(Answer(text, chunk_chars=8, stall_after=5)) as server:
         options = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=gpt-4o")
-        before = read_and_kill(start("ask", home, notes, *options))
-        assert before["endings"] == [[text, ""]]
-        after = read_and_kill(start("tell", home, notes, *options))
-    ending = "The answer broke off: Strata was closed. What had arrived is kept."
-    assert (after["title"], after["endings"]) == (QUESTION, [[text, ending]])
+        program = replace(program, options=(*program.options, *options))
+        window = program.start("ask")
+        read_until(window, lambda shown: shown["endings"] == [[text, ""]])
+        wait_until(lambda: contains(program.home, text), "the text is on the disk")
+        kill(window)
+        window = program.start("tell")
+        ending = "The answer broke off: Strata was closed. What had arrived is kept."
+        after = read_until(window, lambda shown: shown["endings"] == [[text, ending]])
+        assert after["title"] == QUESTION
+        kill(window)
 
 
-def test_a_second_start_ends_and_the_first_window_goes_on(tmp_path: Path, notes: Path) -> None:
-    home = tmp_path / "home"
-    first = start("act", home, notes)
-    try:
-        assert first.stdout is not None
-        assert json.loads(first.stdout.readline())["title"] == QUESTION
-        second = start("tell", home, notes)
-        out, _ = second.communicate(timeout=60)
-        assert (second.returncode, out) == (0, "")
-        assert first.poll() is None
-    finally:
-        os.killpg(first.pid, signal.SIGKILL)
-        first.communicate(timeout=60)
+def test_a_second_start_ends_and_the_first_window_goes_on(program: Program) -> None:
+    first = program.start("act")
+    assert read_until(first, is_written)["title"] == QUESTION
+    second = ended(program.start("tell"))
+    assert (second.code, second.out) == (0, "")
+    assert first.poll() is None
+    kill(first)

@@ -1,7 +1,7 @@
 """The real program with a simulated user, who acts before a kill or reports what is back.
 
-`python -m tests.support.kills.killed_window act|ask|tell OPTIONS…` prints one JSON document when
-done.
+`python -m tests.support.kills.killed_window OPTIONS… act|ask|tell` prints a JSON document on a line
+when the user is done, and another one whenever the window shows something else after that.
 """
 
 import json
@@ -22,7 +22,7 @@ from ui.window import MainWindow
 
 QUESTION, DRAFT = "What is compost?", "A thought that is not sent"
 SIZE = (1111, 777)
-_PAUSE_MS, _SAVED_MS = 100, 2_500
+_PAUSE_MS = 20
 
 
 def tell(page: WindowPage) -> dict[str, Any]:
@@ -62,6 +62,7 @@ class Sitter:
             self._steps += [self._ask, lambda page: any(one.text for one in page.chat.answers())]
         else:
             self._steps += [lambda page: bool(page.chat.answers())]
+        self._told = ""
         self._timer = QTimer(interval=_PAUSE_MS)
         self._timer.timeout.connect(self._step)
         self._timer.start()
@@ -73,9 +74,9 @@ class Sitter:
         page = WindowPage(found[0])
         if self._steps and self._steps[0](page):
             del self._steps[0]
-        if not self._steps:
-            self._timer.stop()
-            QTimer.singleShot(_SAVED_MS, lambda: print(json.dumps(tell(page)), flush=True))
+        if not self._steps and (told := json.dumps(tell(page))) != self._told:
+            self._told = told
+            print(told, flush=True)
 
     def _is_there(self, page: WindowPage) -> bool:
         return page.view.isVisible() and page.composer.view.isVisible()
@@ -99,9 +100,9 @@ class Sitter:
 def show(opening: Startup) -> int:
     """Show the window with the simulated user."""
     app = QApplication(sys.argv[:1])
-    app.setProperty("sitter", Sitter(sys.argv[1]))
+    app.setProperty("sitter", Sitter(sys.argv[-1]))
     return run(opening)
 
 
 if __name__ == "__main__":
-    sys.exit(run_window(sys.argv[2:], show))
+    sys.exit(run_window(sys.argv[1:-1], show))

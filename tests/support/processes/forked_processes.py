@@ -206,14 +206,19 @@ class ForkedProcesses:
         environment: Mapping[str, str],
         folder: Path,
         pass_fds: Sequence[int] = (),
+        module: str = PROGRAM,
     ) -> Any:
-        """Fork the program, which keeps some open files; its own workers are forked as well."""
+        """Fork the program, which keeps some open files; its own workers are forked as well.
+
+        Another module can run in its place, with the libraries of the program.
+        """
         workers = {module: self._find_server(module) for module in WORKERS}
         wanted = {
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": str(folder),
             "is_session": False,
+            "module": module,
             "workers": workers,
             "pass_fds": list(pass_fds),
         }
@@ -329,7 +334,8 @@ def _become(module: str, wanted: Mapping[str, Any], handles: Sequence[int]) -> N
         _load_plug_in(wanted["environment"].get("PYTHONPATH", ""))
         if workers := wanted.get("workers"):
             process.start_process = ForkedProcesses(workers).start_worker
-        del sys.modules[module]
+        module = wanted.get("module", module)
+        sys.modules.pop(module, None)
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.support.processes.forked_processes import ForkedProcesses
+from tests.support.processes.forked_processes import PROGRAM, ForkedProcesses
 
 SCRIPT = Path(sys.executable).with_name("strata")
 LONGEST_RUN_S = 200
@@ -49,6 +49,7 @@ class Program:
     Attributes:
         options: the first arguments of every run, such as `--set KEY=VALUE`.
         before: a command line to put before the program, which starts it.
+        module: a module that runs in place of the program, with the same libraries.
     """
 
     home: Path
@@ -56,6 +57,7 @@ class Program:
     script: Path = SCRIPT
     environ: tuple[tuple[str, str], ...] = ()
     before: tuple[str, ...] = ()
+    module: str = PROGRAM
 
     def with_environ(self, environ: Mapping[str, str]) -> "Program":
         """Return the program with more variables in its environment."""
@@ -78,10 +80,14 @@ class Program:
         if {"index", "ask", "rpc", "search"}.intersection(argv):
             share_onnx_form(self.home)
         environ = {**os.environ, "STRATA_HOME": str(self.home), **dict(self.environ)}
-        command = [*self.before, str(self.script), *self.options, *argv]
+        words = (
+            [str(self.script)] if self.module == PROGRAM else [sys.executable, "-m", self.module]
+        )
+        command = [*self.before, *words, *self.options, *argv]
         is_plain = self.script == SCRIPT and not self.before
         if forked is not None and is_plain and hasattr(os, "pidfd_open"):
-            child = forked.start_program(command, environ, self.home.parent, pass_fds)
+            command = [self.module, *self.options, *argv]
+            child = forked.start_program(command, environ, self.home.parent, pass_fds, self.module)
         else:
             child = subprocess.Popen(
                 command,
@@ -100,7 +106,8 @@ class Program:
 def share_onnx_form(home: Path) -> None:
     """Copy the shared ONNX form of the embedding model into a home, or save the home's for later.
 
-    Exporting it takes seconds, which every test with a home of its own would otherwise need.
+    Exporting it takes seconds, which every test with a home of its own would otherwise need. The
+    precision that was measured on this computer is shared as well.
     """
     shared = Path(tempfile.gettempdir()) / f"strata-onnx-{os.getuid()}"
     cache = home / "cache" / "embedding"
@@ -108,10 +115,10 @@ def share_onnx_form(home: Path) -> None:
         for folder in (shared, home, cache.parent, cache):
             folder.mkdir(mode=0o700, exist_ok=True)
         for source, target in ((cache, shared), (shared, cache)):
-            for details in source.glob("*.onnx.json"):
-                for file in (details.with_suffix(""), details):
-                    with suppress(FileExistsError):
-                        os.link(file, target / file.name)
+            # The details of an ONNX form are complete, so they come after its graph.
+            for file in (*source.glob("*.onnx"), *source.glob("*.json")):
+                with suppress(FileExistsError):
+                    os.link(file, target / file.name)
 
 
 def ended(child: "subprocess.Popen[bytes]") -> Done:
