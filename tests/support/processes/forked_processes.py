@@ -36,10 +36,22 @@ WORKERS = {
     "vault.vector_worker": ("chromadb", "chromadb.config", "chromadb.api.rust", "numpy"),
     "vault.embed_worker": ("sentence_transformers", "torch", "onnxruntime"),
 }
+# What litellm imports when a model is first called: most of the time that a short chat takes.
+# Without keyring, which chooses its backend when it is imported.
+FIRST_CALL = (
+    *("openai.resources", "openai.resources.chat.completions", "httpcore", "h2.connection"),
+    *("litellm.litellm_core_utils.default_encoding", "litellm._service_logger"),
+    *("litellm.litellm_core_utils.streaming_chunk_builder_utils", "litellm.proxy._types"),
+    *("litellm.llms.edenai.chat.transformation", "litellm.llms.fal_ai.chat.transformation"),
+    *("litellm.llms.litellm_proxy.chat.transformation", "litellm.llms.openai_like.dynamic_config"),
+    *("litellm.llms.openai.chat.gpt_audio_transformation", "jaraco.context", "more_itertools"),
+    "litellm.llms.vertex_ai.vertex_ai_partner_models.anthropic.transformation",
+    "litellm.proxy.openai_files_endpoints.common_utils",
+)
 PROGRAM = "app.__main__"
 PROGRAM_NEEDS = (
     *("app.wiring", "app.cli.verbs", "app.rpc.server", "chains.tokenizer"),
-    *("litellm", "numpy", "jsonschema"),
+    *("litellm", *FIRST_CALL, "numpy", "jsonschema", "tokenizers", "mcp"),
     *("ui.main", "ui.window", "ui.wiring"),
     *("app.library.review", "chains.turn.agent", "chains.tools.edit_tools", "chains.tools.web"),
     *("app.cli.approvals", "app.cli.ask", "app.cli.search", "app.cli.sessions", "app.cli.settings"),
