@@ -89,7 +89,7 @@ def test_keys_of_the_environment_do_not_reach_the_child_that_runs_a_model(tmp_pa
 def assert_clean_children(running: "subprocess.Popen[bytes]", workers: Sequence[str]) -> None:
     """Look at the environments of a program's children until it ends."""
     seen: dict[str, bytes] = {}
-    while running.poll() is None:
+    while len(seen) < len(workers) and not has_ended(running, 0.005):
         for pid in children_of(running.pid):
             command = command_of(pid)
             worker = next((name for name in workers if name in command), "")
@@ -101,6 +101,15 @@ def assert_clean_children(running: "subprocess.Popen[bytes]", workers: Sequence[
     for worker, environment in seen.items():
         assert b"s3cret" not in environment, worker
         assert b"PYTHONSAFEPATH=1" in environment, worker
+
+
+def has_ended(running: "subprocess.Popen[bytes]", timeout_s: float) -> bool:
+    """Return whether a program ends within a time."""
+    try:
+        running.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _environment_of(pid: int) -> bytes:
