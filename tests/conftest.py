@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.models.remembering_embedder import RememberingEmbedder
 from tests.support.processes.forked_processes import ForkedProcesses
-from vault.embedder import Embedder
 from vault.workers.process import start_process
 
 # Without compiled files, each process of a test would compile all that it imports.
@@ -169,9 +169,9 @@ def workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def embedder() -> Iterator[Embedder]:
+def embedder() -> Iterator[RememberingEmbedder]:
     """The real embedding child, started once for all tests of this process."""
-    shared = Embedder()
+    shared = RememberingEmbedder()
     yield shared
     shared.close()
 

@@ -13,6 +13,7 @@ from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
 from tests.support.models.model_server import ModelServer
+from tests.support.models.remembering_embedder import RememberingEmbedder
 from tests.support.window.desktop import Desktop
 from tests.support.window.transcripts import HERE, Place
 from tests.support.window.waiting import PatientBot
@@ -41,6 +42,14 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 def default_keys(qapp: QApplication) -> None:
     """The default keys, whatever the test before has chosen."""
     Keymap.current().apply({}, "Enter")
+
+
+@pytest.fixture(autouse=True)
+def _same_notes_are_embedded_once(
+    embedder: RememberingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Embed the notes that many tests of the window index only once."""
+    monkeypatch.setattr(embedder, "remembers", True)
 
 
 @pytest.fixture

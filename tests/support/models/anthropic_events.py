@@ -33,8 +33,8 @@ def anthropic_events(answer: "Answer", model: str) -> Iterator[str]:
     ]
     for index, (block, kind, field, said) in enumerate(blocks):
         yield _event("content_block_start", index=index, content_block=block)
-        for start in range(0, len(said), answer.chunk_chars):
-            piece = {"type": kind, field: said[start : start + answer.chunk_chars]}
+        for text in answer.split(said):
+            piece = {"type": kind, field: text}
             yield _event("content_block_delta", index=index, delta=piece)
         if kind == "thinking_delta":
             signed = {"type": "signature_delta", "signature": SIGNATURE}

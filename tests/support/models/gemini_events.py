@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def gemini_events(answer: "Answer", model: str) -> Iterator[str]:
     """Yield the JSON text of each event."""
-    for start in range(0, len(answer.text), answer.chunk_chars):
-        yield _event(model, [{"text": answer.text[start : start + answer.chunk_chars]}])
+    for piece in answer.split(answer.text):
+        yield _event(model, [{"text": piece}])
     calls = [
         {"functionCall": {"name": name, "args": json.loads(arguments)}}
         for _, name, arguments in answer.calls

@@ -28,6 +28,7 @@ from tests.support.models.gemini_events import gemini_events
 from tests.support.models.ollama_events import ollama_events, ollama_page
 
 Body = dict[str, Any]
+_CHUNK_CHARS, _MOST_CHUNKS = 12, 40
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Answer:
     Attributes:
         calls: id, name and arguments of each tool call; the arguments are streamed as this text.
         reasoning: the model's reasoning before the answer.
-        chunk_chars: the number of characters in each event.
+        chunk_chars: the number of characters in each event; 0 sends 12, or 40 events.
         usage: the token counts that the server reports; None reports none.
         pause_s: the time between two events.
         stall_after: the number of events after which nothing is sent until the server is closed.
@@ -46,7 +47,7 @@ class Answer:
     """
 
     text: str = "Understood."
-    chunk_chars: int = 12
+    chunk_chars: int = 0
     finish: str | None = "stop"
     usage: Mapping[str, Any] | None = field(
         default_factory=lambda: {
@@ -63,6 +64,11 @@ class Answer:
     says_done: bool = True
     calls: tuple[tuple[str, str, str], ...] = ()
     reasoning: str = ""
+
+    def split(self, text: str) -> Iterator[str]:
+        """Split a text, such as the answer's own or arguments, into the texts of events."""
+        size = self.chunk_chars or max(_CHUNK_CHARS, len(text) // _MOST_CHUNKS)
+        return (text[start : start + size] for start in range(0, len(text), size))
 
 
 @dataclass(frozen=True)
@@ -306,14 +312,13 @@ def _events(answer: Answer, model: str) -> Iterator[str]:
     yield event({"role": "assistant", "content": ""})
     if answer.reasoning:
         yield event({"content": "", "reasoning_content": answer.reasoning})
-    for start in range(0, len(answer.text), answer.chunk_chars):
-        yield event({"content": answer.text[start : start + answer.chunk_chars]})
+    for piece in answer.split(answer.text):
+        yield event({"content": piece})
     for index, (id, name, arguments) in enumerate(answer.calls):
         begun = {"name": name, "arguments": ""}
         yield event({"tool_calls": [_call_piece(index, begun, id=id, type="function")]})
-        for start in range(0, len(arguments), answer.chunk_chars):
-            piece = {"arguments": arguments[start : start + answer.chunk_chars]}
-            yield event({"tool_calls": [_call_piece(index, piece)]})
+        for piece in answer.split(arguments):
+            yield event({"tool_calls": [_call_piece(index, {"arguments": piece})]})
     if answer.finish:
         yield event({}, "tool_calls" if answer.calls else answer.finish)
     if answer.usage is not None:

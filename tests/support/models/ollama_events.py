@@ -22,8 +22,7 @@ def ollama_events(answer: "Answer", model: str) -> Iterator[str]:
 
     if answer.reasoning:
         yield json.dumps(line(False, content="", thinking=answer.reasoning))
-    for start in range(0, len(answer.text), answer.chunk_chars):
-        piece = answer.text[start : start + answer.chunk_chars]
+    for piece in answer.split(answer.text):
         yield json.dumps(line(False, content=piece))
     if answer.calls:
         # Ollama's tool calls have no ids, and their arguments are an object.

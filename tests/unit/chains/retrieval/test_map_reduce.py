@@ -148,7 +148,7 @@ def test_a_note_that_is_too_long_is_shortened_and_not_left_out(run, server, sess
         if is_part(body):
             start = first_line(body)
             sentences = (f"Sentence {n} goes on about the barrel." for n in range(400))
-            return Answer(f"{start}: {' '.join(sentences)}", chunk_chars=1_000)
+            return Answer(f"{start}: {' '.join(sentences)}")
         return Answer("Nothing.") if shown(body).startswith("<notes ") else reads_parts(body)
 
     server.script(rambling)
