@@ -45,6 +45,12 @@ def default_keys(qapp: QApplication) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _cards_take_decisions_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an approval card take a decision at once and not only after half a second."""
+    monkeypatch.setattr("ui.chat.message.approval_card._INERT_MS", 20)
+
+
+@pytest.fixture(autouse=True)
 def _same_notes_are_embedded_once(
     embedder: RememberingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,7 +134,8 @@ def test_enter_does_not_approve_and_tab_walks_the_buttons(window, assistant, qtb
     assert memories(assistant) == ()
 
 
-def test_a_card_that_has_just_appeared_takes_no_decision(window, qtbot) -> None:
+def test_a_card_that_has_just_appeared_takes_no_decision(window, qtbot, monkeypatch) -> None:
+    monkeypatch.setattr("ui.chat.message.approval_card._INERT_MS", 500)
     card = window.chat.show_approval("edit_note", "Change Backups.md, line 3.")
     decided: list[tuple[str, str]] = []
     card.decided.connect(lambda *answer: decided.append(answer))
