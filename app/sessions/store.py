@@ -118,8 +118,9 @@ class SessionStore:
         """
         with storage_errors(self._folder):
             files = list(self._folder.iterdir()) if self._folder.exists() else []
+        files.sort(key=_read_change_time, reverse=True)  # for chats used in the same millisecond
         found = [info for info in self._infos(files) if info.turns or info.title]
-        return sorted(found, key=lambda info: (info.updated, info.session), reverse=True)
+        return sorted(found, key=lambda info: info.updated, reverse=True)
 
     def info(self, session: str) -> SessionInfo:
         """Return a chat's list entry.
@@ -290,6 +291,14 @@ class SessionStore:
             _log.warning("The list of chats is made without its database: %s", error)
             return summarise_log(self._load(path))
         return info
+
+
+def _read_change_time(path: Path) -> int:
+    """Return when a file was last changed, in nanoseconds; 0 if it cannot be read."""
+    try:
+        return path.lstat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _open_locked(path: Path) -> int:

@@ -452,6 +452,16 @@ def test_half_a_character_is_replaced_and_the_chat_goes_on(store: SessionStore) 
     assert texts_of(store.read(session))[0] == "lone \ufffd surrogate"
 
 
+def test_chats_of_the_same_millisecond_are_listed_by_their_files_with_the_newest_first(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.sessions.session.now", lambda: "2026-05-14T14:03:00.000Z")
+    chats = [chat(store, f"Question {number}?") for number in range(8)]
+    for number, session in enumerate(chats):
+        os.utime(store.file(session), ns=(0, number))
+    assert [info.session for info in store.list()] == chats[::-1]
+
+
 def test_the_list_names_a_chat_by_its_first_question_and_the_newest_first(
     store: SessionStore,
 ) -> None:
