@@ -65,4 +65,4 @@ format: $(READY)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 clean:
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf build dist /dev/shm/strata-tests-* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

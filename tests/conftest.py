@@ -4,8 +4,10 @@ import gc
 import itertools
 import logging
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,6 +18,25 @@ from tests.support.models.remembering_embedder import RememberingEmbedder
 from tests.support.processes.forked_processes import ForkedProcesses
 from vault.workers.process import start_process
 
+MEMORY, FREE_BYTES = Path("/dev/shm"), 6_000_000_000
+
+
+def use_memory_for_temporary_files() -> None:
+    """Put temporary files into memory if there is plenty of it, unless `TMPDIR` is set.
+
+    The tests flush many thousand small files. A disk takes milliseconds for each, memory none.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    memory, folder = os.statvfs(MEMORY), MEMORY / f"strata-tests-{os.getuid()}"
+    has_space = memory.f_bavail * memory.f_frsize > FREE_BYTES
+    if has_space and not memory.f_flag & os.ST_NOEXEC:  # some tests start scripts
+        folder.mkdir(0o700, exist_ok=True)
+        if folder.stat().st_uid == os.getuid():
+            os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+use_memory_for_temporary_files()
 # Without compiled files, each process of a test would compile all that it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -85,6 +106,17 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _temporary_files_are_removed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Remove the temporary files of all tests at the end, unless a test has failed."""
+    folder = tmp_path_factory.getbasetemp()
+    yield
+    if not request.session.testsfailed:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
