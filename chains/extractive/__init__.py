@@ -1,15 +1,17 @@
 """Answer questions without a language model, by quoting notes.
 
 ```
-question ─→ question: what is asked for ──┐
-sources ──→ blocks → parts of each source ┴→ choice → writer → model: the answer with its numbers
+question: what is asked for ──────────────────┐
+sources → blocks → parts of each source ──→ ranking → choice → answerability → writer → answer
 ```
 
 - `model`: the model port that answers with quotations, or says that it found no answer.
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
 - `blocks`: parses a passage into paragraphs, items, tables and code.
 - `parts`: builds the parts of a source that can be an answer: sentences, items, lists, sections.
-- `choice`: chooses the parts that answer the question.
+- `ranking`: ranks the parts by how well they answer the question.
+- `choice`: chooses the parts to quote.
+- `answerability`: decides whether the chosen parts are likely to answer the question.
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 

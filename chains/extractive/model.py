@@ -1,23 +1,18 @@
 """Answer without a language model by quoting notes, with citations.
 
-The answer says that no model is configured. If the search results are too unlike the question, the
-answer says so and lists the nearest notes.
+The answer says that no model is configured. If the quotations may not answer the question, the
+answer says so. If nothing is likely to answer it, the answer only lists the nearest notes.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from chains.cancel import CancelToken
-from chains.extractive.choice import ChosenParts, Compare, choose_parts
+from chains.extractive.answerability import judge
+from chains.extractive.choice import choose_parts
 from chains.extractive.parts import Part
-from chains.extractive.question import AskedQuestion, can_answer, read_question
-from chains.extractive.words import (
-    is_unspaced,
-    measure_match,
-    measure_share,
-    split_words,
-    weigh_length,
-)
+from chains.extractive.question import AskedQuestion, read_question
+from chains.extractive.ranking import Compare
 from chains.extractive.writer import escape_markdown, write_item, write_text
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
 from context.fit.guard import PreparedRequest
@@ -27,21 +22,12 @@ from vault.quotes.sections import Support
 __all__ = ["LIST_SOURCE", "ExtractiveModel"]
 
 MOST_NAMED: Final = 5
-# Passages with less evidence rarely answer a question. The weights and the limit were chosen by
-# cross-validation on 228 questions about three vaults: 31 of the 42 without an answer are refused,
-# and 3 of the others. A higher cost refuses questions to small vaults, whose words are all rare.
-LEAST_EVIDENCE: Final = 0.93
-COVERAGE_WORTH: Final = 0.5
-MISSING_COST: Final = 1.0
-CLOSEST_WORTH: Final = 1.0
-# The similarity that is assumed if none was measured.
-USUAL_CLOSEST: Final = 0.5
-# Used if no support score was measured: passages that contain a smaller share of the question's
-# words rarely answer it.
-LEAST_COVERAGE: Final = 0.36
 
 FOUND: Final = (
     "No model is set, so here are the passages that fit best, in your notes' own words.\n"
+)
+DOUBTFUL: Final = (
+    "No model is set, and your notes may not answer this question. These passages come closest:\n"
 )
 NO_SENTENCE: Final = "No model is set. The passages that fit best hold no sentence to quote:\n"
 NOTHING_FOUND: Final = (
@@ -112,11 +98,15 @@ class ExtractiveModel:
             return
         question = read_question(self._question, self._searched)
         leading = _choose_leading(question, sources)
-        chosen = choose_parts(question, leading, self._compare)
-        may_answer = _may_answer(question, leading, self._support, chosen)
-        parts = chosen.parts if may_answer else ()
-        yield FOUND if parts else NO_SENTENCE if may_answer else NOTHING_ANSWERS
-        yield from self._write_parts(parts, sources) if parts else _write_titles(sources)
+        rarity = self._support.weights if self._support is not None else {}
+        chosen = choose_parts(question, leading, self._compare, rarity)
+        verdict = judge(question, leading, self._support, chosen)
+        if verdict == "nothing" or not chosen.parts:
+            yield NOTHING_ANSWERS if verdict == "nothing" else NO_SENTENCE
+            yield from _write_titles(sources)
+            return
+        yield FOUND if verdict == "answers" else DOUBTFUL
+        yield from self._write_parts(chosen.parts, sources)
 
     def _write_parts(self, parts: Sequence[Part], sources: Sequence[Segment]) -> Iterator[str]:
         """Yield the quotations, each below the title, the headings and the date of its note."""
@@ -137,56 +127,6 @@ def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequ
     """Return the attached sources if the question is about them alone, otherwise all sources."""
     attached = [source for source in sources if not source.is_retrieved]
     return attached if attached and not question.asks_for_more else sources
-
-
-def _may_answer(
-    question: AskedQuestion,
-    sources: Sequence[Segment],
-    support: Support | None,
-    chosen: ChosenParts,
-) -> bool:
-    """Return whether the sources are likely to answer a question.
-
-    The result is always true if a source is attached, and for questions in scripts without spaces,
-    because their words cannot be compared.
-
-    Args:
-        question: the question.
-        sources: the sources that may be quoted.
-        support: how well the search results support an answer, or None if it was not measured.
-        chosen: the parts of the sources that would be quoted.
-    """
-    if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
-        return True
-    quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
-    if quoted and not can_answer(question, quoted):
-        return False
-    coverage = _measure_coverage(question, sources)
-    if support is None:
-        return coverage >= LEAST_COVERAGE
-    nearness = USUAL_CLOSEST if chosen.closest is None else chosen.closest
-    evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
-    return evidence - MISSING_COST * _measure_missing(question, support, chosen) >= LEAST_EVIDENCE
-
-
-def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
-    """Return the weight of the rarest word of a question that the best part does not contain.
-
-    If the notes do not mention the subject of a question, often only the word for it is missing. If
-    the question is about several things, or about the first or last time of something, the word
-    must be missing in all parts.
-
-    Returns:
-        The weight as a fraction of the weight of all words, or 0 if no word is missing.
-    """
-    weights = {word: support.weights.get(word, 0.0) for word in question.words}
-    total = sum(weights.values())
-    if not (total and chosen.parts):
-        return 0.0
-    counts_all = len(question.facets) > 1 or question.order
-    best = chosen.parts if counts_all else chosen.parts[:1]
-    held = frozenset[str]().union(*(part.words | part.words_around for part in best))
-    return max(weights[word] * (1.0 - measure_match(word, held)) for word in weights) / total
 
 
 def _write_place(part: Part, days: Sequence[str]) -> str:
@@ -234,14 +174,3 @@ def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
         elif source.kind == "passage":
             title = escape_markdown(source.title or source.source)
             yield f"\n- {title}: {write_item(source.raw_content)} [{source.number}]"
-
-
-def _measure_coverage(question: AskedQuestion, sources: Sequence[Segment]) -> float:
-    """Return the highest fraction of the question's words that one source contains."""
-    weights = {word: weigh_length(word) for word in question.words}
-
-    def cover(source: Segment) -> float:
-        words = split_words(" ".join((source.title, *source.heading, source.raw_content)))
-        return measure_share(weights, words)
-
-    return max(map(cover, sources), default=0.0)

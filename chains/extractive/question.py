@@ -30,7 +30,7 @@ _HOW_TO: Final = re.compile(
 )
 _LIST: Final = re.compile(
     r"^(?:please )?(?:list|name|enumerate|show)\b"
-    r"|^what can\b"
+    r"|^what can\b|^what (?:do|does|would) \w+ need (?:to|for)\b"
     # Matches a plural noun after "which", but not a verb such as "is" or "marks a …".
     r"|\b(?:which|what)(?: (?!(?:is|was|does|has|this)\b)\w+)?"
     r" (?!(?:is|was|does|has|this|his|its|us|plus|\w+ss)\b)\w+s\b"
@@ -72,6 +72,11 @@ _DURATION: Final = re.compile(
     r"\bhow (?:long|often)\b|\bafter how many (?:\w+s)\b|\bwie (?:lange?|oft)\b", re.IGNORECASE
 )
 _VERSION: Final = re.compile(r"\b(?:which|what)(?: \w+)? version\b", re.IGNORECASE)
+_KEYS: Final = re.compile(
+    r"\b(?:keyboard )?short ?cuts?\b|\bhot ?keys?\b|\bkey (?:combination|binding)s?\b"
+    r"|\btasten(?:kürzel|kombination|kombinationen)\b|\braccourcis? clavier\b",
+    re.IGNORECASE,
+)
 _MORE: Final = re.compile(
     r"\b(?:other|all|any|my|our|which|else\w*) (?:\w+ )?notes?\b|\belsewhere\b"
     r"|\bin (?:the|my) vault\b"
@@ -100,6 +105,10 @@ FIGURES: Final = {
         re.IGNORECASE,
     ),
     "version": re.compile(r"\b[vV]?\d+\.\d+"),
+    "keys": re.compile(
+        r"\b(?:Ctrl|Control|Cmd|Command|Alt|Option|Shift|Super|Meta|Strg|Umschalt)\b ?[-+`]"
+        r"|\b(?:Esc|Escape|Enter|Return|Tab|Space|F\d{1,2})\b|[⌘⌥⇧⌃]|`[^`\s]`"
+    ),
 }
 # Questions for an amount and for a time, in English and German, and the words of their answers.
 _AMOUNT: Final = re.compile(
@@ -159,7 +168,7 @@ class AskedQuestion:
         order: `first` or `last` if the question asks for what happened first or last, otherwise an
             empty string.
         defines: whether the question asks for a definition.
-        figure: the kind of number that the question asks for, or an empty string.
+        figure: the kind of number, or the keys, that the question asks for, or an empty string.
         asks_for_more: whether the question asks for notes beyond the attached ones.
         asks_for_notes: whether the question asks which notes contain something.
     """
@@ -172,7 +181,7 @@ class AskedQuestion:
     facets: tuple[Facet, ...]
     order: Literal["", "first", "last"] = ""
     defines: bool = False
-    figure: Literal["", "number", "duration", "version"] = ""
+    figure: Literal["", "number", "duration", "version", "keys"] = ""
     asks_for_more: bool = False
     asks_for_notes: bool = False
 
@@ -205,10 +214,13 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
 def can_answer(question: AskedQuestion, text: str) -> bool:
     """Return whether a text has what a question for an amount or a time asks for.
 
-    A text without a number does not answer "How many?", and a text that mentions no time does not
-    answer "When?". Other questions, and other languages than English and German, are not examined.
+    A text without a number does not answer "How many?", a text that mentions no time does not
+    answer "When?", and a text that names no key is no keyboard shortcut. Other questions, and other
+    languages than English and German, are not examined.
     """
     if _AMOUNT.search(question.text) and not _AMOUNT_ANSWER.search(text):
+        return False
+    if question.figure == "keys" and not FIGURES["keys"].search(text):
         return False
     return not _WHEN.search(question.text) or _WHEN_ANSWER.search(text) is not None
 
@@ -231,7 +243,9 @@ def _read_kind(text: str) -> QuestionKind:
     return "list" if _LIST.search(text) else "fact"
 
 
-def _read_figure(text: str) -> Literal["", "number", "duration", "version"]:
+def _read_figure(text: str) -> Literal["", "number", "duration", "version", "keys"]:
+    if _KEYS.search(text):
+        return "keys"
     if _DURATION.search(text):
         return "duration"
     if _VERSION.search(text):

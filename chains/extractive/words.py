@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from vault.notes.keywords import find_function_words
@@ -16,6 +17,8 @@ from vault.notes.keywords import find_function_words
 __all__ = [
     "is_unspaced",
     "list_asked_words",
+    "list_names",
+    "list_pairs",
     "measure_match",
     "measure_share",
     "split_words",
@@ -45,6 +48,8 @@ _COMPARING: Final = frozenset(_COMPARING_WORDS.split())
 WEAK_WORTH: Final = 0.25
 
 _WORD: Final = re.compile(r"[^\W_]+")
+# Matches a capital letter or a digit behind the first character of a word that has a letter.
+_NAME: Final = re.compile(r"[^\W\d_].*[A-Z\d]|\d.*[^\W\d_]")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 
@@ -67,6 +72,26 @@ def split_words(text: str) -> frozenset[str]:
     for run in _UNSPACED.findall(simple):
         words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
     return frozenset(words)
+
+
+def list_names(text: str) -> frozenset[str]:
+    """Return the names in a question, in lower case and without accents.
+
+    Names are words with a capital letter or a digit in them, other than the first word, which
+    counts only if it has another capital letter. In German, where all nouns have a capital letter,
+    none is found.
+    """
+    if "der" in find_function_words(text):
+        return frozenset()
+    found = [word for word in _WORD.findall(text) if len(word) > 1]
+    names = [word for word in found[1:] if word[0].isupper() or _NAME.search(word)]
+    return split_words(" ".join([*names, *(word for word in found[:1] if _NAME.search(word))]))
+
+
+def list_pairs(text: str) -> frozenset[tuple[str, str]]:
+    """Return the pairs of adjacent words in a text, in lower case and without accents."""
+    words = _WORD.findall(text.lower() if text.isascii() else _fold(text))
+    return frozenset(pairwise(words))
 
 
 def weigh_length(word: str) -> float:

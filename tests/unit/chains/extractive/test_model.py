@@ -5,7 +5,7 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.citations.check import check_citations
-from chains.extractive.model import NOTHING_ANSWERS, ExtractiveModel
+from chains.extractive.model import DOUBTFUL, NOTHING_ANSWERS, ExtractiveModel
 from chains.extractive.words import list_asked_words
 from chains.llm.port import ModelEnded, ModelText
 from chains.models import ModelInfo
@@ -404,8 +404,8 @@ def test_of_a_long_list_only_the_items_that_answer_are_quoted(answer, source):
     items = [f"- The {name} valve stands open. {RARE}" for name in TREES]
     items[2] = f"- The elm valve and its valves below freeze in winter. {RARE}"
     question, compare = "Which valves freeze in winter?", compare_single("freeze", "oak")
-    short = answer(question, source(1, "\n".join(items)), compare=compare)
-    assert len(read_quotations(short)) == 5
+    short = read_quotations(answer(question, source(1, "\n".join(items)), compare=compare))
+    assert "freeze" in short[0]
     many = "\n".join([*items, *items[:1] * 6])
     long = read_quotations(answer(question, source(1, many), compare=compare))
     assert "freeze" in long[0]
@@ -415,7 +415,7 @@ def test_of_a_long_list_only_the_items_that_answer_are_quoted(answer, source):
 def test_a_collection_of_commands_is_a_list_only_of_what_its_note_is_about(answer, source):
     question, compare = "Which stashes are listed?", compare_single("List", "Delete")
     named = replace(source(1, COMMANDS), title="stashes")
-    assert "git stash clear" in answer(question, named, compare=compare)
+    assert "git stash clear" in answer(question, named)
     other = answer(question, source(1, COMMANDS), compare=compare)
     assert "git stash list" in other
     assert "git stash clear" not in other
@@ -570,7 +570,7 @@ def test_only_the_beginnings_of_the_best_parts_are_compared(answer, source):
     texts = [f"Bean {n} likes soil {'and sun ' * 60}." + LONG for n in range(20)]
     answer("Which soil do beans like?", *map(source, range(1, 21), texts), compare=near)
     ((_, compared),) = near.asked
-    assert len(compared) <= 24
+    assert len(compared) <= 32
     assert max(len(text.split()) for text in compared) < 30
 
 
@@ -594,12 +594,45 @@ def test_each_of_two_things_is_compared_without_the_other(answer, source):
 @pytest.mark.parametrize("near", [0.3, 0.8])
 def test_a_near_part_answers_though_the_support_is_only_fair(answer, source, near):
     text = answer(
-        "What do legumes cost in Paris?",
+        "What do legumes cost in a market?",
         source(1, GARDEN),
         support=0.6,
         compare=lambda _, texts: [near] * len(texts),
     )
     assert ("nothing in your notes answers" in text) is (near < 0.5)
+
+
+@pytest.mark.parametrize(("support", "doubts"), [(0.1, True), (0.4, False)])
+def test_quotations_that_may_not_answer_are_shown_with_a_doubt(answer, source, support, doubts):
+    text = answer("Do beans need warm soil?", source(1, GARDEN), support=support)
+    assert (DOUBTFUL in text) is doubts
+    assert read_quotations(text)
+
+
+@pytest.mark.parametrize("name", ["Paris", "paris"])
+def test_a_name_that_no_quotation_has_counts_as_missing(answer, source, name):
+    text = answer(f"Do beans need warm soil in {name}?", source(1, GARDEN), support=0.6)
+    assert (NOTHING_ANSWERS in text) is (name == "Paris")
+
+
+def test_a_text_without_a_key_answers_no_question_for_a_shortcut(answer, source):
+    question = "What is the keyboard shortcut for the graph?"
+    opened = "The graph has a keyboard shortcut of its own, and a button in the ribbon."
+    assert NOTHING_ANSWERS in answer(question, source(1, opened))
+    keys = "To open the graph, press the keyboard shortcut `Ctrl+G`."
+    assert "Ctrl+G" in answer(question, source(1, opened), source(2, keys))
+
+
+def test_instructions_are_the_directions_and_not_the_ingredients(answer, source):
+    text = """## Ingredients
+- 100 g of sugar for the kvass
+- 3 slices of bread to brew with
+
+## Directions
+1. Burn the bread.
+2. Let it stand for a week."""
+    quoted = read_quotations(answer("How do I brew kvass?", source(1, text, title="Kvass")))
+    assert quoted[0] == "> 1. Burn the bread."
 
 
 def test_a_list_that_is_too_long_is_quoted_by_the_beginnings_of_its_outer_items(answer, source):

@@ -1,0 +1,122 @@
+"""Decide whether quotations are likely to answer a question.
+
+The evidence is a sum: how well the search results support an answer, how many of the question's
+words the sources contain, and how similar the closest quotation is in meaning, less the weight of
+the words that the quotations lack. No language model reads the quotations, so some of those that
+are about the subject of a question without answering it are not recognised.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from chains.extractive.choice import ChosenParts
+from chains.extractive.question import AskedQuestion, can_answer
+from chains.extractive.words import (
+    is_unspaced,
+    list_names,
+    measure_match,
+    measure_share,
+    split_words,
+    weigh_length,
+)
+from context.layers import Segment
+from vault.quotes.sections import Support
+
+__all__ = ["Verdict", "judge"]
+
+# The weights and limits were chosen on 446 questions about five vaults, 74 of them without an
+# answer. Below the first limit are 66 % of those and 3 % of the others, below the second 81 % and
+# 10 %.
+LEAST_EVIDENCE: Final = 0.97
+SURE_EVIDENCE: Final = 1.3
+COVERAGE_WORTH: Final = 0.5
+MISSING_COST: Final = 1.0
+NAME_COST: Final = 1.0
+CLOSEST_WORTH: Final = 1.0
+# The similarity that is assumed if none was measured.
+USUAL_CLOSEST: Final = 0.5
+# Used if no support score was measured: passages that contain a smaller share of the question's
+# words rarely answer it.
+LEAST_COVERAGE: Final = 0.36
+
+Verdict = Literal["answers", "doubtful", "nothing"]
+
+
+def judge(
+    question: AskedQuestion,
+    sources: Sequence[Segment],
+    support: Support | None,
+    chosen: ChosenParts,
+) -> Verdict:
+    """Return whether the chosen parts are likely to answer a question.
+
+    The result is always `answers` if a source is attached, and for questions in scripts without
+    spaces, because their words cannot be compared.
+
+    Args:
+        question: the question.
+        sources: the sources that may be quoted.
+        support: how well the search results support an answer, or None if it was not measured.
+        chosen: the parts of the sources that would be quoted.
+    """
+    if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
+        return "answers"
+    quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
+    if quoted and not can_answer(question, quoted):
+        return "nothing"
+    coverage = _measure_coverage(question, sources)
+    if support is None:
+        return "answers" if coverage >= LEAST_COVERAGE else "nothing"
+    nearness = USUAL_CLOSEST if chosen.closest is None else chosen.closest
+    evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
+    evidence -= MISSING_COST * _measure_missing(question, support, chosen)
+    evidence -= NAME_COST * _measure_missing_names(question, support, chosen)
+    if evidence < LEAST_EVIDENCE:
+        return "nothing"
+    return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
+
+
+def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
+    """Return the weight of the rarest word of a question that the best part does not contain.
+
+    If the notes do not mention the subject of a question, often only the word for it is missing. If
+    the question is about several things, or about the first or last time of something, the word
+    must be missing in all parts.
+
+    Returns:
+        The weight as a fraction of the weight of all words, or 0 if no word is missing.
+    """
+    weights = {word: support.weights.get(word, 0.0) for word in question.words}
+    total = sum(weights.values())
+    if not (total and chosen.parts):
+        return 0.0
+    counts_all = len(question.facets) > 1 or question.order
+    held = _list_words(chosen if counts_all else ChosenParts(chosen.parts[:1]))
+    return max(weights[word] * (1.0 - measure_match(word, held)) for word in weights) / total
+
+
+def _measure_missing_names(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
+    """Return the weight of the rarest name in a question that no quotation contains, from 0 to 1.
+
+    A text that answers a question can use other words, but rarely another name.
+    """
+    names = list_names(question.text) & question.words if chosen.parts else frozenset[str]()
+    held = _list_words(chosen)
+    lacks = (support.weights.get(name, 0.0) * (1.0 - measure_match(name, held)) for name in names)
+    return max(lacks, default=0.0)
+
+
+def _list_words(chosen: ChosenParts) -> frozenset[str]:
+    """Return the words of the chosen parts, including those of titles and headings."""
+    return frozenset[str]().union(*(part.words | part.words_around for part in chosen.parts))
+
+
+def _measure_coverage(question: AskedQuestion, sources: Sequence[Segment]) -> float:
+    """Return the highest fraction of the question's words that one source contains."""
+    weights = {word: weigh_length(word) for word in question.words}
+
+    def cover(source: Segment) -> float:
+        words = split_words(" ".join((source.title, *source.heading, source.raw_content)))
+        return measure_share(weights, words)
+
+    return max(map(cover, sources), default=0.0)

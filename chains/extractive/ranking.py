@@ -1,0 +1,272 @@
+"""Rank the parts of sources by how well they answer a question.
+
+The score of a part is a weighted sum of a few numbers, such as the fraction of the question's words
+that the part contains, and how similar its meaning is to the question. The weights were fitted by
+logistic regression, so that a part that answers scores higher than the other parts of its sources.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from chains.extractive.parts import Part, PartKind
+from chains.extractive.question import DATE, FIGURES, AskedQuestion, Facet, QuestionKind
+from chains.extractive.words import list_pairs, measure_share, split_words, weigh_words
+from vault.notes.keywords import FUNCTION_WORDS
+
+__all__ = ["DAY", "Compare", "ScoredPart", "is_record", "rank_parts"]
+
+# Returns the cosine similarity of a question and each of a few texts, or an empty sequence if they
+# cannot be compared.
+Compare = Callable[[str, Sequence[str]], Sequence[float]]
+
+# Fitted to the parts of the sources that were found for 372 questions about five folders of notes,
+# and rounded. Weights fitted to four of the folders choose as well in the fifth.
+WORDS_WEIGHT: Final = 4.7
+PAIRS_WEIGHT: Final = 4.3
+MEANING_WEIGHT: Final = 6.0
+RANK_WEIGHT: Final = 0.6
+FIRST_WEIGHT: Final = 0.46
+FIGURE_WEIGHT: Final = 1.7
+FORM_WEIGHT: Final = 3.2
+_KIND_SCORES: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
+    # A sentence that has a fact is quoted rather than the list or the section that contains it.
+    "fact": {"sentences": 0.0, "item": -0.1, "row": -0.2, "list": -1.2, "section": -1.6},
+    "time": {"sentences": 0.0, "item": -0.1, "row": -0.2, "list": -1.2, "section": -1.6},
+    "how_to": {"sentences": -1.0, "item": -1.1, "row": -2.1, "list": 0.9, "section": 0.7},
+    "list": {"sentences": -0.7, "item": -1.1, "row": -0.2, "list": 0.7, "section": 0.6},
+}
+# The similarity that is assumed for all parts if meanings cannot be compared.
+USUAL_COSINE: Final = 0.4
+MOST_COMPARED: Final = 32
+# The longest list or section that can answer a question for a fact.
+MOST_WORDS_FACT: Final = 90
+# The least weight of a word of the question, even if all notes contain it, and the weight of a
+# word whose frequency in the vault is unknown.
+LEAST_RARITY: Final = 0.02
+USUAL_RARITY: Final = 0.5
+APPENDIX_WORTH: Final = 0.6
+DATED_WORTH: Final = 1.2
+DEFINING_WORTH: Final = 1.3
+DETAIL_WORTH: Final = 0.8
+NAMED_FIRST_WORTH: Final = 1.3
+TITLE_WORTH: Final = 1.15
+CODE_WORTH: Final = 1.12
+STEPS_WORTH: Final = 1.35
+SINGLE_STEP_WORTH: Final = 0.8
+RECORD_WORTH: Final = 0.8
+LONG_WORDS: Final = 150
+LONG_LIST_WORTH: Final = 0.85
+OTHER_COLLECTION_WORTH: Final = 0.8
+COLLECTION_WORTH: Final = 0.5
+ADDED_WORTH: Final = 0.5
+FACET_OWN: Final = 2.5
+FACET_OTHERS: Final = 0.2
+MOST_WORDS_COMPARED: Final = 28
+
+_DEFINED: Final = re.compile(
+    r"(?:(?:the|an?|der|die|das)\s+)?([^.:;\n–—]{2,60}?)[*`_]*"
+    r"\s*(?:[:–—]|\s-\s|\s(?:is|are|means?|refers?|stands? for|ist|sind)\s)",
+    re.IGNORECASE,
+)
+_SUMMARY: Final = re.compile(
+    r"(?:simple )?(?:summary|abstract|overview|introduction|description|purpose|definitions?"
+    r"|zusammenfassung|r[eé]sum[eé]|resumen)\b",
+    re.IGNORECASE,
+)
+_STEPS: Final = re.compile(
+    r"(?:directions?|instructions?|steps?|methods?|procedure|preparation|usage|how to"
+    r"|anleitung|zubereitung|vorgehen)\b",
+    re.IGNORECASE,
+)
+_APPENDIX: Final = re.compile(
+    r"(?:references?|links?|see also|further reading|sources|footnotes|citations?|quellen)\b",
+    re.IGNORECASE,
+)
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+# Matches a date with day, month and year.
+DAY: Final = re.compile(
+    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? {_MONTH} (?:19|20)\d\d\b"
+    rf"|\b{_MONTH} \d{{1,2}},? (?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[ \] ")
+
+
+@dataclass(frozen=True)
+class ScoredPart:
+    """A part of a source with its score.
+
+    Attributes:
+        score: the score. If two parts differ by 1, the higher one is about three times as likely to
+            answer the question.
+        cosine: the similarity of its meaning to the question, or None if it was not compared.
+    """
+
+    part: Part
+    score: float
+    cosine: float | None = None
+
+
+def rank_parts(
+    question: AskedQuestion,
+    parts: Sequence[Part],
+    *,
+    facet: Facet,
+    rarity: Mapping[str, float],
+    compare: Compare | None,
+) -> list[ScoredPart]:
+    """Rank the parts by how well they answer a question, best first.
+
+    Only the best parts by words are compared by meaning and returned, because each comparison takes
+    time.
+
+    Args:
+        question: the question.
+        parts: the parts of the sources.
+        facet: the one of several things in the question that is looked for.
+        rarity: the weight of each word by how rare it is in the vault, from 0 to 1. If empty, it is
+            estimated from the parts.
+        compare: compares a question with short texts by meaning. If None, only words are compared.
+    """
+    weights = _weigh_question(question, parts, facet, rarity)
+    pairs = list_pairs(question.searched)
+    by_words = [_score_words(part, weights, pairs) for part in parts]
+    order = sorted(
+        _list_short(question, parts), key=lambda at: -by_words[at] - _score_rank(parts[at])
+    )
+    best = order[:MOST_COMPARED]
+    asked = facet.leave_out_others(question.searched)
+    texts = [_write_compared(parts[at]) for at in best]
+    cosines = compare(asked, texts) if compare is not None and texts else ()
+    measured: Sequence[float | None] = cosines or [None] * len(best)
+
+    def score(at: int, cosine: float | None) -> ScoredPart:
+        nearness = USUAL_COSINE if cosine is None else cosine
+        whole = by_words[at] + _score_rank(parts[at]) + MEANING_WEIGHT * nearness
+        return ScoredPart(parts[at], whole + _score_form(question, parts[at], weights), cosine)
+
+    scored = [score(at, cosine) for at, cosine in zip(best, measured, strict=True)]
+    return sorted(scored, key=lambda each: -each.score)
+
+
+def _list_short(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
+    """Return the indices of the parts that are short enough for the kind of a question."""
+    if question.kind not in {"fact", "time"}:
+        return list(range(len(parts)))
+    return [at for at, part in enumerate(parts) if _is_short(part)]
+
+
+def _is_short(part: Part) -> bool:
+    return part.kind not in {"list", "section"} or len(part.text.split()) <= MOST_WORDS_FACT
+
+
+def _weigh_question(
+    question: AskedQuestion, parts: Sequence[Part], facet: Facet, rarity: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the weight of each word of a question. Rare words have higher weights."""
+    if rarity:
+        known = {word: LEAST_RARITY + rarity.get(word, USUAL_RARITY) for word in question.words}
+    else:
+        small = [part.words | part.words_around for part in parts if part.kind != "section"]
+        known = weigh_words(question.words, small)
+
+    def weigh(word: str) -> float:
+        own = FACET_OWN if word in facet.own else FACET_OTHERS if word in facet.others else 1.0
+        return own * (ADDED_WORTH if word in question.added else 1.0)
+
+    return {word: weight * weigh(word) for word, weight in known.items()}
+
+
+def _score_words(
+    part: Part, weights: Mapping[str, float], pairs: AbstractSet[tuple[str, str]]
+) -> float:
+    shared = len(pairs & list_pairs(part.text)) / max(1, len(pairs))
+    share = measure_share(weights, part.words | part.words_around)
+    return WORDS_WEIGHT * share + PAIRS_WEIGHT * shared
+
+
+def _score_rank(part: Part) -> float:
+    """Return a higher score the higher the source of a part ranks in the search results."""
+    number = max(1, part.number)
+    return FIRST_WEIGHT / number - RANK_WEIGHT * math.log(number)
+
+
+def _score_form(question: AskedQuestion, part: Part, weights: Mapping[str, float]) -> float:
+    """Return a score for how well the form of a part suits the question."""
+    score = _KIND_SCORES[question.kind][part.kind]
+    if question.figure:
+        has_figure = FIGURES[question.figure].search(part.text) is not None
+        score += FIGURE_WEIGHT if has_figure else -FIGURE_WEIGHT
+    return score + FORM_WEIGHT * math.log(_weigh_form(question, part, weights.keys()))
+
+
+def _write_compared(part: Part) -> str:
+    """Return the text of a part for the comparison by meaning: its headings and first words.
+
+    Longer texts take longer to compare, so the rest is left out.
+    """
+    text = f"{part.place}. {part.text}" if part.place else part.text
+    return " ".join(text.split()[:MOST_WORDS_COMPARED])
+
+
+def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
+    """Return a factor for how well the position and the form of a part suit the question.
+
+    Args:
+        question: the question.
+        part: the part of a source.
+        names: the words of the question. If they include all words of the note's title, the part
+            scores higher.
+    """
+    worth = 1.0
+    above = " ".join(part.heading[-1:])
+    if question.kind == "time" and DATE.search(part.text):
+        worth *= DATED_WORTH
+    if question.kind == "how_to":
+        worth *= _weigh_instructions(part)
+    if question.defines:
+        worth *= DEFINING_WORTH if part.is_first or _SUMMARY.match(above) else 1.0
+        if _names_first(part, question.words):
+            worth *= NAMED_FIRST_WORTH
+        elif part.kind in {"item", "row"}:
+            worth *= DETAIL_WORTH
+    is_list = part.kind in {"list", "section"}
+    if is_list and len(part.text.split()) > LONG_WORDS:
+        worth *= LONG_LIST_WORTH
+    is_named = bool(part.title_words) and part.title_words <= names
+    if question.kind == "list" and part.is_collection and not is_named:
+        worth *= OTHER_COLLECTION_WORTH
+    if is_named:
+        worth *= TITLE_WORTH
+    return worth * (APPENDIX_WORTH if _APPENDIX.match(above) else 1.0)
+
+
+def _names_first(part: Part, words: AbstractSet[str]) -> bool:
+    """Return whether a part starts with a definition of the term that the question asks about."""
+    found = _DEFINED.match(part.text.lstrip(" \t-*+•`>|"))
+    named = frozenset() if found is None else split_words(found[1])
+    return bool(words) and words <= named <= words | FUNCTION_WORDS
+
+
+def _weigh_instructions(part: Part) -> float:
+    """Return a factor for a part's score, by how well its form suits a request for instructions."""
+    if part.is_collection:
+        return COLLECTION_WORTH
+    if part.is_ordered or (part.kind != "item" and _STEPS.match(" ".join(part.heading[-1:]))):
+        return STEPS_WORTH
+    if is_record(part):
+        return RECORD_WORTH
+    if part.kind == "item" and part.is_numbered:
+        return SINGLE_STEP_WORTH
+    has_code = any("`" in line for piece in part.pieces for line in piece)
+    return CODE_WORTH if part.kind == "item" and has_code else 1.0
+
+
+def is_record(part: Part) -> bool:
+    """Return whether each line of a part tells what happened on a day, or what is to be done."""
+    lines = [line for piece in part.pieces for line in piece if line.strip()]
+    return all(_TO_DO.match(line) or DAY.search(line) for line in lines)

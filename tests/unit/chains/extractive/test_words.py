@@ -1,0 +1,24 @@
+"""The words, names and pairs of words of questions."""
+
+import pytest
+
+from chains.extractive.words import list_names, list_pairs
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("How do I connect MySQL with Obsidian?", {"mysql", "obsidian"}),
+        ("Which port does Redis use?", {"redis"}),
+        ("SQS: what is its limit?", {"sqs"}),
+        ("Does the app run on x86 with I/O?", {"x86"}),
+        ("What does it cost in 2024?", set()),
+        ("Wann wird der Server gesichert?", set()),
+    ],
+)
+def test_names_are_words_with_a_capital_letter_or_a_digit(question, names):
+    assert list_names(question) == names
+
+
+def test_pairs_are_adjacent_words_without_case_and_accents():
+    assert list_pairs("Délete all-Stashes") == {("delete", "all"), ("all", "stashes")}
