@@ -10,6 +10,9 @@ and count as open from then on. An answer is
 - partly right if they have some of it, or all among too many words,
 - refused if it says that the notes do not answer, and wrong in all other cases.
 
+Quotations that are shown with a doubt are judged as others are; how many of the questions without
+an answer get at least a doubt has a row of its own.
+
 Of the tldr pages only the English ones are indexed. `STRATA_BENCH_CACHE` is the folder that keeps
 the indexes for the next run; `STRATA_BENCH_QUESTIONS` is `open`, `kept_aside` or `all`;
 `STRATA_BENCH_ANSWERS` a file that the answers are written to.
@@ -49,6 +52,7 @@ MOST_WORDS_FACT: Final = 150
 MOST_WORDS: Final = 400
 ABSENT: Final = "absent"
 VERDICTS: Final = ("right", "partly", "wrong", "refused")
+DOUBT: Final = "your notes may not answer"
 REFUSALS: Final = ("nothing in your notes answers", "nothing in your notes fits")
 
 
@@ -220,6 +224,8 @@ def _rate(name: str, graded: Sequence[Graded]) -> list[Ratio]:
     answerable = _answerable(graded)
     absent = [each for each in graded if each.question.kind == ABSENT]
 
+    doubted = sum(each.verdict == "refused" or DOUBT in each.answer for each in absent)
+
     def share(verdict: str, among: Sequence[Graded]) -> float:
         return sum(each.verdict == verdict for each in among) / len(among)
 
@@ -234,4 +240,5 @@ def _rate(name: str, graded: Sequence[Graded]) -> list[Ratio]:
             at_least=0.95,
             detail=f"{len(absent)} questions",
         ),
+        Ratio(f"answers: {name}, absent ones refused or doubted", doubted / len(absent)),
     ]
