@@ -186,7 +186,7 @@ def complain(message: str) -> None:
 
 
 def _write_error(text: str) -> None:
-    """Write to standard error, unless it was closed or cannot be written."""
+    """Write to standard error. Do nothing if it is closed or cannot be written to."""
     with suppress(OSError):
         if sys.stderr is not None:
             sys.stderr.write(text)

@@ -84,7 +84,7 @@ class PinRoom:
 
 
 class TurnRunner:
-    """Runs turns. Thread-safe."""
+    """Runs the turns of chats, each from the user message to the final answer. Thread-safe."""
 
     def __init__(
         self,

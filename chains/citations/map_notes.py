@@ -73,7 +73,7 @@ def read_notes(answer: str, lines: Lines, find: Matcher) -> list[MapNote]:
 
 
 def render_notes(notes: Iterable[MapNote]) -> str:
-    """Format reading notes as text, one per line."""
+    """Format the notes that a model took while reading as text, one per line."""
     return "\n".join(note.render() for note in notes)
 
 

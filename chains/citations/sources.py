@@ -74,7 +74,7 @@ def check_answer(answer: str, sources: Sequence[Segment], question: str = "") ->
 
 
 def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
-    """Insert the citation numbers that Strata found into an answer, each after its sentence."""
+    """Insert citation numbers that the model did not write into an answer, behind the sentences."""
     pieces, at = [], 0
     for citation in citations:
         start = answer.find(citation.sentence, at) if citation.sentence else -1

@@ -124,7 +124,7 @@ class Part:
         return _NUMBERED.match(self.pieces[0][0]) is not None
 
     def overlaps(self, other: "Part") -> bool:
-        """Return whether two parts share lines. Two different sentences never overlap."""
+        """Return whether two parts share lines. Two sentences only overlap if they are the same."""
         if self.number != other.number or self.first >= other.end or other.first >= self.end:
             return False
         return None in (self.sentence, other.sentence) or self.sentence == other.sentence

@@ -37,7 +37,7 @@ __all__ = ["AgentLimits", "AgentSetup", "AttachmentSearch", "Chain", "NotesPort"
 
 
 class SearchPort(Protocol):
-    """The interface for searching the open vault."""
+    """The protocol of an object that searches the open vault."""
 
     def search(
         self,
@@ -74,7 +74,7 @@ class SearchPort(Protocol):
 
 
 class AttachmentSearch(Protocol):
-    """The interface for searching in attachments."""
+    """The protocol of an object that searches attachments."""
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the `k` passages of attachments that best match a query.

@@ -241,7 +241,7 @@ class TurnContext:
         return replace(self, chain=chain)
 
     def with_promoted_tools(self, names: Sequence[str]) -> "TurnContext":
-        """Return a copy that also sends the given tools, which earlier requests omitted."""
+        """Return a copy whose requests also offer tools that earlier requests left out."""
         chain = self.chain
         found = {tool.name: tool for tool in chain.deferred.definitions}
         late = tuple(found[name] for name in names if name in found)

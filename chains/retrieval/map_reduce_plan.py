@@ -100,7 +100,7 @@ class _TextSplitter:
             start = end
 
     def _cut(self, start: int, fitting: int) -> int:
-        """Return the index of the line that starts the next part, at most `fitting`."""
+        """Return the index of the line that starts the next part, which is `fitting` at most."""
         half = bisect_right(self._up_to, self._up_to[start] + self._most // 2)
         ends = range(max(start + 1, half), fitting + 1)
         return max(ends or (fitting,), key=lambda line: (self._worth.get(line, _LINE), line))

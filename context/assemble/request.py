@@ -205,8 +205,8 @@ class RequestDraft:
         """The user message with the context of this turn.
 
         If the request has tools, the content is always a list of parts, so that all requests of a
-        turn share the same prefix. In the first request of a turn, the message that is sent only
-        once is merged into the user message.
+        turn share the same prefix. In the first request of a turn, the uncached message is merged
+        into the user message.
         """
         message = self.tail.message
         if not self._has_parts_only:

@@ -120,7 +120,7 @@ class BoundaryEntry(Entry):
 
     Attributes:
         up_to_entry_id: the id of the first entry that stays unchanged.
-        budget: the token budget at that time. If it is larger now, the entry no longer applies.
+        budget: the token budget back then. Under a larger budget the position does not apply.
     """
 
     up_to_entry_id: str

@@ -38,9 +38,9 @@ class EntryTree:
 
     @cached_property
     def leaf(self) -> str | None:
-        """The id of the active leaf, which ends the active path, or None if the path is empty.
+        """The id of the entry that ends the active path, or None if the path is empty.
 
-        This is the last tree entry, or the target of a later `leaf` entry.
+        This is the last entry of the tree, unless a `leaf` entry after it names another one.
         """
         at = self._leaf()
         return None if at is None else self._entries[at].id

@@ -136,7 +136,7 @@ def _left_out(context: Json) -> str:
 
 
 def _describe_shortened(context: Json) -> Iterable[str]:
-    """Yield a line about shortened messages, and a line about the last compaction."""
+    """Yield the report's lines about shortened messages and about the last compaction, if any."""
     if trimmed := context.get("trimmed"):
         sizes = _change(trimmed["tokens_before"], trimmed["tokens_after"])
         yield f"- trimmed: {_plural(trimmed['messages'], 'message')} ({sizes})"

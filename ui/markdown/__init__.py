@@ -1,4 +1,6 @@
-"""Parse Markdown without Qt, even while the text grows, into blocks that `page` draws (leaves).
+"""Parse Markdown into the blocks that `page` draws, which are called leaves.
+
+The text may still grow while it is parsed. The parser does not use Qt.
 
     text ──> stream ──> parser ──> reader ──> blocks (leaves)
                                      └──> inline, code_colors
@@ -20,7 +22,7 @@ import other packages of Strata, nor PySide6 (except in `page`).
 
 HTML is shown as text, and so is a link whose address is not allowed. No image or other resource is
 loaded. A leaf is final when text that arrives later can no longer change it. Text that is read in
-pieces yields the same leaves as the complete text. The final part of the text is never read again.
+pieces yields the same leaves as the complete text. Text whose leaves are final is not parsed again.
 """
 
 __all__ = ["blocks", "inline", "note_parts", "parser", "stream"]

@@ -130,7 +130,7 @@ class PrivacySection(QWidget):
         column.addWidget(self._text)
 
     def refresh(self) -> None:
-        """Check where the model runs, and update the explanation accordingly."""
+        """Find out where the model runs, and show what leaves this computer."""
         self._asks.ask(self._assistant.model_setup.list_choices, now=True)
 
     def _on_choices(self, choices: Sequence[ModelChoice]) -> None:

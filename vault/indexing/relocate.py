@@ -152,7 +152,7 @@ def _hash_file(root: Path, path: str) -> str:
 
 
 def _read_folders(catalog: Catalog) -> list[str]:
-    """Return the last known path of a catalog's folder of notes, then its former paths."""
+    """Return the paths that the vault of a catalog has had, the latest first."""
     try:
         found = json.loads(catalog.meta(_FOLDERS) or "[]")
     except (IndexUnusable, ValueError, RecursionError):  # damaged

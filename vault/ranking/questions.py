@@ -121,7 +121,7 @@ def _ask_by_link(catalog: Catalog, attachments: str) -> Iterator[VaultQuestion]:
 
 
 def _choose_owned(kind: str, owners: dict[str, set[int]]) -> Iterator[VaultQuestion]:
-    """Yield a question for each text that has several words and belongs to few notes.
+    """Yield a question for each heading, alias or link text of several words that few notes have.
 
     Args:
         kind: the kind of the questions.

@@ -1,4 +1,4 @@
-"""Texts that describe an agent's steps."""
+"""The sentences that tell a user what each step of an agent does."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

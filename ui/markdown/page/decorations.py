@@ -65,7 +65,7 @@ class ListMarker:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The background of inline code, between two text positions."""
+    """The part of a text that is drawn as inline code, from `start` to `end` (exclusive)."""
 
     start: int
     end: int

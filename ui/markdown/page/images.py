@@ -87,7 +87,7 @@ def find_action(leaf: Missing, failure: ImageFailure | None) -> Run | None:
 
     Args:
         leaf: the image.
-        failure: the reason why the image is not shown, or None if it was not loaded.
+        failure: why loading the image failed, or None if Strata did not try to load it.
     """
     if leaf.link:
         return Run("Open in browser", link=leaf.link)
