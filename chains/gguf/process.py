@@ -241,6 +241,7 @@ class ModelRunner:
         try:
             watch = _LoadWatch(child, file, cancel, on_progress)
             address = child.answer(child.submit(wanted), LOADING_S, watch.check).header["address"]
+            cancel.raise_if_cancelled()  # a small file may be loaded before the first check
         except (ChildDied, ChildRefused) as error:
             child.kill(str(error))
             reason = str(error)
