@@ -83,7 +83,7 @@ def test_search_finds_by_meaning_and_names_the_lines(with_notes: Program) -> Non
     result = with_notes.json("search", "which vegetable is ready first", "-k", "3")
     assert set(result) == {"query", "filters", "hits", "seconds"}
     best = result["hits"][0]
-    assert best["path"] == "garden/Tomatoes.md"
+    assert best["path"] == "garden/Tomatoes.md", result
     first, last = best["lines"]
     note = Path(with_notes.options[1], best["path"]).read_text("utf-8").splitlines()
     assert best["text"].splitlines()[0] in note[first - 1]
