@@ -8,7 +8,8 @@ sources → blocks → parts of each source ──→ ranking → choice → ans
 - `model`: the model port that answers with quotations, or says that it found no answer.
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
 - `blocks`: parses a passage into paragraphs, items, tables and code.
-- `parts`: builds the parts of a source that can be an answer: sentences, items, lists, sections.
+- `part_builder`: builds the parts of a source that can be quoted.
+- `parts`: what a part is: a sentence, a list item, a table row, a list or a section.
 - `ranking`: ranks the parts by how well they answer the question.
 - `choice`: chooses the parts to quote.
 - `answerability`: decides whether the chosen parts are likely to answer the question.

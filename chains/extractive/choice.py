@@ -11,9 +11,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from chains.extractive.parts import Part, build_parts, verify_part
+from chains.extractive.part_builder import build_parts
+from chains.extractive.parts import Part, verify_part
 from chains.extractive.question import AskedQuestion, QuestionKind
-from chains.extractive.ranking import DAY, Compare, ScoredPart, is_record, rank_parts
+from chains.extractive.ranking import Compare, ScoredPart, rank_parts
 from chains.extractive.words import measure_match
 from context.layers import Segment
 
@@ -45,7 +46,6 @@ _MARGINS: Final[Mapping[QuestionKind, float]] = {
     "list": 1.5,
 }
 
-_STEP: Final = re.compile(r"[ \t]*(?:`|~~~|(?:[-*+•]|\d{1,3}[.)]) )")
 _ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
 
 
@@ -80,7 +80,7 @@ def choose_parts(
     """
     parts = [part for source in sources for part in build_parts(source)]
     if question.kind == "how_to":
-        parts = [*map(_cut_after_steps, parts)]
+        parts = [part.cut_after_steps() for part in parts]
     chosen: list[ScoredPart] = []
     cosines: list[float] = []
     for facet in question.facets:
@@ -130,8 +130,8 @@ def _add_best(
         most, least = MOST_NOTES, best.score - MARGIN_OF_NOTE
     if question.kind == "how_to":
         quoted = _widen(question, best.part, [scored.part for scored in ranked])
-        if _has_steps(quoted):
-            verified = (scored for scored in verified if not is_record(scored.part))
+        if quoted.has_steps:
+            verified = (scored for scored in verified if not scored.part.is_record)
     added = words = 0
     for scored in chain((best,), verified):
         if added >= max(most, MOST_SHORT) or scored.score < least:
@@ -154,25 +154,6 @@ def _is_related(question: AskedQuestion, scored: ScoredPart) -> bool:
     """Return whether a part itself has something to do with a question, not just its headings."""
     is_near = scored.cosine is not None and scored.cosine >= LEAST_COSINE
     return is_near or any(measure_match(word, scored.part.words) for word in question.words)
-
-
-def _cut_after_steps(part: Part) -> Part:
-    """Remove the paragraphs at the end of a section that tell what happened on a day.
-
-    They do not belong to the steps or commands before them.
-    """
-    if part.kind != "section" or not _has_steps(part):
-        return part
-    pieces = list(part.pieces)
-    while not _STEP.match(pieces[-1][0]) and DAY.search(" ".join(pieces[-1])):
-        pieces.pop()
-    return replace(part, pieces=tuple(pieces))
-
-
-def _has_steps(part: Part) -> bool:
-    """Return whether a part is a list or section that contains steps or commands."""
-    is_long = part.kind in {"list", "section"}
-    return is_long and any(_STEP.match(piece[0]) for piece in part.pieces)
 
 
 def _verify(ranked: Sequence[ScoredPart]) -> Iterator[ScoredPart]:

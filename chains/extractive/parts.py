@@ -1,47 +1,30 @@
-"""Build the parts of a source that can be quoted: sentences, items, rows, lists, sections.
+"""The parts of a source that can be quoted, such as sentences, list items, lists and sections.
 
-Parts are quoted verbatim. A list includes the sentence that introduces it, a list item includes
-nested items and code, and a table row includes the table header. Sentences that answer nothing,
-such as greetings and licences, are skipped.
+Parts are quoted verbatim.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Final, Literal
 
-from chains.citations.quotes import VerbatimText, count_words, remove_markup
-from chains.citations.sentences import split_paragraph
-from chains.extractive.blocks import PassageBlock, parse_blocks
+from chains.citations.quotes import VerbatimText
 from chains.extractive.words import split_words
-from chains.extractive.writer import write_code, write_lines, write_row, write_text
-from context.layers import Segment
 
-__all__ = ["Part", "PartKind", "build_parts", "verify_part"]
+__all__ = ["Part", "PartKind", "verify_part"]
 
 PartKind = Literal["sentences", "item", "row", "list", "section"]
 
-SHORTEST_WORDS: Final = 3
-MOST_WORDS: Final = 260
-MOST_LINES: Final = 40
-MOST_INTRO_WORDS: Final = 60
-MOST_CODE_LINES: Final = 12
-LONGEST_CHARS: Final = 700
-
-_GAP_CELL: Final = " … |"
-_NO_ANSWER: Final = re.compile(
-    r"copyright and related rights|all rights reserved|licen[sc]ed under|\bMIT license\b"
-    r"|^(?:thank you|thanks|hello|hi|dear|best|regards|cheers)\b[^.]{0,40}[.!,]?$"
-    r"|^more info(?:rmation)?:|^(?:jump|back|go) to\b.{0,30}(?:top|contents|tests)?\W*$"
-    r"|^see also:|^see(?: also)?:? (?:(?:\S+ ){0,4}\S+|how to\b[^.]*|the [^.]*)[.]?$",
+_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
+_STEP: Final = re.compile(r"[ \t]*(?:`|~~~|(?:[-*+•]|\d{1,3}[.)]) )")
+_TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[ \] ")
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY: Final = re.compile(
+    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? {_MONTH} (?:19|20)\d\d\b"
+    rf"|\b{_MONTH} \d{{1,2}},? (?:19|20)\d\d\b",
     re.IGNORECASE,
 )
-_UNENDED: Final = re.compile(r"[\w,][*_]*$")
-_MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
-_LINK_ALONE: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*")
 
 
 @dataclass(frozen=True)
@@ -123,6 +106,30 @@ class Part:
         """Whether the part starts with a numbered list item."""
         return _NUMBERED.match(self.pieces[0][0]) is not None
 
+    @cached_property
+    def has_steps(self) -> bool:
+        """Whether the part is a list or section that contains steps or commands."""
+        is_long = self.kind in {"list", "section"}
+        return is_long and any(_STEP.match(piece[0]) for piece in self.pieces)
+
+    @cached_property
+    def is_record(self) -> bool:
+        """Whether each line of the part tells what happened on a day, or what is to be done."""
+        lines = [line for piece in self.pieces for line in piece if line.strip()]
+        return all(_TO_DO.match(line) or _DAY.search(line) for line in lines)
+
+    def cut_after_steps(self) -> "Part":
+        """Return the part without the paragraphs at its end that tell what happened on a day.
+
+        They do not belong to the steps or commands before them. A part without steps stays whole.
+        """
+        if self.kind != "section" or not self.has_steps:
+            return self
+        pieces = list(self.pieces)
+        while not _STEP.match(pieces[-1][0]) and _DAY.search(" ".join(pieces[-1])):
+            pieces.pop()
+        return replace(self, pieces=tuple(pieces))
+
     def overlaps(self, other: "Part") -> bool:
         """Return whether two parts share lines. Two sentences only overlap if they are the same."""
         if self.number != other.number or self.first >= other.end or other.first >= self.end:
@@ -130,271 +137,26 @@ class Part:
         return None in (self.sentence, other.sentence) or self.sentence == other.sentence
 
 
-def build_parts(source: Segment) -> list[Part]:
-    """Build the parts of a source. Only those that `verify_part` accepts can be quoted."""
-    starts_note = source.lines is None or source.lines[0] == 1
-    blocks = parse_blocks(source.raw_content, starts_note=starts_note)
-    return list(_Builder(source, blocks).build())
-
-
 def verify_part(part: Part) -> Part | None:
     """Limit a part to text that occurs verbatim in the source, or return None if that fails.
 
     If the text of a list or section does not occur as a whole, only the blocks that do are kept.
-    Verifying takes as long as building a part, so verify only parts that will be quoted.
+    Blocks that occur one after the other are one piece, so that they are cited together. Verifying
+    takes as long as building a part, so verify only parts that will be quoted.
     """
     whole = tuple(line for piece in part.pieces for line in piece)
-    if part.origin.find("\n".join(whole)) is not None:
+    if _occurs(part, whole):
         return replace(part, pieces=(whole,))
-    pieces = tuple(piece for piece in part.pieces if part.origin.find("\n".join(piece)) is not None)
-    return replace(part, pieces=pieces) if pieces and part.kind in {"list", "section"} else None
+    if part.kind not in {"list", "section"}:
+        return None
+    pieces: list[tuple[str, ...]] = []
+    for piece in part.pieces:
+        if pieces and _occurs(part, joined := (*pieces[-1], *piece)):
+            pieces[-1] = joined
+        elif _occurs(part, piece):
+            pieces.append(piece)
+    return replace(part, pieces=tuple(pieces)) if pieces else None
 
 
-class _Builder:
-    """Builds the parts of one source."""
-
-    def __init__(self, source: Segment, blocks: Sequence[PassageBlock]) -> None:
-        self._source = source
-        self._blocks = blocks
-        self._origin = VerbatimText(source.raw_content)
-
-    def build(self) -> Iterator[Part]:
-        for _, group in groupby(self._blocks, key=lambda block: block.heading):
-            blocks = list(group)
-            yield from self._build_texts(blocks)
-            yield from self._build_items(blocks)
-            yield from self._build_lists(blocks)
-            for block in blocks:
-                if block.kind == "table":
-                    yield from self._build_rows(block)
-            start, end = _trim(blocks)
-            if end - start > 1 or _is_code_of_heading(blocks[start:end]):
-                yield from self._build_run("section", blocks, start, end)
-
-    def _build_texts(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
-        for at, block in enumerate(blocks):
-            if block.kind != "text" or block.is_code_line:
-                continue
-            behind = blocks[at + 1 : at + 2]
-            is_example = bool(behind) and (behind[0].kind == "code" or behind[0].is_code_line)
-            if is_example and _introduces(block):
-                yield from self._build_run("sentences", blocks, at, at + 2)
-            else:
-                sentences = split_paragraph(block.lines)
-                if behind and behind[0].kind == "item" and _UNENDED.search(sentences[-1]):
-                    sentences.pop()
-                yield from self._build_sentences(block, sentences, is_first=at == 0)
-
-    def _build_sentences(
-        self, block: PassageBlock, found: Sequence[str], *, is_first: bool
-    ) -> Iterator[Part]:
-        for at, sentence in enumerate(found):
-            is_question = _is_question(sentence)
-            shown = found[at : at + 2] if is_question else [sentence]
-            if _is_no_answer(sentence) or (is_question and len(shown) < 2):
-                continue
-            if count_words(sentence) >= SHORTEST_WORDS and not _ends_in_colon(sentence):
-                text = " ".join(shown)
-                around = " ".join(found[max(0, at - 1) : at])
-                part = self._make("sentences", block, block.end, [[_shorten(text)]], text, around)
-                yield replace(part, is_first=is_first and at == 0, sentence=at)
-
-    def _build_items(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
-        for at, block in enumerate(blocks):
-            if block.kind == "item":
-                end = _find_item_end(blocks, at)
-                intro = _find_intro(blocks, at)
-                yield from self._build_run("item", blocks, at, end, intro)
-
-    def _build_lists(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
-        at = 0
-        while at < len(blocks):
-            end = _find_list_end(blocks, at)
-            if end > at + 1 and not all(map(_is_link, blocks[at:end])):
-                has_intro = at > 0 and blocks[at - 1].kind == "text" and _fits_intro(blocks[at - 1])
-                whole = list(self._build_run("list", blocks, at - has_intro, end))
-                yield from whole or self._build_outline(blocks, at - has_intro, end)
-            at = max(end, at + 1)
-
-    def _build_outline(
-        self, blocks: Sequence[PassageBlock], start: int, end: int
-    ) -> Iterator[Part]:
-        """Yield an outline of a list that is too long to quote: its outer items, shortened."""
-        run = blocks[start:end]
-        least = min(block.indent for block in run if block.kind == "item")
-        kept = [run[0], *(each for each in run[1:] if each.kind == "item" and each.indent == least)]
-        pieces = [[_shorten_item(block)] for block in kept]
-        text = "\n".join(line for piece in pieces for line in piece)
-        if count_words(text) <= MOST_WORDS and 1 < len(pieces) <= MOST_LINES:
-            yield self._make("list", run[0], run[-1].end, pieces, text, "")
-
-    def _build_rows(self, table: PassageBlock) -> Iterator[Part]:
-        head, body = _split_table(table)
-        rows = [line for line in body if line.strip("|-: \t")]
-        if len(rows) > 1 and len(table.lines) <= MOST_LINES:
-            shown = [write_row(line) for line in table.lines]
-            yield self._make("list", table, table.end, [shown], " ".join(rows), " ".join(head[:1]))
-        for at, row in enumerate(body):
-            if row.strip("|-: \t"):
-                gap = ["|" + _GAP_CELL * max(1, row.strip("| \t").count("|") + 1)] * (at > 0)
-                shown = [*map(write_row, head), *gap, write_row(row)]
-                yield self._make("row", table, table.end, [shown], row, " ".join(head[:1]))
-
-    def _build_run(
-        self, kind: PartKind, blocks: Sequence[PassageBlock], start: int, end: int, intro: str = ""
-    ) -> Iterator[Part]:
-        """Yield a part made of `blocks[start:end]`, unless it is too short or too long."""
-        run = blocks[start:end]
-        least = min((block.indent for block in run if block.kind == "item"), default=0)
-        pieces = [_write_block(block, least) for block in run]
-        for at, block in enumerate(run[1:]):
-            pieces[at] += [""] * (block.first > run[at].end)  # as in the note
-        length = sum(map(len, pieces))
-        text = "\n".join(line for block in run for line in block.lines)
-        words = count_words(text)
-        is_too_long = words > MOST_WORDS or length > MOST_LINES
-        if (
-            is_too_long
-            or words < SHORTEST_WORDS - (kind == "item")
-            or _is_no_answer(run[-1].lines[-1])
-        ):
-            return
-        if kind == "item" and _is_unanswered(run):
-            return
-        yield self._make(kind, run[0], run[-1].end, pieces, remove_markup(text), intro)
-
-    def _make(
-        self,
-        kind: PartKind,
-        block: PassageBlock,
-        end: int,
-        pieces: Sequence[Sequence[str]],
-        text: str,
-        intro: str,
-    ) -> Part:
-        source = self._source
-        heading = (
-            *source.heading,
-            *(title for title in block.heading if title not in source.heading),
-        )
-        around = " ".join((source.title, *heading, intro))
-        shown = tuple(map(tuple, pieces))
-        place = (source.number or 0, kind, block.first, end)
-        return Part(*place, shown, text, around, heading, source.title, origin=self._origin)
-
-
-def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
-    """Format a block for quoting, with `least` columns of indentation removed from list items."""
-    if block.kind == "code":
-        return write_code(block.lines)
-    if block.kind == "table":
-        return [write_row(line) for line in block.lines]
-    lead = " " * max(0, block.indent - least)
-    return [f"{lead}{line}" for line in write_lines(block.lines)]
-
-
-def _shorten_item(block: PassageBlock) -> str:
-    """Return the first sentence of a list item or paragraph, with the list marker."""
-    mark = _MARK.match(block.lines[0].lstrip())
-    sentences = split_paragraph([_MARK.sub("", block.lines[0].lstrip()), *block.lines[1:]])
-    return (f"{mark[0].strip()} " if mark else "") + _shorten(sentences[0] if sentences else "")
-
-
-def _split_table(table: PassageBlock) -> tuple[list[str], list[str]]:
-    has_rule = len(table.lines) > 1 and not table.lines[1].strip("|-: \t")
-    return (list(table.lines[:2]), list(table.lines[2:])) if has_rule else ([], list(table.lines))
-
-
-def _find_item_end(blocks: Sequence[PassageBlock], at: int) -> int:
-    """Return the index after the list item `blocks[at]`, its nested items and its code."""
-    item, end = blocks[at], at + 1
-    while end < len(blocks):
-        block = blocks[end]
-        is_below = block.kind == "item" and block.indent > item.indent
-        is_own_code = block.kind == "code" or block.is_code_line
-        is_own_text = block.kind == "text" and block.lines[0].startswith((" ", "\t"))
-        if not (is_below or is_own_code or is_own_text):
-            break
-        end += 1
-    return end
-
-
-def _find_list_end(blocks: Sequence[PassageBlock], at: int) -> int:
-    end = at
-    while end < len(blocks) and blocks[end].kind == "item":
-        end = _find_item_end(blocks, end)
-    return end
-
-
-def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
-    """Return the text that introduces a list item: its parents and the paragraph above."""
-    found: list[str] = []
-    indent = blocks[at].indent
-    for block in reversed(blocks[:at]):
-        if block.kind == "item" and block.indent < indent:
-            found.append(block.lines[0])
-            indent = block.indent
-        elif block.kind == "text" and not block.is_code_line:
-            found.append(" ".join(block.lines)[-200:])
-            break
-    return " ".join(found)
-
-
-def _introduces(block: PassageBlock) -> bool:
-    return _ends_in_colon(block.lines[-1])
-
-
-def _ends_in_colon(text: str) -> bool:
-    return text.rstrip().rstrip("*_").endswith((":", "："))
-
-
-def _fits_intro(block: PassageBlock) -> bool:
-    text = " ".join(block.lines)
-    return _introduces(block) or count_words(text) <= MOST_INTRO_WORDS
-
-
-def _is_no_answer(sentence: str) -> bool:
-    return _NO_ANSWER.search(sentence.strip("*_> \t")) is not None
-
-
-def _is_unanswered(run: Sequence[PassageBlock]) -> bool:
-    """Return whether the blocks consist of a single question without an answer."""
-    return len(run) == 1 and _is_question(run[-1].lines[-1])
-
-
-def _is_question(text: str) -> bool:
-    return text.rstrip().rstrip("*_").rstrip().endswith(("?", "？"))
-
-
-def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
-    """Return the index range of the blocks, leaving out useless ones at both ends."""
-    start, end = 0, len(blocks)
-    while start < end and _is_no_answer(blocks[start].lines[0]):
-        start += 1
-    while end > start and (_is_no_answer(blocks[end - 1].lines[0]) or _is_open(blocks[end - 1])):
-        end -= 1
-    return start, end
-
-
-def _is_open(block: PassageBlock) -> bool:
-    """Return whether a paragraph is a question or introduces the text that follows."""
-    return block.kind == "text" and (_is_question(block.lines[-1]) or _introduces(block))
-
-
-def _is_code_of_heading(blocks: Sequence[PassageBlock]) -> bool:
-    """Return whether the blocks are a single code block whose heading states its purpose."""
-    return len(blocks) == 1 and blocks[0].kind == "code" and len(blocks[0].heading) > 1
-
-
-def _is_link(block: PassageBlock) -> bool:
-    text = _MARK.sub("", block.lines[0].strip())
-    return _LINK_ALONE.fullmatch(text) is not None
-
-
-def _shorten(sentence: str) -> str:
-    """Truncate a sentence if it is very long."""
-    if len(sentence) > LONGEST_CHARS:
-        cut = sentence[:LONGEST_CHARS]
-        blank = cut.rfind(" ")
-        sentence = f"{cut[:blank] if blank > LONGEST_CHARS // 2 else cut}…"
-    return write_text(sentence)
+def _occurs(part: Part, lines: Sequence[str]) -> bool:
+    return part.origin.find("\n".join(lines)) is not None

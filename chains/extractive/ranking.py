@@ -17,7 +17,7 @@ from chains.extractive.question import DATE, FIGURES, AskedQuestion, Facet, Ques
 from chains.extractive.words import list_pairs, measure_share, split_words, weigh_words
 from vault.notes.keywords import FUNCTION_WORDS
 
-__all__ = ["DAY", "Compare", "ScoredPart", "is_record", "rank_parts"]
+__all__ = ["Compare", "ScoredPart", "rank_parts"]
 
 # Returns the cosine similarity of a question and each of a few texts, or an empty sequence if they
 # cannot be compared.
@@ -86,14 +86,6 @@ _APPENDIX: Final = re.compile(
     r"(?:references?|links?|see also|further reading|sources|footnotes|citations?|quellen)\b",
     re.IGNORECASE,
 )
-_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-# Matches a date with day, month and year.
-DAY: Final = re.compile(
-    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? {_MONTH} (?:19|20)\d\d\b"
-    rf"|\b{_MONTH} \d{{1,2}},? (?:19|20)\d\d\b",
-    re.IGNORECASE,
-)
-_TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[ \] ")
 
 
 @dataclass(frozen=True)
@@ -258,15 +250,9 @@ def _weigh_instructions(part: Part) -> float:
         return COLLECTION_WORTH
     if part.is_ordered or (part.kind != "item" and _STEPS.match(" ".join(part.heading[-1:]))):
         return STEPS_WORTH
-    if is_record(part):
+    if part.is_record:
         return RECORD_WORTH
     if part.kind == "item" and part.is_numbered:
         return SINGLE_STEP_WORTH
     has_code = any("`" in line for piece in part.pieces for line in piece)
     return CODE_WORTH if part.kind == "item" and has_code else 1.0
-
-
-def is_record(part: Part) -> bool:
-    """Return whether each line of a part tells what happened on a day, or what is to be done."""
-    lines = [line for piece in part.pieces for line in piece if line.strip()]
-    return all(_TO_DO.match(line) or DAY.search(line) for line in lines)

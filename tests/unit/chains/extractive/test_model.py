@@ -641,9 +641,9 @@ def test_a_list_that_is_too_long_is_quoted_by_the_beginnings_of_its_outer_items(
     sources = [source(1, f"There are these kinds of trees:\n\n{trees}")]
     text = answer("What kinds of trees are there?", *sources)
     assert read_quotations(text)[:3] == [
-        "> There are these kinds of trees: [1]",
-        "> - Ash is a tree. [1]",
-        "> - Elm is a tree. [1]",
+        "> There are these kinds of trees:",
+        "> - Ash is a tree. …",
+        "> - Elm is a tree. … [1]",
     ]
     assert all(each.verified for each in check_citations(text, sources).citations)
 

@@ -3,7 +3,8 @@ from hypothesis import strategies as st
 
 from chains.citations.quotes import VerbatimText
 from chains.extractive.blocks import parse_blocks
-from chains.extractive.parts import build_parts, verify_part
+from chains.extractive.part_builder import build_parts
+from chains.extractive.parts import verify_part
 from context.layers import Layer, Segment
 
 NOTE = """---
@@ -76,3 +77,14 @@ def test_every_verified_part_is_found_in_its_source(lines):
     text = VerbatimText(source.raw_content)
     for part in filter(None, map(verify_part, build_parts(source))):
         assert all(text.find("\n".join(piece)) for piece in part.pieces)
+
+
+def test_lines_of_a_list_that_stand_together_are_one_piece():
+    note = "- open the settings\n- choose a folder\n\n![A picture](picture.png)\n\n- press *Start*\n- wait"
+    whole = next(part for part in build_parts(passage(note)) if part.kind == "list")
+    found = verify_part(whole)
+    assert found is not None
+    assert [[line for line in piece if line] for piece in found.pieces] == [
+        ["- open the settings", "- choose a folder"],
+        ["- press Start", "- wait"],
+    ]
