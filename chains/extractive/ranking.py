@@ -133,13 +133,14 @@ def rank_parts(
     best = order[:MOST_COMPARED]
     asked = facet.leave_out_others(question.searched)
     texts = [_write_compared(parts[at]) for at in best]
+    named = weights.keys() - facet.others
     cosines = compare(asked, texts) if compare is not None and texts else ()
     measured: Sequence[float | None] = cosines or [None] * len(best)
 
     def score(at: int, cosine: float | None) -> ScoredPart:
         nearness = USUAL_COSINE if cosine is None else cosine
         whole = by_words[at] + _score_rank(parts[at]) + MEANING_WEIGHT * nearness
-        return ScoredPart(parts[at], whole + _score_form(question, parts[at], weights), cosine)
+        return ScoredPart(parts[at], whole + _score_form(question, parts[at], named), cosine)
 
     scored = [score(at, cosine) for at, cosine in zip(best, measured, strict=True)]
     return sorted(scored, key=lambda each: -each.score)
@@ -187,13 +188,20 @@ def _score_rank(part: Part) -> float:
     return FIRST_WEIGHT / number - RANK_WEIGHT * math.log(number)
 
 
-def _score_form(question: AskedQuestion, part: Part, weights: Mapping[str, float]) -> float:
-    """Return a score for how well the form of a part suits the question."""
+def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) -> float:
+    """Return a score for how well the form of a part suits the question.
+
+    Args:
+        question: the question.
+        part: the part of a source.
+        named: the words for what is looked for. If they include all words of the note's title, the
+            part scores higher.
+    """
     score = _KIND_SCORES[question.kind][part.kind]
     if question.figure:
         has_figure = FIGURES[question.figure].search(part.text) is not None
         score += FIGURE_WEIGHT if has_figure else -FIGURE_WEIGHT
-    return score + FORM_WEIGHT * math.log(_weigh_form(question, part, weights.keys()))
+    return score + FORM_WEIGHT * math.log(_weigh_form(question, part, named))
 
 
 def _write_compared(part: Part) -> str:
@@ -205,15 +213,8 @@ def _write_compared(part: Part) -> str:
     return " ".join(text.split()[:MOST_WORDS_COMPARED])
 
 
-def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) -> float:
-    """Return a factor for how well the position and the form of a part suit the question.
-
-    Args:
-        question: the question.
-        part: the part of a source.
-        names: the words of the question. If they include all words of the note's title, the part
-            scores higher.
-    """
+def _weigh_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) -> float:
+    """Return a factor for how well the position and the form of a part suit the question."""
     worth = 1.0
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and DATE.search(part.text):
@@ -229,7 +230,7 @@ def _weigh_form(question: AskedQuestion, part: Part, names: AbstractSet[str]) ->
     is_list = part.kind in {"list", "section"}
     if is_list and len(part.text.split()) > LONG_WORDS:
         worth *= LONG_LIST_WORTH
-    is_named = bool(part.title_words) and part.title_words <= names
+    is_named = bool(part.title_words) and part.title_words <= named
     if question.kind == "list" and part.is_collection and not is_named:
         worth *= OTHER_COLLECTION_WORTH
     if is_named:

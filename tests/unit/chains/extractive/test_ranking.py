@@ -1,0 +1,26 @@
+from chains.extractive.part_builder import build_parts
+from chains.extractive.question import read_question
+from chains.extractive.ranking import rank_parts
+from context.layers import Layer, Segment
+
+
+def passage(title, text):
+    source = f"{title}.md"
+    return Segment.build(
+        id=source, layer=Layer.L3, kind="passage", source=source, title=title, text=text, number=1
+    )
+
+
+def test_the_title_of_another_thing_in_the_question_gives_no_bonus():
+    question = read_question("How hot should tea or coffee be?")
+    tea, coffee = question.facets
+    text = "It should be at eighty degrees or a bit more."
+    titles = ("Coffee", "Coffee house")
+    parts = [part for title in titles for part in build_parts(passage(title, text))]
+
+    def score(facet):
+        ranked = rank_parts(question, parts, facet=facet, rarity={}, compare=None)
+        return {each.part.title: each.score for each in ranked}
+
+    assert score(coffee)["Coffee"] > score(coffee)["Coffee house"]
+    assert score(tea)["Coffee"] == score(tea)["Coffee house"]
