@@ -80,7 +80,8 @@ def test_every_verified_part_is_found_in_its_source(lines):
 
 
 def test_lines_of_a_list_that_stand_together_are_one_piece():
-    note = "- open the settings\n- choose a folder\n\n![A picture](picture.png)\n\n- press *Start*\n- wait"
+    picture = "![A picture](picture.png)"
+    note = f"- open the settings\n- choose a folder\n\n{picture}\n\n- press *Start*\n- wait"
     whole = next(part for part in build_parts(passage(note)) if part.kind == "list")
     found = verify_part(whole)
     assert found is not None
