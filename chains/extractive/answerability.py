@@ -9,8 +9,9 @@ are about the subject of a question without answering it are not recognised.
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from chains.extractive.answer_type import can_answer
 from chains.extractive.choice import ChosenParts
-from chains.extractive.question import AskedQuestion, can_answer
+from chains.extractive.question import AskedQuestion
 from chains.extractive.words import (
     is_unspaced,
     list_names,
@@ -62,7 +63,7 @@ def judge(
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return "answers"
     quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
-    if quoted and not can_answer(question, quoted):
+    if quoted and question.kind != "how_to" and not can_answer(question.text, quoted):
         return "nothing"
     coverage = _measure_coverage(question, sources)
     if support is None:

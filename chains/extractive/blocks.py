@@ -24,6 +24,7 @@ _LEFT_OUT: Final = re.compile(
     r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a rule
     r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # only an image or an embed
     r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # only tags
+    r"|[ \t]*\^[\w-]{1,40}[ \t]*$"  # only the ID of the block before
     r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
 )
 _COMMENT_START: Final = re.compile(r"[ \t]*(<!--|%%)")

@@ -6,12 +6,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.words import list_asked_words, split_words
 from vault.notes.keywords import find_function_words
 
 __all__ = [
-    "DATE",
-    "FIGURES",
     "AskedQuestion",
     "Facet",
     "QuestionKind",
@@ -24,8 +23,22 @@ QuestionKind = Literal["fact", "how_to", "list", "time"]
 _HOW_TO: Final = re.compile(
     r"\bhow (?:do|does|can|could|should|would|to|must|is|are)\b(?!\s+\w+\s+(?:many|much))"
     r"|\bsteps (?:to|for)\b|\bway to\b|\bwhat (?:do i|has to be|must be) do(?:ne)?\b"
+    r"|\bwhat (?:do|should|can) (?:i|you|we) (?:type|enter|press|click|run)\b"
+    r"|\bwalk me through\b|[,;:] (?:how|steps)\W*$"
+    r"|^(?:adding|changing|configuring|creating|installing|making|removing|setting up|turning off"
+    r"|turning on) "
     r"|\bwie (?:kann|mache?|geht|soll|wird|werden|man|\w+ (?:ich|man))\b"
     r"|\bcomment\b|\bc[oó]mo\b|\bcome si\b",
+    re.IGNORECASE,
+)
+# Matches a request that begins with a verb, such as "pin a note" or "export notes to PDF".
+_REQUEST: Final = re.compile(
+    r"^(?:add|bake|build|change|close|configure|connect|convert|cook|copy|create|delete|disable"
+    r"|embed|enable|export|find|fix|get|hide|import|insert|install|make|merge|move|open|pin|print"
+    r"|publish|remove|rename|replace|restore|run|save|set|share|sort|split|start|stop|switch|sync"
+    r"|turn|undo|update|upgrade|use|write)"
+    r" (?:(?:a|all|an|it|my|off|on|our|out|some|the|them|this|up|your)\b"
+    r"|[\w ]+ (?:as|by|for|from|in|into|on|show|to|using|with)\b)",
     re.IGNORECASE,
 )
 _LIST: Final = re.compile(
@@ -37,6 +50,9 @@ _LIST: Final = re.compile(
     r"(?! (?:is|a|an|the|my|one|you|it)\b)"
     r"|\b(?:which|what)(?: \w+){0,2} (?:are|were|have|went)\b|\bwho are\b|\bwhat are\b"
     r"|\b(?:types|kinds|options|steps|parts|ways|statuses|tools|members) of\b"
+    # Matches a plural noun at the start, as in "ingredients for bread".
+    r"|^(?:all |the )?(?:(?!how|why|wh\w+)[\w-]+ )?(?!does|\w*(?:is|ss|us|as)\b)[a-z]{3,}s"
+    r" (?:available|for|in|of|that|to|where|which)\b"
     r"|^welche\b|\bliste\b|^quel(?:le)?s\b|^cu[aá]les\b",
     re.IGNORECASE,
 )
@@ -59,24 +75,9 @@ _DEFINITION: Final = re.compile(
     re.IGNORECASE,
 )
 _JOINING: Final = re.compile(
-    r"\b(?:and|or|versus|vs|than|as opposed to|und|oder|et|ou|y|o)\b|[,;&/]", re.IGNORECASE
+    r"\b(?:and|or|versus|vs|than|as opposed to|und|oder|et|ou|y|o)\b|[&/]", re.IGNORECASE
 )
-_FIGURE: Final = re.compile(
-    r"\bhow (?:many|much|big|large|old|far|fast|high|heavy)\b"
-    r"|\b(?:which|what)(?: is)?(?: the)?(?: \w+)? (?:number|level|size|port|price|amount|value"
-    r"|address|code|limit|maximum|minimum|range|rate|threshold)(?:s|es)?\b"
-    r"|\bcosts?\b|\bwie (?:viele?|gro(?:ß|ss)|alt|weit|hoch)\b|\bcombien\b|\bcu[aá]nt",
-    re.IGNORECASE,
-)
-_DURATION: Final = re.compile(
-    r"\bhow (?:long|often)\b|\bafter how many (?:\w+s)\b|\bwie (?:lange?|oft)\b", re.IGNORECASE
-)
-_VERSION: Final = re.compile(r"\b(?:which|what)(?: \w+)? version\b", re.IGNORECASE)
-_KEYS: Final = re.compile(
-    r"\b(?:keyboard )?short ?cuts?\b|\bhot ?keys?\b|\bkey (?:combination|binding)s?\b"
-    r"|\btasten(?:kürzel|kombination|kombinationen)\b|\braccourcis? clavier\b",
-    re.IGNORECASE,
-)
+_CONDITION: Final = re.compile(r"^(?:if|when|since|because|after|before|while|wenn) [^,]*, ", re.I)
 _MORE: Final = re.compile(
     r"\b(?:other|all|any|my|our|which|else\w*) (?:\w+ )?notes?\b|\belsewhere\b"
     r"|\bin (?:the|my) vault\b"
@@ -88,50 +89,10 @@ _NOTES: Final = re.compile(
     r"|^(?:wo|in welchen|welche)\b.{0,30}\bnotizen\b",
     re.IGNORECASE,
 )
-# What the text that answers a question about a time or a number contains.
-DATE: Final = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}[.:]\d{2}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"[a-z]*\.? \d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-    r"|\b(?:daily|weekly|monthly|every)\b",
-    re.IGNORECASE,
-)
-_NUMBER: Final = r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|half)"
-FIGURES: Final = {
-    "number": re.compile(rf"\d|{_NUMBER}\b"),
-    "duration": re.compile(
-        rf"{_NUMBER}[ -]?(?:ms|s|min|h|d|milli\w*|seconds?|minutes?|hours?|days?|nights?|weeks?"
-        r"|months?|years?|blocks?|epochs?|slots?|sekunden?|minuten?|stunden?|tagen?|wochen?"
-        r"|monaten?|jahren?)\b|\b(?:daily|weekly|monthly|yearly|hourly|twice|every)\b",
-        re.IGNORECASE,
-    ),
-    "version": re.compile(r"\b[vV]?\d+\.\d+"),
-    "keys": re.compile(
-        r"\b(?:Ctrl|Control|Cmd|Command|Alt|Option|Shift|Super|Meta|Strg|Umschalt)\b ?[-+`]"
-        r"|\b(?:Esc|Escape|Enter|Return|Tab|Space|F\d{1,2})\b|[⌘⌥⇧⌃]|`[^`\s]`"
-    ),
-}
-# Questions for an amount and for a time, in English and German, and the words of their answers.
-_AMOUNT: Final = re.compile(
-    r"\bhow (?:many|much|long)\b|^what\b.*\bcosts?\b|\bwie (?:viele?|lange)\b", re.IGNORECASE
-)
-_AMOUNT_ANSWER: Final = re.compile(
-    rf"\d|{_NUMBER}\b|\b(?:eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    r"|ninety|hundreds?|thousands?|millions?|dozens?|single|once|twice|none|never|always"
-    r"|unlimited|infinite|forever|overnight|daily|weekly|monthly|yearly|eine?[nrs]?|zwei|drei"
-    r"|vier|fünf|sechs|sieben|acht|neun|zehn|keine?[nrs]?|immer|nie|täglich)\b",
-    re.IGNORECASE,
-)
-_WHEN: Final = re.compile(r"^(?:\w+ )?when\b|^(?:seit )?wann\b", re.IGNORECASE)
-_WHEN_ANSWER: Final = re.compile(
-    r"\d|\b(?:after|before|until|till|since|once|when|whenever|while|during|if|soon|now|later"
-    r"|always|never|often|daily|weekly|monthly|yearly|every|each|morning|noon|evening|today"
-    r"|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)?day|night|week|month|year|hour|minute)s?"
-    r"|tomorrow|yesterday|spring|summer|autumn|winter|january|february|march|april|may|june|july"
-    r"|august|september|october|november|december|nach|vor|bis|seit|wenn|sobald|während"
-    r"|jede[nrs]?|immer|nie|heute|morgen|gestern|abends?|nachts?|tage?n?|\w+tags?|wochen?"
-    r"|monate?n?|jahre?n?|stunden?|minuten?|januar|februar|märz|mai|juni|juli|oktober|dezember"
-    r"|frühling|sommer|herbst)\b",
-    re.IGNORECASE,
+_BACKGROUND: Final = re.compile(
+    r".*[.!]\s+(?=(?:and |but |so )?(?:are|can|could|did|do|does|how|is|should|wann|warum|was|wer"
+    r"|what|when|where|which|who|whose|why|wie|will|wo)\b[^.!]*\?\s*$)",
+    re.IGNORECASE | re.DOTALL,
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 
@@ -163,12 +124,13 @@ class AskedQuestion:
         searched: the search query. It is the question with corrected spelling, and may contain
             words from the previous question.
         words: the words of the question, without function words.
-        added: the words of the query that come from the previous question.
+        added: the words of the query that come from the previous question, or from the sentences
+            before the question.
         facets: the things that the question asks about, at least one.
         order: `first` or `last` if the question asks for what happened first or last, otherwise an
             empty string.
         defines: whether the question asks for a definition.
-        figure: the kind of number, or the keys, that the question asks for, or an empty string.
+        answer_type: the type of answer that the question expects, or an empty string.
         asks_for_more: whether the question asks for notes beyond the attached ones.
         asks_for_notes: whether the question asks which notes contain something.
     """
@@ -181,7 +143,7 @@ class AskedQuestion:
     facets: tuple[Facet, ...]
     order: Literal["", "first", "last"] = ""
     defines: bool = False
-    figure: Literal["", "number", "duration", "version", "keys"] = ""
+    answer_type: AnswerType = ""
     asks_for_more: bool = False
     asks_for_notes: bool = False
 
@@ -194,35 +156,27 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
         searched: the search query if it differs from the question, for example because of corrected
             spelling or words taken over from the previous turn.
     """
-    asked = searched.split()[: len(text.split())]
-    text = " ".join(asked) if asked else text
+    corrected = searched.split()[: len(text.split())]
+    text = " ".join(corrected) if corrected else text
+    asked = _cut_background(text)
     words = list_asked_words(searched or text)
-    added = words - split_words(text)
-    defines = _DEFINITION.search(text) is not None
-    kind: QuestionKind = "fact" if defines else _read_kind(text)
+    kind: QuestionKind = "fact" if _DEFINITION.search(asked) else _read_kind(asked)
     order: Literal["", "first", "last"] = ""
     if kind == "time":
-        order = "last" if _LAST.search(text) else "first" if _FIRST.search(text) else ""
-    facets = tuple(_list_facets(text)) or (Facet(),)
-    asks_for_more = _MORE.search(text) is not None
-    figure = _read_figure(text)
-    asks_for_notes = _NOTES.search(text) is not None
-    asked_for = (kind, words, added, facets, order, defines, figure, asks_for_more, asks_for_notes)
-    return AskedQuestion(text, searched or text, *asked_for)
-
-
-def can_answer(question: AskedQuestion, text: str) -> bool:
-    """Return whether a text has what a question for an amount or a time asks for.
-
-    A text without a number does not answer "How many?", a text that mentions no time does not
-    answer "When?", and a text that names no key is no keyboard shortcut. Other questions, and other
-    languages than English and German, are not examined.
-    """
-    if _AMOUNT.search(question.text) and not _AMOUNT_ANSWER.search(text):
-        return False
-    if question.figure == "keys" and not FIGURES["keys"].search(text):
-        return False
-    return not _WHEN.search(question.text) or _WHEN_ANSWER.search(text) is not None
+        order = "last" if _LAST.search(asked) else "first" if _FIRST.search(asked) else ""
+    return AskedQuestion(
+        text,
+        searched or text,
+        kind,
+        words,
+        added=words - split_words(asked),
+        facets=tuple(_list_facets(asked)) or (Facet(),),
+        order=order,
+        defines=_DEFINITION.search(asked) is not None,
+        answer_type="" if kind == "how_to" else read_answer_type(asked),
+        asks_for_more=_MORE.search(text) is not None,
+        asks_for_notes=_NOTES.search(asked) is not None,
+    )
 
 
 def split_question(text: str) -> list[str]:
@@ -233,31 +187,29 @@ def split_question(text: str) -> list[str]:
     return [facet.leave_out_others(text) for facet in _list_facets(text)]
 
 
+def _cut_background(text: str) -> str:
+    """Return a question without the statements before it, as in "I have A. How do I get B?"."""
+    found = _BACKGROUND.match(text)
+    return text[found.end() :] if found else text
+
+
 def _read_kind(text: str) -> QuestionKind:
     if _TIME.search(text):
         return "time"
-    if _HOW_TO.search(text) and not re.search(
-        r"\bhow (?:many|much|big|long|old|far)\b", text, re.I
-    ):
+    asks_amount = re.search(r"\bhow (?:many|much|big|long|old|far)\b", text, re.IGNORECASE)
+    if _REQUEST.search(text) or (_HOW_TO.search(text) and not asks_amount):
         return "how_to"
     return "list" if _LIST.search(text) else "fact"
 
 
-def _read_figure(text: str) -> Literal["", "number", "duration", "version", "keys"]:
-    if _KEYS.search(text):
-        return "keys"
-    if _DURATION.search(text):
-        return "duration"
-    if _VERSION.search(text):
-        return "version"
-    return "number" if _FIGURE.search(text) else ""
-
-
 def _list_facets(text: str) -> Iterator[Facet]:
     """Yield the things that a question asks about, if there are at least two."""
+    text = _CONDITION.sub("", text)
+    if not _JOINING.search(text):
+        return
     left_out = find_function_words(text)
-    pieces = [_list_telling(piece, left_out) for piece in _JOINING.split(text)]
-    pieces = [piece for piece in pieces if piece]
+    split = (piece for clause in _JOINING.split(text) for piece in re.split("[,;]", clause))
+    pieces = [telling for piece in split if (telling := _list_telling(piece, left_out))]
     if not 2 <= len(pieces) <= 4:
         return
     # The words before the first thing and after the last one belong to all things.

@@ -12,8 +12,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
+from chains.extractive.answer_type import contains_answer, contains_date
 from chains.extractive.parts import Part, PartKind
-from chains.extractive.question import DATE, FIGURES, AskedQuestion, Facet, QuestionKind
+from chains.extractive.question import AskedQuestion, Facet, QuestionKind
 from chains.extractive.words import list_pairs, measure_share, split_words, weigh_words
 from vault.notes.keywords import FUNCTION_WORDS
 
@@ -30,7 +31,7 @@ PAIRS_WEIGHT: Final = 4.3
 MEANING_WEIGHT: Final = 6.0
 RANK_WEIGHT: Final = 0.6
 FIRST_WEIGHT: Final = 0.46
-FIGURE_WEIGHT: Final = 1.7
+TYPE_WEIGHT: Final = 1.7
 FORM_WEIGHT: Final = 3.2
 _KIND_SCORES: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
     # A sentence that has a fact is quoted rather than the list or the section that contains it.
@@ -198,9 +199,9 @@ def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
             part scores higher.
     """
     score = _KIND_SCORES[question.kind][part.kind]
-    if question.figure:
-        has_figure = FIGURES[question.figure].search(part.text) is not None
-        score += FIGURE_WEIGHT if has_figure else -FIGURE_WEIGHT
+    if question.answer_type:
+        has_answer = contains_answer(part.text, question.answer_type)
+        score += TYPE_WEIGHT if has_answer else -TYPE_WEIGHT
     return score + FORM_WEIGHT * math.log(_weigh_form(question, part, named))
 
 
@@ -217,7 +218,7 @@ def _weigh_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
     """Return a factor for how well the position and the form of a part suit the question."""
     worth = 1.0
     above = " ".join(part.heading[-1:])
-    if question.kind == "time" and DATE.search(part.text):
+    if question.kind == "time" and contains_date(part.text):
         worth *= DATED_WORTH
     if question.kind == "how_to":
         worth *= _weigh_instructions(part)

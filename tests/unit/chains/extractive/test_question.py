@@ -44,7 +44,7 @@ def test_each_of_several_things_has_its_own_words():
     "text", ["Which range of ports is free?", "Which addresses are set aside?", "How old is it?"]
 )
 def test_a_question_for_a_value_asks_for_a_number(text):
-    assert read_question(text).figure == "number"
+    assert read_question(text).answer_type == "number"
 
 
 def test_a_name_that_is_a_function_word_of_another_language_is_asked_for():
@@ -94,7 +94,7 @@ def test_a_corrected_word_is_not_an_added_one():
     ],
 )
 def test_the_kind_of_number_that_is_asked_for_is_known(text, figure):
-    assert read_question(text).figure == figure
+    assert read_question(text).answer_type == figure
 
 
 @pytest.mark.parametrize(

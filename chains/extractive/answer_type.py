@@ -1,0 +1,145 @@
+"""Find out what type of answer a question expects, and whether a text contains such an answer.
+
+The types are kinds of figures, such as a number or a temperature, and keys to press. Most questions
+expect none of them.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal
+
+__all__ = ["AnswerType", "can_answer", "contains_answer", "contains_date", "read_answer_type"]
+
+AnswerType = Literal[
+    "", "keys", "duration", "version", "temperature", "percentage", "price", "number"
+]
+
+_NUMBER: Final = r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|half)"
+
+# What a question contains that expects an answer of a type. The first type that matches counts.
+_QUESTIONS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
+    "keys": re.compile(
+        r"\b(?:keyboard )?short ?cuts?\b|\bhot ?keys?\b|\bkey (?:combination|binding)s?\b"
+        r"|\btasten(?:kürzel|kombination|kombinationen)\b|\braccourcis? clavier\b",
+        re.IGNORECASE,
+    ),
+    "duration": re.compile(
+        r"\bhow (?:long|often)\b|\bafter how many (?:\w+s)\b|\bwie (?:lange?|oft)\b", re.IGNORECASE
+    ),
+    "version": re.compile(r"\b(?:which|what)(?: \w+)? version\b", re.IGNORECASE),
+    "temperature": re.compile(
+        r"\b(?:which|what)\b[^,;?]*\btemperature\b|\bhow (?:hot|warm|cold)\b|\bhow many degrees\b"
+        r"|\bwie (?:heiß|heiss|warm|kalt)\b|\bwelche\w*\b[^,;?]*\btemperatur\b",
+        re.IGNORECASE,
+    ),
+    "percentage": re.compile(
+        r"\b(?:which|what) percent(?:age)?\b|\bhow many percent\b|\bwie viel prozent\b",
+        re.IGNORECASE,
+    ),
+    "price": re.compile(
+        r"\b(?:which|what)\b[^,;?]*\bprice\b|\bhow (?:much|many)\b[^,;?]* (?:pay|paid|charge)\b"
+        r"|\bwhat (?:do|did|does|will|must|should) \w+ pay\b"
+        r"|\b(?:cost|charge)s?\b[^,;?]*\b(?:per|a) (?:month|year|week|day|user|person)\b"
+        r"|\bcosts? (?:me|us|them)\b|\bin (?:dollars|euros?|pounds|USD|EUR|GBP)\b",
+        re.IGNORECASE,
+    ),
+    "number": re.compile(
+        r"\bhow (?:many|much|big|large|old|far|fast|high|heavy)\b"
+        r"|\b(?:which|what)(?: is)?(?: the)?(?: \w+)? (?:number|level|size|port|price|amount|value"
+        r"|address|code|limit|maximum|minimum|range|rate|threshold)(?:s|es)?\b"
+        r"|\bcosts?\b|\bwie (?:viele?|gro(?:ß|ss)|alt|weit|hoch)\b|\bcombien\b|\bcu[aá]nt",
+        re.IGNORECASE,
+    ),
+}
+# What a text contains that has an answer of a type.
+_ANSWERS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
+    "keys": re.compile(
+        r"\b(?:Ctrl|Control|Cmd|Command|Alt|Option|Shift|Super|Meta|Strg|Umschalt)\b ?[-+`]"
+        r"|\b(?:Esc|Escape|Enter|Return|Tab|Space|F\d{1,2})\b|[⌘⌥⇧⌃]|`[^`\s]`|\b[A-Z]: "
+    ),
+    "duration": re.compile(
+        rf"{_NUMBER}[ -]?(?:ms|s|min|h|d|milli\w*|seconds?|minutes?|hours?|days?|nights?|weeks?"
+        r"|months?|years?|blocks?|epochs?|slots?|sekunden?|minuten?|stunden?|tagen?|wochen?"
+        r"|monaten?|jahren?)\b|\b(?:daily|weekly|monthly|yearly|hourly|twice|every)\b",
+        re.IGNORECASE,
+    ),
+    "version": re.compile(r"\b[vV]?\d+\.\d+"),
+    "temperature": re.compile(
+        r"\d ?°|\b\d{2,3} ?[CFK]\b|\bdegrees?\b|\bcelsius\b|\bfahrenheit\b|\bgas mark\b|\bgrad\b"
+        r"|\b(?:room|body) temperature\b|\b(?:low|medium|high|moderate) heat\b|\bboiling\b"
+        r"|\bfreezing\b|\bzimmertemperatur\b",
+        re.IGNORECASE,
+    ),
+    "percentage": re.compile(
+        r"%|\bper ?cent\b|\bprozent\b"
+        r"|\b(?:half|third|quarter|fifth|tenth|hälfte|drittel|viertel)\b",
+        re.IGNORECASE,
+    ),
+    "price": re.compile(
+        r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY|dollars?|euros?|pounds?|cents?|francs?|franken|bucks"
+        r"|free|kostenlos|gratis)\b|\b\d+[.,]\d\d\b",
+        re.IGNORECASE,
+    ),
+    "number": re.compile(rf"\d|{_NUMBER}\b"),
+}
+_DATE: Final = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}[.:]\d{2}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"[a-z]*\.? \d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\b(?:daily|weekly|monthly|every)\b",
+    re.IGNORECASE,
+)
+# The types without which a text does not answer. Other texts can answer questions for the others.
+_NECESSARY: Final = frozenset({"keys", "temperature", "percentage", "price"})
+# Questions for an amount and for a time, in English and German, and the words of their answers.
+_AMOUNT: Final = re.compile(
+    r"\bhow (?:many|much|long)\b|^what\b.*\bcosts?\b|\bwie (?:viele?|lange)\b", re.IGNORECASE
+)
+_AMOUNT_ANSWER: Final = re.compile(
+    rf"\d|{_NUMBER}\b|\b(?:eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    r"|ninety|hundreds?|thousands?|millions?|dozens?|single|once|twice|none|never|always"
+    r"|unlimited|infinite|forever|overnight|daily|weekly|monthly|yearly|eine?[nrs]?|zwei|drei"
+    r"|vier|fünf|sechs|sieben|acht|neun|zehn|keine?[nrs]?|immer|nie|täglich)\b",
+    re.IGNORECASE,
+)
+_WHEN: Final = re.compile(r"^(?:\w+ )?when\b|^(?:seit )?wann\b", re.IGNORECASE)
+_WHEN_ANSWER: Final = re.compile(
+    r"\d|\b(?:after|before|until|till|since|once|when|whenever|while|during|if|soon|now|later"
+    r"|always|never|often|daily|weekly|monthly|yearly|every|each|morning|noon|evening|today"
+    r"|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)?day|night|week|month|year|hour|minute)s?"
+    r"|tomorrow|yesterday|spring|summer|autumn|winter|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|nach|vor|bis|seit|wenn|sobald|während"
+    r"|jede[nrs]?|immer|nie|heute|morgen|gestern|abends?|nachts?|tage?n?|\w+tags?|wochen?"
+    r"|monate?n?|jahre?n?|stunden?|minuten?|januar|februar|märz|mai|juni|juli|oktober|dezember"
+    r"|frühling|sommer|herbst)\b",
+    re.IGNORECASE,
+)
+
+
+def read_answer_type(question: str) -> AnswerType:
+    """Return the type of answer that a question expects, or an empty string."""
+    return next((kind for kind, asked in _QUESTIONS.items() if asked.search(question)), "")
+
+
+def contains_answer(text: str, answer_type: AnswerType) -> bool:
+    """Return whether a text contains an answer of a type. Every text has one of the empty type."""
+    return not answer_type or _ANSWERS[answer_type].search(text) is not None
+
+
+def contains_date(text: str) -> bool:
+    """Return whether a text contains a date, a time or a word such as "weekly"."""
+    return _DATE.search(text) is not None
+
+
+def can_answer(question: str, text: str) -> bool:
+    """Return whether a text has what a question for a figure, keys or a time asks for.
+
+    A text without a number does not answer "How many?", a text that mentions no time does not
+    answer "When?", and a text without a degree is no temperature. Other questions, and other
+    languages than English and German, are not examined.
+    """
+    answer_type = read_answer_type(question)
+    if answer_type in _NECESSARY and not contains_answer(text, answer_type):
+        return False
+    if _AMOUNT.search(question) and not _AMOUNT_ANSWER.search(text):
+        return False
+    return not _WHEN.search(question) or _WHEN_ANSWER.search(text) is not None
