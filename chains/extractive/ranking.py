@@ -15,7 +15,13 @@ from typing import Final
 from chains.extractive.answer_type import contains_answer, contains_date
 from chains.extractive.parts import Part, PartKind
 from chains.extractive.question import AskedQuestion, Facet, QuestionKind
-from chains.extractive.words import list_pairs, measure_share, split_words, weigh_words
+from chains.extractive.words import (
+    list_pairs,
+    measure_share,
+    split_words,
+    weigh_subject,
+    weigh_words,
+)
 from vault.notes.keywords import FUNCTION_WORDS
 
 __all__ = ["Compare", "ScoredPart", "rank_parts"]
@@ -163,7 +169,10 @@ def _weigh_question(
 ) -> dict[str, float]:
     """Return the weight of each word of a question. Rare words have higher weights."""
     if rarity:
-        known = {word: LEAST_RARITY + rarity.get(word, USUAL_RARITY) for word in question.words}
+        known = {
+            word: weigh_subject(word) * (LEAST_RARITY + rarity.get(word, USUAL_RARITY))
+            for word in question.words
+        }
     else:
         small = [part.words | part.words_around for part in parts if part.kind != "section"]
         known = weigh_words(question.words, small)

@@ -23,6 +23,7 @@ __all__ = [
     "measure_share",
     "split_words",
     "weigh_length",
+    "weigh_subject",
     "weigh_words",
 ]
 
@@ -97,7 +98,12 @@ def list_pairs(text: str) -> frozenset[tuple[str, str]]:
 def weigh_length(word: str) -> float:
     """Return a weight for a word by its length, because short words are usually common."""
     length = 1.0 if is_unspaced(word) or word.isdigit() else min(1.0, len(word) / 6)
-    return length * (WEAK_WORTH if word in _WEAK else 1.0)
+    return length * weigh_subject(word)
+
+
+def weigh_subject(word: str) -> float:
+    """Return 1, or less for a word that says nothing about the subject of a question."""
+    return WEAK_WORTH if word in _WEAK else 1.0
 
 
 def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
