@@ -35,7 +35,7 @@ LEAST_COSINE: Final = 0.3
 _MOST_WORDS: Final[Mapping[QuestionKind, int]] = {
     "fact": 110,
     "time": 110,
-    "how_to": 250,
+    "how_to": 200,
     "list": 250,
 }
 # How much lower than the best part the other parts of an answer may score.
@@ -43,7 +43,7 @@ _MARGINS: Final[Mapping[QuestionKind, float]] = {
     "fact": 2.0,
     "time": 2.0,
     "how_to": 2.0,
-    "list": 1.5,
+    "list": 1.2,
 }
 
 _ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
