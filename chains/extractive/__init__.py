@@ -7,6 +7,7 @@ sources → blocks → parts of each source ──→ ranking → choice → ans
 
 - `model`: the model port that answers with quotations, or says that it found no answer.
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
+- `answer_type`: the type of answer that a question expects, such as a number or a temperature.
 - `blocks`: parses a passage into paragraphs, items, tables and code.
 - `part_builder`: builds the parts of a source that can be quoted.
 - `parts`: what a part is: a sentence, a list item, a table row, a list or a section.

@@ -47,7 +47,8 @@ _QUESTIONS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
         r"\bhow (?:many|much|big|large|old|far|fast|high|heavy)\b"
         r"|\b(?:which|what)(?: is)?(?: the)?(?: \w+)? (?:number|level|size|port|price|amount|value"
         r"|address|code|limit|maximum|minimum|range|rate|threshold)(?:s|es)?\b"
-        r"|\bcosts?\b|\bwie (?:viele?|gro(?:ß|ss)|alt|weit|hoch)\b|\bcombien\b|\bcu[aá]nt",
+        r"|\bcosts?\b|^number of\b|\bwie (?:viele?|gro(?:ß|ss)|alt|weit|hoch)\b"
+        r"|\bcombien\b|\bcu[aá]nt",
         re.IGNORECASE,
     ),
 }

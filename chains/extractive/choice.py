@@ -43,7 +43,7 @@ _MARGINS: Final[Mapping[QuestionKind, float]] = {
     "fact": 2.0,
     "time": 2.0,
     "how_to": 2.0,
-    "list": 1.2,
+    "list": 1.5,
 }
 
 _ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")

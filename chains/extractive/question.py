@@ -24,7 +24,7 @@ _HOW_TO: Final = re.compile(
     r"\bhow (?:do|does|can|could|should|would|to|must|is|are)\b(?!\s+\w+\s+(?:many|much))"
     r"|\bsteps (?:to|for)\b|\bway to\b|\bwhat (?:do i|has to be|must be) do(?:ne)?\b"
     r"|\bwhat (?:do|should|can) (?:i|you|we) (?:type|enter|press|click|run)\b"
-    r"|\bwalk me through\b|[,;:] (?:how|steps)\W*$"
+    r"|\bstep by step\b|\bwalk me through\b|[,;:] (?:how|steps)\W*$"
     r"|^(?:adding|changing|configuring|creating|installing|making|removing|setting up|turning off"
     r"|turning on) "
     r"|\bwie (?:kann|mache?|geht|soll|wird|werden|man|\w+ (?:ich|man))\b"
@@ -33,10 +33,12 @@ _HOW_TO: Final = re.compile(
 )
 # Matches a request that begins with a verb, such as "pin a note" or "export notes to PDF".
 _REQUEST: Final = re.compile(
-    r"^(?:add|bake|build|change|close|configure|connect|convert|cook|copy|create|delete|disable"
-    r"|embed|enable|export|find|fix|get|hide|import|insert|install|make|merge|move|open|pin|print"
-    r"|publish|remove|rename|replace|restore|run|save|set|share|sort|split|start|stop|switch|sync"
-    r"|turn|undo|update|upgrade|use|write)"
+    r"^(?:add|adjust|assign|attach|bake|block|build|change|check|choose|clear|close|configure"
+    r"|connect|convert|cook|copy|create|customi[sz]e|define|delete|disable|download|edit|embed"
+    r"|enable|export|filter|find|fix|format|get|group|hide|import|insert|install|link|make|merge"
+    r"|move|open|pin|prevent|print|publish|remove|rename|replace|reset|restore|run|save|schedule"
+    r"|select|send|set|share|sort|split|start|stop|switch|sync|turn|undo|uninstall|update|upgrade"
+    r"|upload|use|write)"
     r" (?:(?:a|all|an|it|my|off|on|our|out|some|the|them|this|up|your)\b"
     r"|[\w ]+ (?:as|by|for|from|in|into|on|show|to|using|with)\b)",
     re.IGNORECASE,
@@ -51,11 +53,13 @@ _LIST: Final = re.compile(
     r"|\b(?:which|what)(?: \w+){0,2} (?:are|were|have|went)\b|\bwho are\b|\bwhat are\b"
     r"|\b(?:types|kinds|options|steps|parts|ways|statuses|tools|members) of\b"
     # Matches a plural noun at the start, as in "ingredients for bread".
-    r"|^(?:all |the )?(?:(?!how|why|wh\w+)[\w-]+ )?(?!does|\w*(?:is|ss|us|as)\b)[a-z]{3,}s"
-    r" (?:available|for|in|of|that|to|where|which)\b"
+    r"|^(?!(?:are|can|could|did|do|does|has|have|how|i|if|is|number|should|was|why|will|wh\w+)\b)"
+    r"(?:[\w-]+ ){0,3}?(?!does|\w*(?:is|ss|us|as)\b)[a-z]{3,}s"
+    r" (?:available|for|in|of|on|that|where|which)\b"
     r"|^welche\b|\bliste\b|^quel(?:le)?s\b|^cu[aá]les\b",
     re.IGNORECASE,
 )
+_AMOUNT: Final = re.compile(r"\bhow (?:many|much|big|long|old|far)\b", re.IGNORECASE)
 _TIME: Final = re.compile(
     r"^(?:\w+ )?when\b|[,;:] when\b(?=[^,;]*\?)|\b(?:know|say|tell(?: me)?|since) when\b"
     r"|\b(?:which|what) (?:date|day|month|year|time)\b|\bhow often\b"
@@ -196,8 +200,9 @@ def _cut_background(text: str) -> str:
 def _read_kind(text: str) -> QuestionKind:
     if _TIME.search(text):
         return "time"
-    asks_amount = re.search(r"\bhow (?:many|much|big|long|old|far)\b", text, re.IGNORECASE)
-    if _REQUEST.search(text) or (_HOW_TO.search(text) and not asks_amount):
+    amount, instructions = _AMOUNT.search(text), _HOW_TO.search(text)
+    asks_amount_first = amount and instructions and amount.start() < instructions.start()
+    if _REQUEST.search(text) or (instructions and not asks_amount_first):
         return "how_to"
     return "list" if _LIST.search(text) else "fact"
 

@@ -135,7 +135,7 @@ def rank_parts(
     pairs = list_pairs(question.searched)
     by_words = [_score_words(part, weights, pairs) for part in parts]
     order = sorted(
-        _list_short(question, parts), key=lambda at: -by_words[at] - _score_rank(parts[at])
+        _list_suitable(question, parts), key=lambda at: -by_words[at] - _score_rank(parts[at])
     )
     best = order[:MOST_COMPARED]
     asked = facet.leave_out_others(question.searched)
@@ -153,15 +153,29 @@ def rank_parts(
     return sorted(scored, key=lambda each: -each.score)
 
 
-def _list_short(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
-    """Return the indices of the parts that are short enough for the kind of a question."""
-    if question.kind not in {"fact", "time"}:
-        return list(range(len(parts)))
-    return [at for at, part in enumerate(parts) if _is_short(part)]
+def _list_suitable(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
+    """Return the indices of the parts that can be quoted as an answer to a question.
+
+    They are short enough for the kind of question, and say more than its words do.
+    """
+    must_be_short = question.kind in {"fact", "time"}
+    return [
+        at
+        for at, part in enumerate(parts)
+        if (_is_short(part) or not must_be_short) and _says_more(question, part)
+    ]
 
 
 def _is_short(part: Part) -> bool:
     return part.kind not in {"list", "section"} or len(part.text.split()) <= MOST_WORDS_FACT
+
+
+def _says_more(question: AskedQuestion, part: Part) -> bool:
+    """Return whether a part contains a word that the question lacks.
+
+    A part without one is only a label, such as "The beds of the garden".
+    """
+    return not part.words <= question.words | FUNCTION_WORDS
 
 
 def _weigh_question(

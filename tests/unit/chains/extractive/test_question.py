@@ -23,6 +23,15 @@ from chains.extractive.question import read_question, split_question
         ("Which beds can I use?", "list"),
         ("What is transient storage?", "fact"),
         ("Wie kann ich den Router zurücksetzen?", "how_to"),
+        ("Could you walk me through sowing beans?", "how_to"),
+        ("pin a note to the sidebar", "how_to"),
+        ("setting up the router at home", "how_to"),
+        ("What do I type to end it?", "how_to"),
+        ("make the router show how long it ran", "how_to"),
+        ("ingredients for the soup", "list"),
+        ("keyboard shortcuts on a mac", "list"),
+        ("number of beds in the garden", "fact"),
+        ("set theory", "fact"),
     ],
 )
 def test_what_a_question_asks_for_is_read_from_its_words(text, kind):
@@ -90,6 +99,13 @@ def test_a_corrected_word_is_not_an_added_one():
         ("How often is it watered?", "duration"),
         ("Since which version can it be used?", "version"),
         ("How many beds are there?", "number"),
+        ("number of beds in the garden", "number"),
+        ("How hot does the greenhouse get?", "temperature"),
+        ("What temperature do the seeds need?", "temperature"),
+        ("What percentage of the seeds come up?", "percentage"),
+        ("What do I pay for the seeds?", "price"),
+        ("What does the garden cost per year?", "price"),
+        ("How do I find out how long a backup takes?", ""),
         ("Who planted the beans?", ""),
     ],
 )
@@ -107,3 +123,17 @@ def test_the_kind_of_number_that_is_asked_for_is_known(text, figure):
 )
 def test_a_question_for_notes_is_known(text, asks):
     assert read_question(text).asks_for_notes is asks
+
+
+@pytest.mark.parametrize(
+    "text", ["If it freezes and there is no snow, which beds do I cover?", "I water it, how?"]
+)
+def test_conditions_and_commas_are_no_list_of_things(text):
+    assert len(read_question(text).facets) == 1
+
+
+def test_what_is_said_before_a_question_is_not_asked_for():
+    question = read_question("I have bought a greenhouse. How do I warm the beds?")
+    assert question.kind == "how_to"
+    assert question.added == {"bought", "greenhouse"}
+    assert read_question("Who is Dr. Green married to?").added == frozenset()

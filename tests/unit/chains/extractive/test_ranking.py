@@ -24,3 +24,13 @@ def test_the_title_of_another_thing_in_the_question_gives_no_bonus():
 
     assert score(coffee)["Coffee"] > score(coffee)["Coffee house"]
     assert score(tea)["Coffee"] == score(tea)["Coffee house"]
+
+
+def test_a_label_that_only_repeats_the_question_is_left_out():
+    question = read_question("What are the beds of the garden?")
+    parts = build_parts(
+        passage("Garden", "- The beds of the garden\n- Beans grow in the first bed.")
+    )
+    ranked = rank_parts(question, parts, facet=question.facets[0], rarity={}, compare=None)
+    assert "The beds of the garden" not in {each.part.text for each in ranked}
+    assert ranked

@@ -1,0 +1,29 @@
+import pytest
+
+from chains.extractive.answer_type import can_answer, contains_answer
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "can"),
+    [
+        ("How hot should the oven be?", "Bake it until it is brown.", False),
+        ("How hot should the oven be?", "Bake it at 180 °C.", True),
+        ("How hot should the oven be?", "Bake it at a low heat.", True),
+        ("What do I pay per month?", "The server has 2 processors.", False),
+        ("What do I pay per month?", "The server is 4.50 a month.", True),
+        ("What percentage of the seeds come up?", "Sow 40 seeds.", False),
+        ("What percentage of the seeds come up?", "Nine of ten come up, or 90 %.", True),
+        ("What is the shortcut of the scale tool?", "R: Scale tool", True),
+        ("What is the shortcut of the scale tool?", "It scales what is selected.", False),
+        ("How many beds are there?", "There are beds.", False),
+        ("When is it watered?", "It is watered.", False),
+        ("Who waters it?", "It is watered.", True),
+    ],
+)
+def test_a_text_without_the_type_of_answer_asked_for_cannot_answer(question, text, can):
+    assert can_answer(question, text) is can
+
+
+def test_each_text_has_an_answer_of_no_type():
+    assert contains_answer("anything", "")
+    assert not contains_answer("anything", "number")
