@@ -7,6 +7,7 @@ sources ──────────────────── quotes ─�
 
 - `check`: links each citation number to its source, and verifies each quotation.
 - `changes`: finds cited notes that have changed since the answer.
+- `headings`: finds the headings above a quotation.
 - `parser`: finds the citation numbers and quotations of an answer, and pairs them.
 - `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
 - `sentences`: splits a passage, or an answer, into sentences.

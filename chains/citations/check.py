@@ -1,18 +1,18 @@
 """Check the citations and quotations of an answer against the sources that were sent."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+from chains.citations.headings import find_heading
 from chains.citations.map_notes import QuotedNotes
 from chains.citations.parser import Claim, parse_answer
-from chains.citations.quotes import VerbatimText, count_words, normalize_text, remove_markup
+from chains.citations.quotes import VerbatimText, count_words, normalize_text
 from context.layers import Segment
 from vault.notes.kinds import find_page, note_name
 
-__all__ = ["Citation", "CitationReport", "Unverified", "check_citations", "find_heading"]
+__all__ = ["Citation", "CitationReport", "Unverified", "check_citations"]
 
 MAX_QUOTATIONS: Final = 500
 SHORTEST_UNNUMBERED_WORDS: Final = 3
@@ -258,33 +258,3 @@ def _merge_reports(parts: Sequence[CitationReport]) -> CitationReport:
         tuple(c for c in citations if c.quote is not None or c.n not in quoted),
         tuple(u for u in unverified if u.quote is not None or u.n not in disputed),
     )
-
-
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S[^\n]*)")
-_FENCE: Final = re.compile(r" {0,3}(?:`{3,}|~{3,})")
-
-
-def find_heading(passage: str, place: int, first: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the headings above a position in a passage.
-
-    Args:
-        passage: Markdown text.
-        place: the position as a character offset.
-        first: the headings above the start of the passage.
-    """
-    path, level = first, len(first)
-    in_fence = False
-    end = passage.find("\n", place)
-    for at, line in enumerate(passage[: end if end >= 0 else None].split("\n")):
-        in_fence = in_fence != (_FENCE.match(line) is not None)
-        found = None if in_fence else _HEADING.match(line.rstrip())
-        if found is None:
-            continue
-        title = remove_markup(found[2].rstrip("#").rstrip())
-        if at == 0 and path and normalize_text(path[-1]) == normalize_text(title):
-            level = len(found[1])
-            continue
-        # The headings above are assumed to skip no levels, such as `#`, `##`, `###`.
-        kept = max(0, len(path) - 1 - (level - len(found[1])))
-        path, level = (*path[:kept], title), len(found[1])
-    return path

@@ -19,7 +19,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from chains.citations.check import Citation, CitationReport, check_citations, find_heading
+from chains.citations.check import Citation, CitationReport, check_citations
+from chains.citations.headings import find_heading
 from chains.citations.parser import parse_answer
 from chains.citations.quotes import VerbatimText, count_words, remove_markup
 from chains.citations.sentences import locate_sentences, split_sentences

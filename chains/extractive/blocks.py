@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from chains.citations.headings import HeadingPath
+
 __all__ = ["PassageBlock", "parse_blocks", "strip_quote"]
 
 BlockKind = Literal["text", "item", "code", "table"]
@@ -39,7 +41,7 @@ class PassageBlock:
         first: the index of the first line in the passage.
         lines: the lines of the passage, without quote markers.
         indent: the indentation of a list item in columns, 0 for other blocks.
-        heading: the headings above the block within the passage.
+        heading: the headings above the block, outermost first.
     """
 
     kind: BlockKind
@@ -61,15 +63,19 @@ class PassageBlock:
         return is_single and len(text) > 2 and text.startswith("`") and text.endswith("`")
 
 
-def parse_blocks(passage: str, *, starts_note: bool = False) -> list[PassageBlock]:
+def parse_blocks(
+    passage: str, *, starts_note: bool = False, named: tuple[str, ...] = ()
+) -> list[PassageBlock]:
     """Parse the blocks of a passage.
 
     Args:
         passage: Markdown text.
         starts_note: whether the passage is the start of a note, which may have front matter.
+        named: the headings that the passage names as those above it.
     """
     lines = [strip_quote(line) for line in passage.split("\n")]
-    return list(_Parser(lines).parse(_find_front_matter_end(lines) if starts_note else 0))
+    parser = _Parser(lines, HeadingPath.find_above(passage, named))
+    return list(parser.parse(_find_front_matter_end(lines) if starts_note else 0))
 
 
 def strip_quote(line: str) -> str:
@@ -88,9 +94,9 @@ def _find_front_matter_end(lines: Sequence[str]) -> int:
 class _Parser:
     """Parses the lines of one passage."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], above: HeadingPath) -> None:
         self._lines = lines
-        self._headings: list[tuple[int, str]] = []
+        self._above = above
 
     def parse(self, start: int) -> Iterator[PassageBlock]:
         at = start
@@ -107,7 +113,7 @@ class _Parser:
             elif not line.strip() or _LEFT_OUT.match(line):
                 end = at + 1
             elif heading := _HEADING.match(line):
-                self._push(len(heading[1]), heading[2])
+                self._above = self._above.enter(len(heading[1]), heading[2])
                 end = at + 1
             elif item := _ITEM.match(line):
                 end = self._find_end(at + 1, self._continues)
@@ -115,19 +121,16 @@ class _Parser:
             else:
                 end = self._find_end(at + 1, self._continues)
                 if end < len(self._lines) and _UNDERLINE.match(self._lines[end]):
-                    self._push(1 if "=" in self._lines[end] else 2, self._lines[end - 1].strip())
+                    level = 1 if "=" in self._lines[end] else 2
+                    self._above = self._above.enter(level, self._lines[end - 1].strip())
                     end += 1
                 else:
                     yield self._build("text", at, end)
             at = end
 
     def _build(self, kind: BlockKind, start: int, end: int, indent: int = 0) -> PassageBlock:
-        headings = tuple(title for _, title in self._headings)
-        return PassageBlock(kind, start, tuple(self._lines[start:end]), indent, headings)
-
-    def _push(self, level: int, title: str) -> None:
-        self._headings = [known for known in self._headings if known[0] < level]
-        self._headings.append((level, title.rstrip("#").rstrip()))
+        lines = tuple(self._lines[start:end])
+        return PassageBlock(kind, start, lines, indent, self._above.titles)
 
     def _find_end(self, start: int, belongs: Callable[[str], bool]) -> int:
         return next(

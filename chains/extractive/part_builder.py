@@ -43,7 +43,7 @@ _LINK_ALONE: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?htt
 def build_parts(source: Segment) -> list[Part]:
     """Build the parts of a source. Only those that `verify_part` accepts can be quoted."""
     starts_note = source.lines is None or source.lines[0] == 1
-    blocks = parse_blocks(source.raw_content, starts_note=starts_note)
+    blocks = parse_blocks(source.raw_content, starts_note=starts_note, named=source.heading)
     return list(_Builder(source, blocks).build())
 
 
@@ -171,10 +171,7 @@ class _Builder:
         intro: str,
     ) -> Part:
         source = self._source
-        heading = (
-            *source.heading,
-            *(title for title in block.heading if title not in source.heading),
-        )
+        heading = block.heading
         around = " ".join((source.title, *heading, intro))
         shown = tuple(map(tuple, pieces))
         place = (source.number or 0, kind, block.first, end)

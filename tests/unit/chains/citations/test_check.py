@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.citations.check import MAX_QUOTATIONS, Unverified, check_citations, find_heading
+from chains.citations.check import MAX_QUOTATIONS, Unverified, check_citations
 
 GARDEN = "# Garden\nThe **sky** is blue & wide.\nWater is wet.\nBeans need warm soil."
 SERVER = "The server has 31 W.\nIt runs <b>Debian</b> 12."
@@ -168,42 +168,3 @@ def test_any_answer_can_be_checked(answer, text):
     for citation in check_citations(f'"{text}" [1] {answer}', [segment]).citations:
         assert citation.lines is not None
         assert 1 <= citation.lines[0] <= citation.lines[1] <= 1 + text.count("\n")
-
-
-LOG = """## Tomatoes
-Sown in March.
-
-## Frost
-The last frost came late.
-
-### Damage
-Two plants.
-
-# Other
-```
-# no heading
-```
-The end."""
-FIRST = ("Garden log", "Tomatoes")
-
-
-@pytest.mark.parametrize(
-    ("words", "heading"),
-    [
-        ("Sown in March", FIRST),
-        ("The last frost", ("Garden log", "Frost")),
-        ("Two plants", ("Garden log", "Frost", "Damage")),
-        ("The end", ("Other",)),
-        ("Frost", ("Garden log", "Frost")),
-    ],
-)
-def test_a_place_stands_under_the_nearest_headings_above_it(words, heading):
-    assert find_heading(LOG, LOG.index(words), FIRST) == heading
-
-
-def test_a_passage_without_headings_keeps_the_ones_it_began_under():
-    assert find_heading("Only\ntext.", 6, FIRST) == FIRST
-
-
-def test_a_heading_in_a_note_that_has_none_above_is_the_whole_path():
-    assert find_heading("Text\n# Top\nmore", 12, ()) == ("Top",)
