@@ -8,7 +8,16 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
-__all__ = ["AnswerType", "can_answer", "contains_answer", "contains_date", "read_answer_type"]
+from chains.extractive.words import list_asked_words, measure_match, split_words
+
+__all__ = [
+    "AnswerType",
+    "can_answer",
+    "contains_answer",
+    "contains_count",
+    "contains_date",
+    "read_answer_type",
+]
 
 AnswerType = Literal[
     "", "keys", "duration", "version", "temperature", "percentage", "price", "number"
@@ -102,6 +111,15 @@ _AMOUNT_ANSWER: Final = re.compile(
     r"|vier|fünf|sechs|sieben|acht|neun|zehn|keine?[nrs]?|immer|nie|täglich)\b",
     re.IGNORECASE,
 )
+# Matches what is counted, such as "new cards" in "How many new cards are there?".
+_COUNTED: Final = re.compile(r"\b(?:how many|wie viele) ([\w-]+(?: [\w-]+)?)", re.IGNORECASE)
+_NUMERAL: Final = re.compile(
+    r"\d\S*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?"
+    r"|thousands?|half|single|no|any|unlimited|ein\w*|kein\w*|zwei|drei|vier|fünf|sechs|sieben"
+    r"|acht|neun|zehn",
+    re.IGNORECASE,
+)
+WORDS_BESIDE: Final = 4
 _WHEN: Final = re.compile(r"^(?:\w+ )?when\b|^(?:seit )?wann\b", re.IGNORECASE)
 _WHEN_ANSWER: Final = re.compile(
     r"\d|\b(?:after|before|until|till|since|once|when|whenever|while|during|if|soon|now|later"
@@ -144,3 +162,23 @@ def can_answer(question: str, text: str) -> bool:
     if _AMOUNT.search(question) and not _AMOUNT_ANSWER.search(text):
         return False
     return not _WHEN.search(question) or _WHEN_ANSWER.search(text) is not None
+
+
+def contains_count(question: str, text: str) -> bool:
+    """Return whether a text contains a number near the word for what a question counts.
+
+    An example is "3 beds" for "How many beds are there?". The result is also True for questions
+    that count nothing.
+    """
+    counted = _COUNTED.search(question)
+    if counted is None:
+        return True
+    wanted = list_asked_words(counted[1])
+    tokens = text.split()
+    for at, token in enumerate(tokens):
+        if _NUMERAL.fullmatch(token.strip("*_`~.,;:()[]|")):
+            beside = tokens[max(0, at - WORDS_BESIDE) : at + WORDS_BESIDE + 1]
+            words = split_words(" ".join(beside))
+            if any(measure_match(word, words) for word in wanted):
+                return True
+    return False

@@ -9,7 +9,7 @@ are about the subject of a question without answering it are not recognised.
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from chains.extractive.answer_type import can_answer
+from chains.extractive.answer_type import can_answer, contains_count
 from chains.extractive.choice import ChosenParts
 from chains.extractive.question import AskedQuestion
 from chains.extractive.words import (
@@ -33,6 +33,7 @@ SURE_EVIDENCE: Final = 1.3
 COVERAGE_WORTH: Final = 0.5
 MISSING_COST: Final = 1.0
 NAME_COST: Final = 1.0
+COUNT_COST: Final = 0.7
 CLOSEST_WORTH: Final = 1.0
 # The similarity that is assumed if none was measured.
 USUAL_CLOSEST: Final = 0.5
@@ -72,6 +73,7 @@ def judge(
     evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
     evidence -= MISSING_COST * _measure_missing(question, support, chosen)
     evidence -= NAME_COST * _measure_missing_names(question, support, chosen)
+    evidence -= 0.0 if contains_count(question.text, quoted) else COUNT_COST
     if evidence < LEAST_EVIDENCE:
         return "nothing"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"

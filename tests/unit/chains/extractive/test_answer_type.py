@@ -1,6 +1,6 @@
 import pytest
 
-from chains.extractive.answer_type import can_answer, contains_answer
+from chains.extractive.answer_type import can_answer, contains_answer, contains_count
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,17 @@ def test_a_text_without_the_type_of_answer_asked_for_cannot_answer(question, tex
 def test_each_text_has_an_answer_of_no_type():
     assert contains_answer("anything", "")
     assert not contains_answer("anything", "number")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "has"),
+    [
+        ("How many beds are there?", "There are *three* beds.", True),
+        ("How many new cards a day do I set?", "Review all cards. Do not stay with one topic.", False),
+        ("How many people does it serve?", "It simmers for 20 minutes.", False),
+        ("Wie viele Beete gibt es?", "Es gibt drei Beete.", True),
+        ("How hot is it?", "It is hot.", True),
+    ],
+)
+def test_a_count_stands_near_what_is_counted(question, text, has):
+    assert contains_count(question, text) is has

@@ -685,3 +685,11 @@ def test_parts_are_compared_together_with_their_headings(answer, source):
     answer("How many watts does a backup draw?", source(2, SERVER), compare=near)
     ((_, compared),) = near.asked
     assert "Note 2. Power. A full backup raises that to 58 watts." in compared
+
+
+def test_a_number_of_something_else_is_no_count(answer, source):
+    text = "The soup serves guests well. Let it simmer for 20 minutes on a low heat, and stir."
+    question = "How many guests does the soup serve?"
+    assert NOTHING_ANSWERS in answer(question, source(1, text), support=0.7)
+    counted = text.replace("guests", "4 guests")
+    assert NOTHING_ANSWERS not in answer(question, source(1, counted), support=0.7)
