@@ -1,7 +1,8 @@
 """Find the headings above a position in a passage of a note.
 
-A passage names the headings above its start, but not their levels. If it begins before the first
-heading of its section, for example with the properties of the note, it names that heading too.
+A passage comes with a list of the headings above it, without their levels. If the passage starts
+before the first heading, for example with the properties of the note, the list also has that first
+heading, although it is inside the passage.
 """
 
 import re
@@ -19,19 +20,20 @@ _FENCE: Final = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class HeadingPath:
-    """The headings above a position, outermost first, each as its level and its title."""
+    """The headings above a position, outermost first, each with its level and title."""
 
     headings: tuple[tuple[int, str], ...] = ()
 
     @classmethod
-    def find_above(cls, passage: str, named: tuple[str, ...]) -> "HeadingPath":
+    def find_above_start(cls, passage: str, named: tuple[str, ...]) -> "HeadingPath":
         """Return the headings above the start of a passage.
 
-        Their levels are assumed to skip none, such as `#`, `##`, `###`.
+        Their levels are assumed to be consecutive, such as `#`, `##`, `###`.
 
         Args:
             passage: Markdown text.
-            named: the headings that the passage names. Those that begin in its text are left out.
+            named: the headings that are listed for the passage. Those that are inside the passage
+                are not returned.
         """
         inner = list(_read_headings(passage))
         titles = [normalize_text(title) for _, title in inner]
@@ -42,8 +44,8 @@ class HeadingPath:
         least = inner[0][0] - len(above) if count else 1
         return cls(tuple(enumerate(above, least)))
 
-    def enter(self, level: int, title: str) -> "HeadingPath":
-        """Return the headings below a new heading, which ends the sections of its level."""
+    def add(self, level: int, title: str) -> "HeadingPath":
+        """Return the path with a new heading. It replaces those of its level and deeper levels."""
         kept = (heading for heading in self.headings if heading[0] < level)
         return HeadingPath((*kept, (level, remove_markup(title.rstrip("#").rstrip()))))
 
@@ -59,12 +61,12 @@ def find_heading(passage: str, place: int, named: tuple[str, ...]) -> tuple[str,
     Args:
         passage: Markdown text.
         place: the position as a character offset.
-        named: the headings that the passage names as those above it.
+        named: the headings that are listed for the passage.
     """
     end = passage.find("\n", place)
-    path = HeadingPath.find_above(passage, named)
+    path = HeadingPath.find_above_start(passage, named)
     for level, title in _read_headings(passage[: end if end >= 0 else None]):
-        path = path.enter(level, title)
+        path = path.add(level, title)
     return path.titles
 
 

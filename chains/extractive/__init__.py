@@ -5,20 +5,20 @@ question: what is asked for ─────────────────�
 sources → blocks → parts of each source ──→ ranking → choice → answerability → writer → answer
 ```
 
-- `model`: the model port that answers with quotations, or says that it found no answer.
+- `model`: the model port that answers with quotations, or lists the notes that come closest.
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
 - `answer_type`: the type of answer that a question expects, such as a number or a temperature.
 - `blocks`: parses a passage into paragraphs, items, tables and code.
 - `part_builder`: builds the parts of a source that can be quoted.
-- `parts`: what a part is: a sentence, a list item, a table row, a list or a section.
+- `parts`: defines a part: a sentence, a list item, a table row, a list or a section.
 - `ranking`: ranks the parts by how well they answer the question.
 - `choice`: chooses the parts to quote.
 - `answerability`: decides whether the chosen parts are likely to answer the question.
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 
-This package may import `chains.llm`, `chains.citations`, `chains.cancel`, context and vault. Every
-quotation occurs in the source that its citation number refers to.
+This package may import `chains.llm`, `chains.citations`, `chains.cancel`, `context` and `vault`.
+Every quotation occurs in the source that its citation number refers to.
 """
 
 __all__ = ["model", "question"]

@@ -1,6 +1,6 @@
 """Find out what type of answer a question expects, and whether a text contains such an answer.
 
-The types are kinds of figures, such as a number or a temperature, and keys to press. Most questions
+The types are keyboard keys, and values such as a number, a price or a temperature. Most questions
 expect none of them.
 """
 
@@ -8,14 +8,14 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from chains.extractive.words import list_asked_words, measure_match, split_words
+from chains.extractive.words import list_content_words, measure_match, split_words
 
 __all__ = [
     "AnswerType",
-    "can_answer",
-    "contains_answer",
+    "contains_answer_of_type",
     "contains_count",
-    "contains_date",
+    "meets_expected_type",
+    "mentions_time",
     "read_answer_type",
 ]
 
@@ -139,25 +139,25 @@ def read_answer_type(question: str) -> AnswerType:
     return next((kind for kind, asked in _QUESTIONS.items() if asked.search(question)), "")
 
 
-def contains_answer(text: str, answer_type: AnswerType) -> bool:
-    """Return whether a text contains an answer of a type. Every text has one of the empty type."""
+def contains_answer_of_type(text: str, answer_type: AnswerType) -> bool:
+    """Return whether a text contains an answer of a type, which is always true of no type."""
     return not answer_type or _ANSWERS[answer_type].search(text) is not None
 
 
-def contains_date(text: str) -> bool:
+def mentions_time(text: str) -> bool:
     """Return whether a text contains a date, a time or a word such as "weekly"."""
     return _DATE.search(text) is not None
 
 
-def can_answer(question: str, text: str) -> bool:
-    """Return whether a text has what a question for a figure, keys or a time asks for.
+def meets_expected_type(question: str, text: str) -> bool:
+    """Return whether a text contains what the answer to a question must contain.
 
     A text without a number does not answer "How many?", a text that mentions no time does not
-    answer "When?", and a text without a degree is no temperature. Other questions, and other
-    languages than English and German, are not examined.
+    answer "When?", and a text without degrees does not answer a question for a temperature. For
+    other questions, and for languages other than English and German, the result is always True.
     """
     answer_type = read_answer_type(question)
-    if answer_type in _NECESSARY and not contains_answer(text, answer_type):
+    if answer_type in _NECESSARY and not contains_answer_of_type(text, answer_type):
         return False
     if _AMOUNT.search(question) and not _AMOUNT_ANSWER.search(text):
         return False
@@ -173,7 +173,7 @@ def contains_count(question: str, text: str) -> bool:
     counted = _COUNTED.search(question)
     if counted is None:
         return True
-    wanted = list_asked_words(counted[1])
+    wanted = list_content_words(counted[1])
     tokens = text.split()
     for at, token in enumerate(tokens):
         if _NUMERAL.fullmatch(token.strip("*_`~.,;:()[]|")):

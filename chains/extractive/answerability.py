@@ -1,15 +1,16 @@
 """Decide whether quotations are likely to answer a question.
 
-The evidence is a sum: how well the search results support an answer, how many of the question's
-words the sources contain, and how similar the closest quotation is in meaning, less the weight of
-the words that the quotations lack. No language model reads the quotations, so some of those that
-are about the subject of a question without answering it are not recognised.
+The decision is made by a number, the evidence. It is higher if the search results support an answer
+well, if the sources contain many of the question's words, and if a quotation is similar to the
+question in meaning. It is lower if the quotations lack a rare word or a name of the question, or if
+they have no number near what the question counts. No language model reads the quotations, so a
+quotation that is about the subject of a question, but does not answer it, can be accepted.
 """
 
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from chains.extractive.answer_type import can_answer, contains_count
+from chains.extractive.answer_type import contains_count, meets_expected_type
 from chains.extractive.choice import ChosenParts
 from chains.extractive.question import AskedQuestion
 from chains.extractive.words import (
@@ -18,7 +19,7 @@ from chains.extractive.words import (
     measure_match,
     measure_share,
     split_words,
-    weigh_length,
+    weigh_by_length,
 )
 from context.layers import Segment
 from vault.quotes.sections import Support
@@ -50,10 +51,10 @@ def judge(
     support: Support | None,
     chosen: ChosenParts,
 ) -> Verdict:
-    """Return whether the chosen parts are likely to answer a question.
+    """Judge whether the chosen parts answer a question: they do, it is doubtful, or nothing does.
 
-    The result is always `answers` if a source is attached, and for questions in scripts without
-    spaces, because their words cannot be compared.
+    The result is always `answers` if a source is attached, and if the question is in a script
+    without spaces, because the weights of its words are unknown.
 
     Args:
         question: the question.
@@ -64,27 +65,27 @@ def judge(
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return "answers"
     quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
-    if quoted and question.kind != "how_to" and not can_answer(question.text, quoted):
+    if quoted and question.kind != "how_to" and not meets_expected_type(question.text, quoted):
         return "nothing"
     coverage = _measure_coverage(question, sources)
     if support is None:
         return "answers" if coverage >= LEAST_COVERAGE else "nothing"
-    nearness = USUAL_CLOSEST if chosen.closest is None else chosen.closest
+    nearness = USUAL_CLOSEST if chosen.highest_cosine is None else chosen.highest_cosine
     evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
-    evidence -= MISSING_COST * _measure_missing(question, support, chosen)
-    evidence -= NAME_COST * _measure_missing_names(question, support, chosen)
+    evidence -= MISSING_COST * _weigh_missing_word(question, support, chosen)
+    evidence -= NAME_COST * _weigh_missing_name(question, support, chosen)
     evidence -= 0.0 if contains_count(question.text, quoted) else COUNT_COST
     if evidence < LEAST_EVIDENCE:
         return "nothing"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
 
 
-def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
+def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
     """Return the weight of the rarest word of a question that the best part does not contain.
 
-    If the notes do not mention the subject of a question, often only the word for it is missing. If
-    the question is about several things, or about the first or last time of something, the word
-    must be missing in all parts.
+    If the notes say nothing about the subject of a question, the word for it is often the only one
+    that is missing. If the question is about several things, or about the first or last time of
+    something, a word counts as missing only if no part contains it.
 
     Returns:
         The weight as a fraction of the weight of all words, or 0 if no word is missing.
@@ -98,7 +99,7 @@ def _measure_missing(question: AskedQuestion, support: Support, chosen: ChosenPa
     return max(weights[word] * (1.0 - measure_match(word, held)) for word in weights) / total
 
 
-def _measure_missing_names(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
+def _weigh_missing_name(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
     """Return the weight of the rarest name in a question that no quotation contains, from 0 to 1.
 
     A text that answers a question can use other words, but rarely another name.
@@ -116,7 +117,7 @@ def _list_words(chosen: ChosenParts) -> frozenset[str]:
 
 def _measure_coverage(question: AskedQuestion, sources: Sequence[Segment]) -> float:
     """Return the highest fraction of the question's words that one source contains."""
-    weights = {word: weigh_length(word) for word in question.words}
+    weights = {word: weigh_by_length(word) for word in question.words}
 
     def cover(source: Segment) -> float:
         words = split_words(" ".join((source.title, *source.heading, source.raw_content)))

@@ -71,10 +71,10 @@ def parse_blocks(
     Args:
         passage: Markdown text.
         starts_note: whether the passage is the start of a note, which may have front matter.
-        named: the headings that the passage names as those above it.
+        named: the headings that are listed for the passage.
     """
     lines = [strip_quote(line) for line in passage.split("\n")]
-    parser = _Parser(lines, HeadingPath.find_above(passage, named))
+    parser = _Parser(lines, HeadingPath.find_above_start(passage, named))
     return list(parser.parse(_find_front_matter_end(lines) if starts_note else 0))
 
 
@@ -113,7 +113,7 @@ class _Parser:
             elif not line.strip() or _LEFT_OUT.match(line):
                 end = at + 1
             elif heading := _HEADING.match(line):
-                self._above = self._above.enter(len(heading[1]), heading[2])
+                self._above = self._above.add(len(heading[1]), heading[2])
                 end = at + 1
             elif item := _ITEM.match(line):
                 end = self._find_end(at + 1, self._continues)
@@ -122,7 +122,7 @@ class _Parser:
                 end = self._find_end(at + 1, self._continues)
                 if end < len(self._lines) and _UNDERLINE.match(self._lines[end]):
                     level = 1 if "=" in self._lines[end] else 2
-                    self._above = self._above.enter(level, self._lines[end - 1].strip())
+                    self._above = self._above.add(level, self._lines[end - 1].strip())
                     end += 1
                 else:
                     yield self._build("text", at, end)

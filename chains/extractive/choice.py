@@ -1,7 +1,7 @@
 """Choose the parts of the sources that answer a question, without a language model.
 
-The best part is quoted, and other parts if they score nearly as high. A short section is quoted as
-a whole. A question about several things gets a part for each.
+The best part is quoted, together with other parts that score nearly as high. A short section is
+quoted as a whole. A question about several things gets a part for each.
 """
 
 import re
@@ -54,14 +54,14 @@ class ChosenParts:
     """The parts of the sources, such as sentences and lists, that answer a question best.
 
     Attributes:
-        parts: the parts, best first, but those below the same headings together. If the question
-            asks for the first or last time of something, they are sorted by date.
-        closest: the highest cosine similarity between the question and a part, or None if no part
-            was compared.
+        parts: the parts, best first, with those below the same headings grouped together. If the
+            question asks for the first or last time of something, they are sorted by date.
+        highest_cosine: the highest cosine similarity between the question and a part, or None if no
+            part was compared.
     """
 
     parts: tuple[Part, ...]
-    closest: float | None = None
+    highest_cosine: float | None = None
 
 
 def choose_parts(
@@ -74,9 +74,11 @@ def choose_parts(
 
     Args:
         question: the question.
-        sources: the sources, the best ones first.
-        compare: compares a question with short texts by meaning. If None, only words are compared.
-        rarity: the weight of each word by how rare it is in the vault, from 0 to 1.
+        sources: the sources, best first.
+        compare: a function that compares a question with short texts by meaning. If None, only
+            words are compared.
+        rarity: a weight from 0 to 1 for each word, which is higher if the word is rarer in the
+            vault.
     """
     parts = [part for source in sources for part in build_parts(source)]
     if question.kind == "how_to":
@@ -87,7 +89,7 @@ def choose_parts(
         ranked = rank_parts(question, parts, facet=facet, rarity=rarity, compare=compare)
         cosines += (scored.cosine for scored in ranked if scored.cosine is not None)
         _add_best(question, ranked, chosen)
-    found = [_widen(question, scored.part, parts) for scored in chosen]
+    found = [_widen_to_section(question, scored.part, parts) for scored in chosen]
     found = [part for at, part in enumerate(found) if not any(map(part.overlaps, found[:at]))]
     if question.order:
         found.sort(key=_read_date, reverse=question.order == "last")
@@ -97,7 +99,7 @@ def choose_parts(
     return ChosenParts(tuple(found), max(cosines, default=None))
 
 
-def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
+def _widen_to_section(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
     """Return the section that contains a part if it is short enough to quote, otherwise the part.
 
     A section with a single code block is returned only if the question asks for instructions or
@@ -111,7 +113,7 @@ def _widen(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:
         for each in parts
         if each.kind == "section"
         and each.overlaps(part)
-        and not each.is_collection
+        and not each.is_command_collection
         and (shows_code or not each.has_one_code_block)
     )
     short = (each for each in whole if len(each.text.split()) <= SHORT_SECTION_WORDS)
@@ -129,7 +131,7 @@ def _add_best(
     if question.asks_for_notes:
         most, least = MOST_NOTES, best.score - MARGIN_OF_NOTE
     if question.kind == "how_to":
-        quoted = _widen(question, best.part, [scored.part for scored in ranked])
+        quoted = _widen_to_section(question, best.part, [scored.part for scored in ranked])
         if quoted.has_steps:
             verified = (scored for scored in verified if not scored.part.is_record)
     added = words = 0
@@ -151,7 +153,7 @@ def _add_best(
 
 
 def _is_related(question: AskedQuestion, scored: ScoredPart) -> bool:
-    """Return whether a part itself has something to do with a question, not just its headings."""
+    """Return whether the text of a part, not only the headings above it, is about a question."""
     is_near = scored.cosine is not None and scored.cosine >= LEAST_COSINE
     return is_near or any(measure_match(word, scored.part.words) for word in question.words)
 
@@ -164,7 +166,7 @@ def _verify(ranked: Sequence[ScoredPart]) -> Iterator[ScoredPart]:
 
 
 def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:
-    """Return whether a part adds nothing to another part, which was already chosen."""
+    """Return whether a part adds nothing to a part that was already chosen."""
     is_of_note = question.asks_for_notes and part.title == other.title
     return is_of_note or part.pieces == other.pieces
 

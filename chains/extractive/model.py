@@ -1,7 +1,8 @@
 """Answer without a language model by quoting notes, with citations.
 
-The answer says that no model is configured. If the quotations may not answer the question, the
-answer says so. If nothing is likely to answer it, the answer only lists the nearest notes.
+The answer says that no model is configured. If it is doubtful whether the quotations answer the
+question, the answer says so. If no quotation is likely to answer it, the answer only lists the
+notes that come closest.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -62,7 +63,7 @@ class ExtractiveModel:
         compare: Compare | None = None,
         find_days: FindDays | None = None,
     ) -> None:
-        """Store the question, and the data about its search.
+        """Store the question, and what is known about the search for it.
 
         Args:
             question: the user message.
@@ -70,9 +71,10 @@ class ExtractiveModel:
                 string.
             has_searched: whether the notes were searched.
             support: how well the search results support an answer, or None if it was not measured.
-            compare: compares a question with short texts by meaning. If None, only words are
-                compared.
-            find_days: returns the dates in the properties of notes. If None, no dates are written.
+            compare: a function that compares a question with short texts by meaning. If None, only
+                words are compared.
+            find_days: a function that returns the dates in the properties of notes. If None, no
+                dates are written.
         """
         self._question = question
         self._searched = searched
@@ -97,7 +99,7 @@ class ExtractiveModel:
             yield from _write_list(sources)
             return
         question = read_question(self._question, self._searched)
-        leading = _choose_leading(question, sources)
+        leading = _select_sources(question, sources)
         rarity = self._support.weights if self._support is not None else {}
         chosen = choose_parts(question, leading, self._compare, rarity)
         verdict = judge(question, leading, self._support, chosen)
@@ -123,17 +125,17 @@ class ExtractiveModel:
             above = place
 
 
-def _choose_leading(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
+def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
     """Return the attached sources if the question is about them alone, otherwise all sources."""
     attached = [source for source in sources if not source.is_retrieved]
     return attached if attached and not question.asks_for_more else sources
 
 
 def _write_place(part: Part, days: Sequence[str]) -> str:
-    """Format the title of a part's note, the headings above the part, and the date of the note.
+    """Format where a part stands: the title of its note, the headings above it, the note's date.
 
-    If the properties of the note contain several dates, none is written, because the meaning of
-    each date is unknown.
+    If the properties of the note contain several dates, the date is left out, because it is unknown
+    what each of them means.
     """
     names = dict.fromkeys(name for name in (part.title, *part.heading) if name)
     place = f"*{' › '.join(map(write_text, names))}*" if names else ""
@@ -167,7 +169,7 @@ def _add_number(lines: Sequence[str], number: int) -> list[str]:
 
 
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
-    """Yield a page of a note list: a summary, then one line per note."""
+    """Yield one page of a list of notes: a summary, then one line per note."""
     for source in sources:
         if source.source == LIST_SOURCE:
             yield f"{source.raw_content}\n"

@@ -1,8 +1,8 @@
 """Build the parts of a source that can be quoted: sentences, items, rows, lists, sections.
 
 A list includes the sentence that introduces it, a list item includes nested items and code, and a
-table row includes the table header. Sentences that answer nothing, such as greetings and licences,
-are skipped.
+table row includes the table header. Sentences that cannot answer a question, such as greetings and
+licence notices, are skipped.
 """
 
 import re
@@ -179,7 +179,7 @@ class _Builder:
 
 
 def _write_block(block: PassageBlock, least: int = 0) -> list[str]:
-    """Format a block for quoting, with `least` columns of indentation removed from list items."""
+    """Format a block for quoting. List items lose the first `least` columns of indentation."""
     if block.kind == "code":
         return write_code(block.lines)
     if block.kind == "table":
@@ -193,9 +193,9 @@ def _is_outer(block: PassageBlock, indent: int) -> bool:
 
 
 def _shorten_blocks(blocks: Sequence[PassageBlock]) -> str:
-    """Return the first sentence of a list item or paragraph, with the list marker.
+    """Return the first sentence of a list item or paragraph, including its list marker.
 
-    If more sentences or blocks follow, an ellipsis stands for them.
+    If more sentences or blocks follow, an ellipsis takes their place.
     """
     first, *more = blocks[0].lines
     mark = _MARK.match(first.lstrip())
@@ -232,7 +232,7 @@ def _find_list_end(blocks: Sequence[PassageBlock], at: int) -> int:
 
 
 def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
-    """Return the text that introduces a list item: its parents and the paragraph above."""
+    """Return the text that introduces a list item: its parent items and the paragraph above."""
     found: list[str] = []
     indent = blocks[at].indent
     for block in reversed(blocks[:at]):
@@ -272,16 +272,18 @@ def _is_question(text: str) -> bool:
 
 
 def _trim(blocks: Sequence[PassageBlock]) -> tuple[int, int]:
-    """Return the index range of the blocks, leaving out useless ones at both ends."""
+    """Return the range of blocks that is left without those at both ends that answer nothing."""
     start, end = 0, len(blocks)
     while start < end and _is_no_answer(blocks[start].lines[0]):
         start += 1
-    while end > start and (_is_no_answer(blocks[end - 1].lines[0]) or _is_open(blocks[end - 1])):
+    while end > start and (
+        _is_no_answer(blocks[end - 1].lines[0]) or _needs_following_text(blocks[end - 1])
+    ):
         end -= 1
     return start, end
 
 
-def _is_open(block: PassageBlock) -> bool:
+def _needs_following_text(block: PassageBlock) -> bool:
     """Return whether a paragraph is a question or introduces the text that follows."""
     return block.kind == "text" and (_is_question(block.lines[-1]) or _introduces(block))
 

@@ -35,14 +35,15 @@ class Part:
         number: the citation number of the source.
         first: the index of the first line in the source.
         end: the index after the last line.
-        pieces: the lines to quote, as Markdown. Each piece occurs in the source.
+        pieces: the Markdown to quote, in pieces of one or more lines. Once the part is verified,
+            each piece occurs verbatim in the source.
         text: the part's text, which is compared with the question.
         around: the context of the part: the note's title, the headings, and the sentence before it.
         heading: the headings above the part.
         title: the title of the note.
         is_first: whether this is the first sentence below a heading.
-        sentence: the index of a sentence in its paragraph, or None for another kind of part.
-        origin: the text of the source, in which the quotation is verified.
+        sentence: the index of the sentence in its paragraph, or None if the part is no sentence.
+        origin: the text of the source, which the quotation is compared with.
     """
 
     number: int
@@ -71,12 +72,17 @@ class Part:
         return split_words(self.around)
 
     @cached_property
-    def is_collection(self) -> bool:
+    def is_command_collection(self) -> bool:
         """Whether several items of the part contain code, as in a list of commands."""
         lines = [line.lstrip() for piece in self.pieces for line in piece]
         coded = sum(line.startswith(("`", "~~~")) for line in lines)
         is_one = self.has_one_code_block
-        return self.kind in {"list", "section"} and coded > 1 and not self.is_ordered and not is_one
+        return (
+            self.kind in {"list", "section"}
+            and coded > 1
+            and not self.has_numbered_items
+            and not is_one
+        )
 
     @property
     def has_one_code_block(self) -> bool:
@@ -96,13 +102,13 @@ class Part:
         return split_words(self.title)
 
     @property
-    def is_ordered(self) -> bool:
+    def has_numbered_items(self) -> bool:
         """Whether the part contains several numbered list items."""
         lines = [line for piece in self.pieces for line in piece]
         return sum(_NUMBERED.match(line) is not None for line in lines) > 1
 
     @property
-    def is_numbered(self) -> bool:
+    def starts_with_number(self) -> bool:
         """Whether the part starts with a numbered list item."""
         return _NUMBERED.match(self.pieces[0][0]) is not None
 
@@ -114,14 +120,15 @@ class Part:
 
     @cached_property
     def is_record(self) -> bool:
-        """Whether each line of the part tells what happened on a day, or what is to be done."""
+        """Whether each line of the part is a dated log entry or a to-do item."""
         lines = [line for piece in self.pieces for line in piece if line.strip()]
         return all(_TO_DO.match(line) or _DAY.search(line) for line in lines)
 
     def cut_after_steps(self) -> "Part":
-        """Return the part without the paragraphs at its end that tell what happened on a day.
+        """Return the part without the dated log entries at its end.
 
-        They do not belong to the steps or commands before them. A part without steps stays whole.
+        They do not belong to the steps or commands before them. A part without steps is returned
+        unchanged.
         """
         if self.kind != "section" or not self.has_steps:
             return self
@@ -131,18 +138,18 @@ class Part:
         return replace(self, pieces=tuple(pieces))
 
     def overlaps(self, other: "Part") -> bool:
-        """Return whether two parts share lines. Two sentences only overlap if they are the same."""
+        """Return whether two parts share lines. Two different sentences never overlap."""
         if self.number != other.number or self.first >= other.end or other.first >= self.end:
             return False
         return None in (self.sentence, other.sentence) or self.sentence == other.sentence
 
 
 def verify_part(part: Part) -> Part | None:
-    """Limit a part to text that occurs verbatim in the source, or return None if that fails.
+    """Limit a part to the text that occurs verbatim in the source, or return None if none does.
 
-    If the text of a list or section does not occur as a whole, only the blocks that do are kept.
-    Blocks that occur one after the other are one piece, so that they are cited together. Verifying
-    takes as long as building a part, so verify only parts that will be quoted.
+    If a list or section does not occur as a whole, only the blocks that do are kept. Consecutive
+    blocks become one piece, so that they share a citation. Verifying a part takes as long as
+    building it, so verify only parts that will be quoted.
     """
     whole = tuple(line for piece in part.pieces for line in piece)
     if _occurs(part, whole):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
-from chains.extractive.words import list_asked_words, split_words
+from chains.extractive.words import list_content_words, split_words
 from vault.notes.keywords import find_function_words
 
 __all__ = [
@@ -114,7 +114,7 @@ class Facet:
     others: frozenset[str] = frozenset()
 
     def leave_out_others(self, text: str) -> str:
-        """Return a question without the words that describe only the other things it asks about."""
+        """Return a question about this thing alone: without the words for the other things."""
         if not self.others:
             return text
         return " ".join(word for word in text.split() if not split_words(word) & self.others)
@@ -133,7 +133,7 @@ class AskedQuestion:
         facets: the things that the question asks about, at least one.
         order: `first` or `last` if the question asks for what happened first or last, otherwise an
             empty string.
-        defines: whether the question asks for a definition.
+        asks_for_definition: whether the question asks for a definition.
         answer_type: the type of answer that the question expects, or an empty string.
         asks_for_more: whether the question asks for notes beyond the attached ones.
         asks_for_notes: whether the question asks which notes contain something.
@@ -146,7 +146,7 @@ class AskedQuestion:
     added: frozenset[str]
     facets: tuple[Facet, ...]
     order: Literal["", "first", "last"] = ""
-    defines: bool = False
+    asks_for_definition: bool = False
     answer_type: AnswerType = ""
     asks_for_more: bool = False
     asks_for_notes: bool = False
@@ -157,13 +157,13 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
 
     Args:
         text: the question.
-        searched: the search query if it differs from the question, for example because of corrected
-            spelling or words taken over from the previous turn.
+        searched: the search query if it differs from the question, for example because the spelling
+            was corrected or words were carried over from the previous question.
     """
     corrected = searched.split()[: len(text.split())]
     text = " ".join(corrected) if corrected else text
     asked = _cut_background(text)
-    words = list_asked_words(searched or text)
+    words = list_content_words(searched or text)
     kind: QuestionKind = "fact" if _DEFINITION.search(asked) else _read_kind(asked)
     order: Literal["", "first", "last"] = ""
     if kind == "time":
@@ -176,7 +176,7 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
         added=words - split_words(asked),
         facets=tuple(_list_facets(asked)) or (Facet(),),
         order=order,
-        defines=_DEFINITION.search(asked) is not None,
+        asks_for_definition=_DEFINITION.search(asked) is not None,
         answer_type="" if kind == "how_to" else read_answer_type(asked),
         asks_for_more=_MORE.search(text) is not None,
         asks_for_notes=_NOTES.search(asked) is not None,
@@ -214,7 +214,7 @@ def _list_facets(text: str) -> Iterator[Facet]:
         return
     left_out = find_function_words(text)
     split = (piece for clause in _JOINING.split(text) for piece in re.split("[,;]", clause))
-    pieces = [telling for piece in split if (telling := _list_telling(piece, left_out))]
+    pieces = [telling for piece in split if (telling := _list_words_in_order(piece, left_out))]
     if not 2 <= len(pieces) <= 4:
         return
     # The words before the first thing and after the last one belong to all things.
@@ -225,7 +225,7 @@ def _list_facets(text: str) -> Iterator[Facet]:
         yield Facet(frozenset(own) - others, frozenset(others) - frozenset(own))
 
 
-def _list_telling(text: str, left_out: AbstractSet[str]) -> Sequence[str]:
+def _list_words_in_order(text: str, left_out: AbstractSet[str]) -> Sequence[str]:
     """Return the words of a text in order, without function words.
 
     Args:

@@ -1,8 +1,8 @@
 """Rank the parts of sources by how well they answer a question.
 
 The score of a part is a weighted sum of a few numbers, such as the fraction of the question's words
-that the part contains, and how similar its meaning is to the question. The weights were fitted by
-logistic regression, so that a part that answers scores higher than the other parts of its sources.
+that the part contains, and how similar it is to the question in meaning. The weights were fitted by
+logistic regression, so that a part that answers the question scores higher than the other parts.
 """
 
 import math
@@ -12,14 +12,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-from chains.extractive.answer_type import contains_answer, contains_date
+from chains.extractive.answer_type import contains_answer_of_type, mentions_time
 from chains.extractive.parts import Part, PartKind
 from chains.extractive.question import AskedQuestion, Facet, QuestionKind
 from chains.extractive.words import (
     list_pairs,
     measure_share,
     split_words,
-    weigh_subject,
+    weigh_by_subject,
     weigh_words,
 )
 from vault.notes.keywords import FUNCTION_WORDS
@@ -100,9 +100,10 @@ class ScoredPart:
     """A part of a source with its score.
 
     Attributes:
-        score: the score. If two parts differ by 1, the higher one is about three times as likely to
-            answer the question.
-        cosine: the similarity of its meaning to the question, or None if it was not compared.
+        score: the score. If the scores of two parts differ by 1, the odds that the higher one
+            answers the question are about three times as high.
+        cosine: the cosine similarity of the part and the question, or None if they were not
+            compared.
     """
 
     part: Part
@@ -120,16 +121,17 @@ def rank_parts(
 ) -> list[ScoredPart]:
     """Rank the parts by how well they answer a question, best first.
 
-    Only the best parts by words are compared by meaning and returned, because each comparison takes
-    time.
+    Only the parts that match best by words are compared by meaning and returned, because each
+    comparison takes time.
 
     Args:
         question: the question.
         parts: the parts of the sources.
-        facet: the one of several things in the question that is looked for.
-        rarity: the weight of each word by how rare it is in the vault, from 0 to 1. If empty, it is
-            estimated from the parts.
-        compare: compares a question with short texts by meaning. If None, only words are compared.
+        facet: which of the things in the question the parts are ranked for.
+        rarity: a weight from 0 to 1 for each word, which is higher if the word is rarer in the
+            vault. If empty, the weights are estimated from the parts.
+        compare: a function that compares a question with short texts by meaning. If None, only
+            words are compared.
     """
     weights = _weigh_question(question, parts, facet, rarity)
     pairs = list_pairs(question.searched)
@@ -154,15 +156,16 @@ def rank_parts(
 
 
 def _list_suitable(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
-    """Return the indices of the parts that can be quoted as an answer to a question.
+    """Return the indices of the parts that are suitable as an answer to a question.
 
-    They are short enough for the kind of question, and say more than its words do.
+    A suitable part is short enough for the kind of question, and contains a word that the question
+    does not.
     """
     must_be_short = question.kind in {"fact", "time"}
     return [
         at
         for at, part in enumerate(parts)
-        if (_is_short(part) or not must_be_short) and _says_more(question, part)
+        if (_is_short(part) or not must_be_short) and _adds_words(question, part)
     ]
 
 
@@ -170,10 +173,10 @@ def _is_short(part: Part) -> bool:
     return part.kind not in {"list", "section"} or len(part.text.split()) <= MOST_WORDS_FACT
 
 
-def _says_more(question: AskedQuestion, part: Part) -> bool:
-    """Return whether a part contains a word that the question lacks.
+def _adds_words(question: AskedQuestion, part: Part) -> bool:
+    """Return whether a part contains a word that is not in the question.
 
-    A part without one is only a label, such as "The beds of the garden".
+    Otherwise it is only a label, such as "The beds of the garden".
     """
     return not part.words <= question.words | FUNCTION_WORDS
 
@@ -184,7 +187,7 @@ def _weigh_question(
     """Return the weight of each word of a question. Rare words have higher weights."""
     if rarity:
         known = {
-            word: weigh_subject(word) * (LEAST_RARITY + rarity.get(word, USUAL_RARITY))
+            word: weigh_by_subject(word) * (LEAST_RARITY + rarity.get(word, USUAL_RARITY))
             for word in question.words
         }
     else:
@@ -207,7 +210,7 @@ def _score_words(
 
 
 def _score_rank(part: Part) -> float:
-    """Return a higher score the higher the source of a part ranks in the search results."""
+    """Return a score that is higher if the part's source ranks higher in the search results."""
     number = max(1, part.number)
     return FIRST_WEIGHT / number - RANK_WEIGHT * math.log(number)
 
@@ -218,14 +221,14 @@ def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
     Args:
         question: the question.
         part: the part of a source.
-        named: the words for what is looked for. If they include all words of the note's title, the
-            part scores higher.
+        named: the words that name what the question is about. If they include all words of the
+            note's title, the part scores higher.
     """
     score = _KIND_SCORES[question.kind][part.kind]
     if question.answer_type:
-        has_answer = contains_answer(part.text, question.answer_type)
+        has_answer = contains_answer_of_type(part.text, question.answer_type)
         score += TYPE_WEIGHT if has_answer else -TYPE_WEIGHT
-    return score + FORM_WEIGHT * math.log(_weigh_form(question, part, named))
+    return score + FORM_WEIGHT * math.log(_weigh_position_and_form(question, part, named))
 
 
 def _write_compared(part: Part) -> str:
@@ -237,17 +240,17 @@ def _write_compared(part: Part) -> str:
     return " ".join(text.split()[:MOST_WORDS_COMPARED])
 
 
-def _weigh_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) -> float:
-    """Return a factor for how well the position and the form of a part suit the question."""
+def _weigh_position_and_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) -> float:
+    """Return a factor for the score of a part, based on its form and its position in the note."""
     worth = 1.0
     above = " ".join(part.heading[-1:])
-    if question.kind == "time" and contains_date(part.text):
+    if question.kind == "time" and mentions_time(part.text):
         worth *= DATED_WORTH
     if question.kind == "how_to":
         worth *= _weigh_instructions(part)
-    if question.defines:
+    if question.asks_for_definition:
         worth *= DEFINING_WORTH if part.is_first or _SUMMARY.match(above) else 1.0
-        if _names_first(part, question.words):
+        if _starts_with_definition(part, question.words):
             worth *= NAMED_FIRST_WORTH
         elif part.kind in {"item", "row"}:
             worth *= DETAIL_WORTH
@@ -255,14 +258,14 @@ def _weigh_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
     if is_list and len(part.text.split()) > LONG_WORDS:
         worth *= LONG_LIST_WORTH
     is_named = bool(part.title_words) and part.title_words <= named
-    if question.kind == "list" and part.is_collection and not is_named:
+    if question.kind == "list" and part.is_command_collection and not is_named:
         worth *= OTHER_COLLECTION_WORTH
     if is_named:
         worth *= TITLE_WORTH
     return worth * (APPENDIX_WORTH if _APPENDIX.match(above) else 1.0)
 
 
-def _names_first(part: Part, words: AbstractSet[str]) -> bool:
+def _starts_with_definition(part: Part, words: AbstractSet[str]) -> bool:
     """Return whether a part starts with a definition of the term that the question asks about."""
     found = _DEFINED.match(part.text.lstrip(" \t-*+•`>|"))
     named = frozenset() if found is None else split_words(found[1])
@@ -270,14 +273,16 @@ def _names_first(part: Part, words: AbstractSet[str]) -> bool:
 
 
 def _weigh_instructions(part: Part) -> float:
-    """Return a factor for a part's score, by how well its form suits a request for instructions."""
-    if part.is_collection:
+    """Return a factor for the score of a part, based on how well it suits as instructions."""
+    if part.is_command_collection:
         return COLLECTION_WORTH
-    if part.is_ordered or (part.kind != "item" and _STEPS.match(" ".join(part.heading[-1:]))):
+    if part.has_numbered_items or (
+        part.kind != "item" and _STEPS.match(" ".join(part.heading[-1:]))
+    ):
         return STEPS_WORTH
     if part.is_record:
         return RECORD_WORTH
-    if part.kind == "item" and part.is_numbered:
+    if part.kind == "item" and part.starts_with_number:
         return SINGLE_STEP_WORTH
     has_code = any("`" in line for piece in part.pieces for line in piece)
     return CODE_WORTH if part.kind == "item" and has_code else 1.0

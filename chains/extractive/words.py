@@ -16,14 +16,14 @@ from vault.notes.keywords import find_function_words
 
 __all__ = [
     "is_unspaced",
-    "list_asked_words",
+    "list_content_words",
     "list_names",
     "list_pairs",
     "measure_match",
     "measure_share",
     "split_words",
-    "weigh_length",
-    "weigh_subject",
+    "weigh_by_length",
+    "weigh_by_subject",
     "weigh_words",
 ]
 
@@ -54,7 +54,7 @@ _NAME: Final = re.compile(r"[^\W\d_].*[A-Z\d]|\d.*[^\W\d_]")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 
-def list_asked_words(question: str) -> frozenset[str]:
+def list_content_words(question: str) -> frozenset[str]:
     """Return the words of a question, without function words unless there are no others.
 
     Words such as "difference", which only express a comparison, are left out too.
@@ -78,9 +78,9 @@ def split_words(text: str) -> frozenset[str]:
 def list_names(text: str) -> frozenset[str]:
     """Return the names in a question, in lower case and without accents.
 
-    Names are words with a capital letter or a digit in them, other than the first word, which
-    counts only if it has another capital letter. In German, where all nouns have a capital letter,
-    none is found.
+    A name is a word that contains a capital letter or a digit. The first word of the question
+    counts only if it contains one after its initial. In German, where all nouns have a capital
+    letter, no names are found.
     """
     if "der" in find_function_words(text):
         return frozenset()
@@ -95,14 +95,14 @@ def list_pairs(text: str) -> frozenset[tuple[str, str]]:
     return frozenset(pairwise(words))
 
 
-def weigh_length(word: str) -> float:
-    """Return a weight for a word by its length, because short words are usually common."""
+def weigh_by_length(word: str) -> float:
+    """Return a weight for a word. It is lower for short words, because they are usually common."""
     length = 1.0 if is_unspaced(word) or word.isdigit() else min(1.0, len(word) / 6)
-    return length * weigh_subject(word)
+    return length * weigh_by_subject(word)
 
 
-def weigh_subject(word: str) -> float:
-    """Return 1, or less for a word that says nothing about the subject of a question."""
+def weigh_by_subject(word: str) -> float:
+    """Return 1, or a lower weight for a word that says nothing about a question's subject."""
     return WEAK_WORTH if word in _WEAK else 1.0
 
 
@@ -116,13 +116,13 @@ def weigh_words(asked: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[s
 
     def weigh(word: str) -> float:
         having = sum(1 for words in texts if measure_match(word, words))
-        return weigh_length(word) * (1.0 + math.log((len(texts) + 1) / (having + 1)))
+        return weigh_by_length(word) * (1.0 + math.log((len(texts) + 1) / (having + 1)))
 
     return {word: weigh(word) for word in asked}
 
 
 def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
-    """Return how much of a question's weight the words of a text account for, from 0 to 1.
+    """Return the weight of the question's words that a text contains, as a fraction of the total.
 
     Args:
         weights: the weight of each word of the question.
@@ -141,7 +141,7 @@ def measure_match(word: str, words: frozenset[str]) -> float:
         return 1.0
     if len(word) < SHORTEST_STEM or is_unspaced(word) or word.isdigit():
         return 0.0
-    return LIKE_WORTH if any(_is_like(word, other) for other in words) else 0.0
+    return LIKE_WORTH if any(_shares_prefix(word, other) for other in words) else 0.0
 
 
 @cache
@@ -150,8 +150,8 @@ def is_unspaced(word: str) -> bool:
     return _UNSPACED.match(word) is not None
 
 
-def _is_like(word: str, other: str) -> bool:
-    """Return whether two words start alike, for at least half the length of the longer one.
+def _shares_prefix(word: str, other: str) -> bool:
+    """Return whether two words share a prefix of at least half the length of the longer word.
 
     Very short words are never alike.
     """

@@ -42,7 +42,7 @@ def write_code(lines: Sequence[str]) -> list[str]:
 
 
 def write_text(text: str) -> str:
-    """Format a line of text without markup, except for inline code."""
+    """Format a line of text, with all markup removed except for inline code."""
     return "".join(
         piece if is_code else escape_markdown(remove_markup(piece))
         for piece, is_code in _split_at_code(text)
@@ -50,7 +50,7 @@ def write_text(text: str) -> str:
 
 
 def write_item(line: str) -> str:
-    """Format a line of a note as the text of a list item, without its list or table markers."""
+    """Format a line of a note for use in a list item, without the line's list or table markers."""
     line = line.strip()
     if line.startswith("|"):
         cells = (cell.strip() for cell in line.strip("|").split("|"))

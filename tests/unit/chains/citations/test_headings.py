@@ -74,4 +74,4 @@ def test_a_passage_may_begin_with_several_of_the_headings_that_it_names():
 
 
 def test_titles_have_no_markup():
-    assert HeadingPath().enter(2, "`SLOAD` ##").titles == ("SLOAD",)
+    assert HeadingPath().add(2, "`SLOAD` ##").titles == ("SLOAD",)

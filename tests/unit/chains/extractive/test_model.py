@@ -6,7 +6,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.citations.check import check_citations
 from chains.extractive.model import DOUBTFUL, NOTHING_ANSWERS, ExtractiveModel
-from chains.extractive.words import list_asked_words
+from chains.extractive.words import list_content_words
 from chains.llm.port import ModelEnded, ModelText
 from chains.models import ModelInfo
 from chains.request.chain import Chain
@@ -50,7 +50,7 @@ def answer(ask):
         drafted = draft_turn(context, sources if has_searched else None)
         turn = prepare_turn(context, drafted, "preview")
         if isinstance(support, float):
-            support = Support(support, dict.fromkeys(list_asked_words(question), 0.5))
+            support = Support(support, dict.fromkeys(list_content_words(question), 0.5))
         measured = {"support": support, "compare": compare, "find_days": find_days}
         model = ExtractiveModel(question, has_searched=has_searched, **measured)
         *pieces, ended = model.stream(turn.request, CancelToken())
