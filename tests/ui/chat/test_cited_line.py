@@ -1,11 +1,12 @@
 """The card of a citation begins with the cited line, which is lit."""
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from pytestqt.qtbot import QtBot
 
-from chains.citations.check import Citation
+from chains.citations.check import Citation, check_citations
 from context.layers import Segment
+from ui.chat.message.answer import Answer
 from ui.chat.message.sources import list_sources
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.view import MarkdownView
@@ -80,3 +81,66 @@ def test_the_cited_line_is_lit_in_the_card_that_hovering_shows(qtbot: QtBot, mod
     assert count_lit(view.card) > 100
     view.card.show_source(make_source(None), QRect())
     assert count_lit(view.card) == 0
+
+
+QUOTED = """
+> Line 3 of the passage is about rain. [1]
+
+> Line 5 of the passage is about rain.
+>
+> - Line 6 of the passage is about rain. [1]
+
+> Line 9 of the passage is about rain. [1]
+"""
+
+
+@pytest.fixture
+def quoting(qtbot: QtBot) -> Answer:
+    """An answer that quotes one passage three times, so that all citations have one number."""
+    segment = Segment(
+        "s1", "L3", "passage", "Rain.md", (21, 32), "v", PASSAGE, title="Rain", number=1
+    )
+    answer = Answer()
+    qtbot.addWidget(answer)
+    answer.resize(600, 400)
+    answer.finish("a1", text=QUOTED)
+    answer.set_sources(list_sources([segment], check_citations(QUOTED, [segment]).citations))
+    answer.show()
+    return answer
+
+
+@pytest.mark.parametrize(("place", "lines"), [(0, (23, 23)), (1, (25, 26)), (2, (29, 29))])
+def test_each_citation_of_one_source_opens_the_lines_of_its_own_quotation(
+    qtbot: QtBot, quoting: Answer, place: int, lines: tuple[int, int]
+) -> None:
+    spot = quoting.view.find_places(1)[place].center()
+    with qtbot.waitSignal(quoting.citation_activated) as caught:
+        qtbot.mouseClick(quoting.view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert caught.args == ["Rain.md", *lines]
+
+
+def test_the_card_shows_the_quotation_beside_the_hovered_citation(
+    qtbot: QtBot, quoting: Answer
+) -> None:
+    view = quoting.view
+    pill = view.find_places(1)[2].center()
+    qtbot.mouseMove(view.viewport(), pill - QPoint(0, 1))
+    qtbot.mouseMove(view.viewport(), pill)
+    qtbot.waitUntil(lambda: view.card is not None and view.card.isVisible())
+    assert view.card is not None
+    assert view.card.shown()[1:3] == ("Rain.md, line 29", " ".join(PASSAGE.split("\n")[8:]))
+
+
+def test_tab_shows_the_card_of_the_focused_citation_below_it(qtbot: QtBot, quoting: Answer) -> None:
+    view = quoting.view
+    view.setFocus()
+    for _ in range(3):
+        qtbot.keyClick(view, Qt.Key.Key_Tab)
+    qtbot.waitUntil(lambda: view.card is not None and view.card.isVisible())
+    assert view.card is not None
+    assert view.card.shown()[1] == "Rain.md, line 29"
+    below = view.viewport().mapToGlobal(view.find_places(1)[2].bottomLeft())
+    assert 0 <= view.card.pos().y() - below.y() <= 10
+    with qtbot.waitSignal(quoting.citation_activated) as caught:
+        qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert caught.args == ["Rain.md", 29, 29]

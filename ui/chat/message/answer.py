@@ -73,7 +73,7 @@ class Answer(AccessibleFrame):
         self.cost: float | None = None
         self._sources: Mapping[int, Source] = {}
         self.view = MarkdownView()
-        self.view.citation_clicked.connect(self._on_citation)
+        self.view.source_opened.connect(self._on_source_opened)
         self.view.citation_pointed.connect(self._on_pointed)
         self.view.link_clicked.connect(self.link_activated)
         self.steps = Steps()
@@ -274,9 +274,8 @@ class Answer(AccessibleFrame):
     def _on_pointed(self, number: int) -> None:
         self.citation_pointed.emit(self._entry, number)
 
-    def _on_citation(self, number: int) -> None:
-        source = self._sources.get(number)
-        if source is not None and source.path:
+    def _on_source_opened(self, source: Source) -> None:
+        if source.path:
             first, last = source.lines or (1, 1)
             self.citation_activated.emit(source.path, first, last)
 

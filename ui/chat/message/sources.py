@@ -29,13 +29,11 @@ def list_sources(
         unverified: the citations and quotations that could not be verified. The returned sources
             contain the reasons. A citation number without a segment has a source without a path.
     """
-    verified: dict[int, Citation] = {}
+    citing: dict[int, list[Citation]] = {}
     for citation in citations:
-        known = verified.get(citation.n)
-        if known is None or (citation.verified and not known.verified):
-            verified[citation.n] = citation
+        citing.setdefault(citation.n, []).append(citation)
     found = {
-        segment.number: _source(segment, verified.get(segment.number))
+        segment.number: _source_of_claims(segment, citing.get(segment.number, []))
         for segment in segments
         if segment.number is not None
     }
@@ -55,6 +53,15 @@ def describe_unverified(unverified: Iterable[Unverified], sources: dict[int, Sou
     return [_sentence(claim, sources) for claim in unverified]
 
 
+def _source_of_claims(segment: Segment, citations: Sequence[Citation]) -> Source:
+    verified = [citation for citation in citations if citation.verified]
+    first = next(iter((*verified, *citations)), None)
+    source = _source(segment, first)
+    if len(verified) < 2:
+        return source
+    return replace(source, by_claim=tuple(_source(segment, each) for each in verified))
+
+
 def _source(segment: Segment, citation: Citation | None) -> Source:
     is_verified = citation is not None and citation.verified
     lines = citation.lines if citation is not None and citation.lines else segment.lines
@@ -70,6 +77,7 @@ def _source(segment: Segment, citation: Citation | None) -> Source:
         page=find_page(segment.source, segment.heading),
         cited=remove_markup(cited),
         is_found=citation is not None and bool(citation.sentence),
+        claim=(citation.sentence or citation.quote or "") if citation is not None else "",
     )
 
 

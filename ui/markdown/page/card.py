@@ -42,6 +42,10 @@ class Source:
             whole passage is cited.
         is_found: whether Strata assigned the source to a sentence of the answer. Otherwise, the
             model cited the source.
+        claim: the words of the answer that the source supports, such as a quotation, or an empty
+            string.
+        by_claim: the source once for each of its claims, with the lines of that claim. Empty if
+            the source has at most one claim.
     """
 
     number: int
@@ -55,6 +59,8 @@ class Source:
     page: int | None = None
     cited: str = ""
     is_found: bool = False
+    claim: str = ""
+    by_claim: tuple["Source", ...] = ()
 
     @property
     def place(self) -> str:

@@ -4,19 +4,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import escape
 
-from PySide6.QtCore import QObject, QRect, QTimer, QUrl, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QTimer, QUrl, Signal
 from PySide6.QtGui import QCursor, QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
+from chains.citations.quotes import normalize_text
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.decorations import Pill
 from ui.markdown.page.formats import DOUBT
 from ui.notify import announce
 from ui.theme import Theme
+from ui.widgets.texts import read_selection
 
-__all__ = ["LinkHandler", "find_unverified_pills"]
+__all__ = ["LinkHandler", "choose_claim", "find_unverified_pills"]
 
 _LOOKED_FOR = 120
+_CLAIM_IS_WITHIN = 2000
 
 
 class LinkHandler(QObject):
@@ -25,6 +28,7 @@ class LinkHandler(QObject):
     Signals:
         citation_clicked: the number of the clicked citation.
         citation_pointed: the number of the hovered citation, or 0 when the hover ends.
+        source_opened: the source of the clicked citation, with the lines of its claim.
         link_clicked: the permitted address of the clicked link.
 
     Attributes:
@@ -33,26 +37,27 @@ class LinkHandler(QObject):
     Args:
         view: the view whose links and citations are handled.
         targets: a function that returns the addresses of all links in the view.
-        find_place: a function that takes a citation number and returns the rectangle of the
-            citation. If several citations have the number, it returns the one nearest to the
-            pointer.
+        find_pills: a function that takes a number and returns the citations with this number, each
+            with its rectangles, one for each line.
     """
 
     citation_clicked = Signal(int)
     citation_pointed = Signal(int)
+    source_opened = Signal(object)
     link_clicked = Signal(str)
 
     def __init__(
         self,
         view: QTextBrowser,
         targets: Callable[[], list[str]],
-        find_place: Callable[[int], QRect],
+        find_pills: Callable[[int], dict[Pill, list[QRect]]],
     ) -> None:
         super().__init__(view)
-        self._view, self._targets, self._find_place = view, targets, find_place
+        self._view, self._targets, self._find_pills = view, targets, find_pills
         self.sources: Mapping[int, Source] = {}
         self._card: CitationCard | None = None
         self._href = ""
+        self._pill: Pill | None = None
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._show_card)
         view.anchorClicked.connect(self._on_clicked)
@@ -75,6 +80,7 @@ class LinkHandler(QObject):
         self.citation_pointed.emit(number)
         if number:
             self._href = href
+            self._pill = self._find_pill(number, self._view.cursorForPosition(self._pointer))
             self._timer.start(Theme.current().duration("hover_card_delay"))
         elif target := self._target(href):
             QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
@@ -86,7 +92,8 @@ class LinkHandler(QObject):
             href: the address of the link, or `cite:1` for a citation.
         """
         self.point_at(QUrl(href))
-        if source := self._source(href):
+        self._pill = self._find_pill(_number(href), self._view.textCursor())
+        if source := self._source(href, self._pill):
             announce(self._view, source.spoken)
 
     def hide_card(self) -> None:
@@ -94,6 +101,11 @@ class LinkHandler(QObject):
         self._timer.stop()
         if self._card:
             self._card.hide()
+
+    def find_nearest(self, rects: Iterable[QRect]) -> QRect:
+        """Return the rectangle in the view that is nearest to the pointer."""
+        at = self._pointer
+        return min(rects, key=lambda r: (r.center() - at).manhattanLength(), default=QRect())
 
     def menu(self, href: str) -> QMenu:
         """Build the context menu for a position in the view.
@@ -113,12 +125,12 @@ class LinkHandler(QObject):
         return menu
 
     def _show_card(self) -> None:
-        source = self._source(self._href)
-        if source is None:
+        source = self._source(self._href, self._pill)
+        if source is None or self._pill is None:
             return
         if self._card is None:
             self._card = CitationCard(self._view)
-        place = self._find_place(source.number)
+        place = self.find_nearest(self._find_pills(source.number).get(self._pill, ()))
         corner = self._view.viewport().mapToGlobal(place.topLeft())
         self._card.show_source(source, QRect(corner, place.size()))
 
@@ -128,19 +140,55 @@ class LinkHandler(QObject):
         if number := _number(href):
             self.citation_pointed.emit(0)  # if the note covers the text, no hover event follows
             self.citation_clicked.emit(number)
+            if source := self._source(href, self._find_pill(number, self._view.textCursor())):
+                self.source_opened.emit(source)
         elif target := self._target(href):
             self.link_clicked.emit(target)
 
-    def _source(self, href: str) -> Source | None:
+    @property
+    def _pointer(self) -> QPoint:
+        return self._view.viewport().mapFromGlobal(QCursor.pos())
+
+    def _find_pill(self, number: int, cursor: QTextCursor) -> Pill | None:
+        """Return the citation with a number that is nearest to the start of a cursor."""
+        at, pills = cursor.selectionStart(), self._find_pills(number)
+        return min(pills, key=lambda pill: max(pill.start - at, at - pill.end), default=None)
+
+    def _source(self, href: str, pill: Pill | None) -> Source | None:
         source = self.sources.get(_number(href))
         if source is None or not source.is_verified:
             return source
-        is_doubtful = href.endswith(DOUBT)
-        return replace(source, is_verified=False) if is_doubtful else replace(source, doubt="")
+        if href.endswith(DOUBT):
+            return replace(source, is_verified=False)
+        if pill is not None:
+            source = choose_claim(self._view.document(), pill, source)
+        return replace(source, doubt="")
 
     def _target(self, href: str) -> str:
         kind, _, number = href.partition(":")
         return self._targets()[int(number)] if kind == "link" else ""
+
+
+def choose_claim(document: QTextDocument, pill: Pill, source: Source) -> Source:
+    """Return a source with the lines of the claim that one citation supports.
+
+    This is the last claim before the citation. If none is found there, return the source as it is.
+
+    Args:
+        document: the document that the view shows.
+        pill: the citation.
+        source: the source, which may be cited for several claims.
+    """
+    if not source.by_claim:
+        return source
+    cursor = QTextCursor(document)
+    cursor.setPosition(max(0, pill.start - _CLAIM_IS_WITHIN))
+    cursor.setPosition(pill.start, QTextCursor.MoveMode.KeepAnchor)
+    before = normalize_text(read_selection(cursor))
+    ends = [normalize_text(each.claim)[-_LOOKED_FOR:] for each in source.by_claim]
+    places = [before.rfind(end) + len(end) if end in before else -1 for end in ends]
+    best = max(range(len(places)), key=places.__getitem__)
+    return source.by_claim[best] if places[best] >= 0 else source
 
 
 def _number(href: str) -> int:

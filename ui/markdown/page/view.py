@@ -11,7 +11,6 @@ from math import ceil
 from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QCursor,
     QGuiApplication,
     QKeyEvent,
     QMouseEvent,
@@ -28,7 +27,7 @@ from ui.markdown.blocks import Leaf
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
-from ui.markdown.page.decorations import Decorations, Panel
+from ui.markdown.page.decorations import Decorations, Panel, Pill
 from ui.markdown.page.formats import Formats
 from ui.markdown.page.painter import DecorationPainter, Reach
 from ui.markdown.page.wide import WideBlocks
@@ -51,6 +50,7 @@ class MarkdownView(QTextBrowser):
     Signals:
         citation_clicked: the number of the clicked citation.
         citation_pointed: the number of the hovered citation, or 0 when the hover ends.
+        source_opened: the source of a clicked citation, with the lines of its claim.
         link_clicked: a permitted address.
         rewritten: the whole document was written again. Earlier text cursors are invalid.
 
@@ -61,6 +61,7 @@ class MarkdownView(QTextBrowser):
 
     citation_clicked = Signal(int)
     citation_pointed = Signal(int)
+    source_opened = Signal(object)
     link_clicked = Signal(str)
     rewritten = Signal()
 
@@ -78,9 +79,10 @@ class MarkdownView(QTextBrowser):
         self._timer.timeout.connect(self.flush)
         self._colors = QTimer(self, interval=0)
         self._colors.timeout.connect(self._on_colors)
-        self._pointing = LinkHandler(self, self._targets, self.find_place)
+        self._pointing = LinkHandler(self, self._targets, self._find_pills)
         self._pointing.citation_clicked.connect(self.citation_clicked)
         self._pointing.citation_pointed.connect(self.citation_pointed)
+        self._pointing.source_opened.connect(self.source_opened)
         self._pointing.link_clicked.connect(self.link_clicked)
         layout = self.document().documentLayout()
         layout.documentSizeChanged.connect(self._fit_height)
@@ -355,8 +357,7 @@ class MarkdownView(QTextBrowser):
         self.setTextCursor(cursor)
 
     def _fit_height(self) -> None:
-        below = self._writer.padding_below + _SPARE_BELOW
-        height = ceil(self.document().size().height() + below)
+        height = ceil(self.document().size().height() + self._writer.padding_below + _SPARE_BELOW)
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
 
@@ -382,15 +383,16 @@ class MarkdownView(QTextBrowser):
 
     def find_places(self, number: int) -> list[QRect]:
         """Return the rectangles of all citations with the given number, in view coordinates."""
-        pills = [*self._writer.final.pills, *self._writer.tail.pills]
-        cited = [pill for pill in pills if number in pill.numbers]
-        return [rect.toRect() for pill in cited for rect in self._ink.pill_rects(pill)]
+        return [rect for rects in self._find_pills(number).values() for rect in rects]
 
     def find_place(self, number: int) -> QRect:
         """Return the rectangle of the citation of `number` that is nearest to the pointer."""
-        pointer = self.viewport().mapFromGlobal(QCursor.pos())
-        found = self.find_places(number)
-        return min(found, key=lambda r: (r.center() - pointer).manhattanLength(), default=QRect())
+        return self._pointing.find_nearest(self.find_places(number))
+
+    def _find_pills(self, number: int) -> dict[Pill, list[QRect]]:
+        pills = [*self._writer.final.pills, *self._writer.tail.pills]
+        cited = (pill for pill in pills if number in pill.numbers)
+        return {pill: [rect.toRect() for rect in self._ink.pill_rects(pill)] for pill in cited}
 
 
 _KEY = Qt.Key
