@@ -225,6 +225,27 @@ def _ring(button: PushButton) -> QColor:
     return button.grab().toImage().pixelColor(button.width() // 2, 3)
 
 
+@pytest.mark.parametrize("role", ["", "primary", "text", "link"])
+def test_a_button_reached_by_tab_has_one_ring_and_no_frame_around_its_label(
+    qtbot: QtBot, theme: Theme, role: str
+) -> None:
+    page = QWidget()
+    column = QVBoxLayout(page)
+    field, made = QLineEdit(), button("Look again", role)
+    column.addWidget(field)
+    column.addWidget(made)
+    qtbot.addWidget(page)
+    page.show()
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_Tab)
+    qtbot.waitUntil(made.hasFocus)
+    image, above_the_words = made.grab().toImage(), made.height() // 2 - 8
+    row = {image.pixelColor(x, above_the_words).name() for x in range(6, made.width() - 6)}
+    assert len(row) == 1
+
+
 def test_a_mode_that_looks_the_same_dresses_nothing_again(qapp: QApplication) -> None:
     theme = Theme.current()
     changes: list[bool] = []
