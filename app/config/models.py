@@ -15,7 +15,7 @@ from app.config import secrets
 from app.config.settings import Settings
 from app.durable import read_file, write_atomically
 from app.paths import make_private_folder
-from chains.gguf.file import find_path
+from chains.gguf.file import find_path, shorten_name
 from chains.gguf.free_memory import format_size
 from chains.ledger import LedgerPort
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
@@ -301,7 +301,7 @@ def _find_label(name: str) -> str:
     """Return a model's display name. For a llama.cpp model, this is the name of its file."""
     if name == EXTRACTIVE:
         return "No model: quoted passages"
-    return name.rpartition("/")[2].removesuffix(".gguf") if name.endswith(".gguf") else name
+    return shorten_name(name)
 
 
 class LearnedLimits:

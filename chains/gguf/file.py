@@ -15,7 +15,7 @@ from typing import Any, Final
 from chains.gguf.header import BadModelFile, FileHeader, ListLength, read_header
 from chains.llm.port import Endpoint
 
-__all__ = ["PREFIX", "ModelFile", "find_path", "make_name", "read_model_file"]
+__all__ = ["PREFIX", "ModelFile", "find_path", "make_name", "read_model_file", "shorten_name"]
 
 # A model's name in the settings is this prefix and the path of its file.
 PREFIX: Final = "gguf/"
@@ -84,6 +84,16 @@ class ModelFile:
 def make_name(path: Path) -> str:
     """Return the name to use for a model file in the setting `chat.model`."""
     return f"{PREFIX}{path}"
+
+
+def shorten_name(model: str) -> str:
+    """Return a model's name without the folders and the suffix of a model file.
+
+    Other names are returned as they are. llama.cpp's server reports the path of its file as the
+    name of the model.
+    """
+    is_file = model.lower().endswith(".gguf")
+    return re.split(r"[/\\]", model)[-1][: -len(".gguf")] if is_file else model
 
 
 def find_path(model: str) -> Path | None:

@@ -23,6 +23,7 @@ from chains.events import (
     Usage,
     Warned,
 )
+from chains.gguf.file import shorten_name
 from chains.llm.port import (
     ModelCalls,
     ModelEnded,
@@ -63,7 +64,7 @@ CLOSED: Final = "Strata was closed"
 def _describe_wait(model: ModelInfo) -> str:
     if model.name == EXTRACTIVE:
         return "Quoting notes…"
-    return f"Waiting for {model.file.name if model.file else model.name}…"
+    return f"Waiting for {model.file.name if model.file else shorten_name(model.name)}…"
 
 
 @dataclass(frozen=True)

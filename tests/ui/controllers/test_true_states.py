@@ -165,6 +165,18 @@ def test_the_step_says_writing_as_soon_as_text_arrives(
     assert told[-2:] == ["Waiting for scripted…", "Writing…"]
 
 
+def test_the_step_names_a_model_of_llama_cpp_without_its_folders(
+    window: WindowPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr(
+        window.view.transcript.live, "show_step", lambda text, _seconds: steps.append(text)
+    )
+    window.assistant.settings.set("chat.model", "/srv/models/small-q4.gguf")
+    window.composer.send(QUESTION)
+    assert "Waiting for small-q4…" in steps
+
+
 def test_a_step_counts_its_seconds_by_itself(qtbot: QtBot) -> None:
     line = StepLine()
     qtbot.addWidget(line)
