@@ -31,6 +31,7 @@ __all__ = [
     "find_servers",
     "list_models_at",
     "model_choices",
+    "name_model",
 ]
 
 _log = logging.getLogger(__name__)
@@ -285,7 +286,7 @@ def _choice(
         sees = sees if is_said else served.sees
     return ModelChoice(
         name=name,
-        label=_find_label(name),
+        label=name_model(name),
         where="this computer" if info.is_local else info.host,
         input_limit=limits.find(info.limit_owner, reported) or limit,
         is_set=name == values.chat_model,
@@ -297,7 +298,7 @@ def _choice(
     )
 
 
-def _find_label(name: str) -> str:
+def name_model(name: str) -> str:
     """Return a model's display name. For a llama.cpp model, this is the name of its file."""
     if name == EXTRACTIVE:
         return "No model: quoted passages"

@@ -125,6 +125,15 @@ def test_where_a_model_runs_may_be_known_later(transcript: Transcript) -> None:
     assert answer.tools.about.whole == "model, on this computer · 6.8 s"
 
 
+def test_a_model_file_that_is_no_longer_offered_is_named_without_its_folders(
+    transcript: Transcript,
+) -> None:
+    transcript.set_models(())
+    transcript.load(Chat("x", (answer_item("Rain.", model="/srv/models/small-q4.gguf"),)))
+    (answer,) = widgets(transcript, Answer)
+    assert answer.tools.about.whole == "small-q4 · 6.8 s"
+
+
 def test_what_the_model_saw_names_the_answer(qtbot: QtBot, transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
     transcript.live.append("The answer.")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.config.models import ModelChoice
+from app.config.models import ModelChoice, name_model
 from app.errors import ErrorInfo
 from app.sessions.transcript import (
     AnswerItem,
@@ -243,7 +243,7 @@ class MessageMaker(QObject):
             answer.show_steps([_build_step(step) for step in item.steps])
 
     def _tell_about(self, answer: Answer) -> None:
-        name, where = self._places.get(answer.model, (answer.model, ""))
+        name, where = self._places.get(answer.model, (name_model(answer.model), ""))
         place = f"on {where}" if where == _HERE else f"at {where}" if where else ""
         answer.tools.show_about(name, place, answer.seconds, answer.cost)
 

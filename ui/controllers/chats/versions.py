@@ -8,7 +8,7 @@ from typing import Final
 from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
-from app.config.models import ModelChoice
+from app.config.models import ModelChoice, name_model
 from app.errors import describe
 from app.sessions.transcript import AnswerItem
 from ui.chat.message.answer import Answer
@@ -227,7 +227,7 @@ class VersionsController(QObject):
 
     def _find_name(self, model: str) -> str:
         choice = self._names.get(model)
-        return model if choice is None else choice.label
+        return name_model(model) if choice is None else choice.label
 
     def _on_citation(self, path: str, first: int, last: int) -> None:
         self._dialog.accept()
