@@ -41,6 +41,7 @@ from PySide6.QtWidgets import (
     QSystemTrayIcon,
     QWidget,
 )
+from shiboken6 import isValid
 
 from app.faults import report_fault, set_fault_listener
 from ui.icons import app_icon
@@ -80,7 +81,10 @@ class Notifier(QObject):
         self._toasts: list[_Toast] = []
         self._bottom = 0
         self._find_guarded: Callable[[], Sequence[QWidget]] = tuple
+        self._used_before: QWidget | None = None
         place.installEventFilter(self)
+        if isinstance(app := QApplication.instance(), QApplication):
+            app.focusChanged.connect(self._on_focus_changed)
 
     def set_bottom(self, height: int) -> None:
         """Reserve space for the composer at the bottom, given the composer's height in pixels."""
@@ -105,15 +109,14 @@ class Notifier(QObject):
         """
         while len(self._toasts) >= _MOST:
             self._drop(self._toasts[0])
-        from app.config.schema import (
-            use_labels,
-        )  # imported late, because it loads the settings, which would delay the first paint
+        from app.config.schema import use_labels  # loads the settings: not before the first paint
 
         text = use_labels(text)
         toast = _Toast(self._place, one_line(text), word, act)
         toast.expired.timeout.connect(self._on_expired)
         toast.dismiss.clicked.connect(self._on_dismissed)
         self._toasts.append(toast)
+        self.arrange()  # not shown where the pointer may be, which would keep it
         toast.show()
         self.arrange()
         announce(self._place, text)
@@ -140,8 +143,20 @@ class Notifier(QObject):
             if sender in {toast.expired, toast.dismiss}:
                 self._drop(toast)
 
+    def _on_focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
+        """Keep the focused toast, and remember which widget had the focus before."""
+        for toast in self._toasts:
+            toast.is_focused = new is not None and toast.isAncestorOf(new)
+            if toast.is_focused and not any(
+                old and each.isAncestorOf(old) for each in self._toasts
+            ):
+                self._used_before = old
+
     def _drop(self, toast: "_Toast") -> None:
         self._toasts.remove(toast)
+        before = self._used_before
+        if toast.is_focused and before is not None and isValid(before):
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
         toast.hide()
         toast.deleteLater()
         self.arrange()
@@ -303,7 +318,7 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
 
 
 class _Toast(QWidget):
-    """A toast with a sentence. It does not disappear while the pointer is over it."""
+    """A toast with a sentence. It stays while the pointer is over it or the focus is in it."""
 
     def __init__(
         self, place: QWidget, text: str, word: str, act: Callable[[], object] | None
@@ -311,8 +326,9 @@ class _Toast(QWidget):
         super().__init__(place)
         self.text = text
         theme = Theme.current()
-        self._time_ms = theme.duration("toast_with_action" if word else "toast_info")
-        self.expired = QTimer(self, singleShot=True, interval=self._time_ms)
+        self._is_focused = False
+        time_ms = theme.duration("toast_with_action" if word else "toast_info")
+        self.expired = QTimer(self, singleShot=True, interval=time_ms)
         self.dismiss = IconButton("x", "Dismiss", size=24)
         self.dismiss.set_icon("x", "text.on_tooltip")
         self.dismiss.setProperty("role", "toast")
@@ -338,12 +354,29 @@ class _Toast(QWidget):
         width = min(most_width, others + text)
         self.resize(width, row.totalHeightForWidth(width))
 
+    @property
+    def is_focused(self) -> bool:
+        """Whether the focus is in the toast."""
+        return self._is_focused
+
+    @is_focused.setter
+    def is_focused(self, is_focused: bool) -> None:
+        if is_focused != self._is_focused:
+            self._is_focused = is_focused
+            self._expire(is_used=is_focused or self.underMouse())
+
     def enterEvent(self, event: QEnterEvent) -> None:
         """Stop the timer that hides the toast while the pointer is over it."""
-        self.expired.stop()
+        self._expire(is_used=True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        self.expired.start()
+        self._expire(is_used=self._is_focused)
+
+    def _expire(self, *, is_used: bool) -> None:
+        if is_used:
+            self.expired.stop()
+        else:
+            self.expired.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the toast's rounded background."""
@@ -356,6 +389,7 @@ class _Toast(QWidget):
     def _action(self, word: str, act: Callable[[], object]) -> QPushButton:
         made = QPushButton(word)
         made.setProperty("role", "toast")
+        made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         made.clicked.connect(lambda _checked=False: act())
         made.clicked.connect(self.dismiss.click)
         return made

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -30,6 +30,27 @@ def test_the_cross_of_a_toast_is_seen_below_the_pointer(mode: Mode, qtbot: QtBot
     cross = button_named(place, "Dismiss")
     cross.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
     assert cross.grab().toImage().pixelColor(4, 4).alpha() == 0  # as dark or light as the toast
+
+
+def test_a_toast_stays_while_the_focus_is_in_it(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Theme, "duration", lambda _theme, _name: 50)
+    place = QWidget()
+    field = QLineEdit(place)
+    qtbot.addWidget(place)
+    place.resize(600, 300)
+    place.show()
+    place.activateWindow()
+    qtbot.waitUntil(place.isActiveWindow)
+    field.setFocus()
+    notifier = Notifier(place)
+    notifier.toast("Home server.md changed", "Undo", lambda: None)
+    button_named(place, "Undo").setFocus()
+    qtbot.wait(150)
+    assert notifier.texts() == ["Home server.md changed"]
+    field.setFocus()
+    qtbot.waitUntil(lambda: notifier.texts() == [])
 
 
 @pytest.mark.parametrize("width", [420, 720, 1_200])
