@@ -21,6 +21,7 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QLineEdit,
     QMenu,
     QStyle,
     QStyledItemDelegate,
@@ -30,7 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.icons import keep_upright, mirror_painter, paint_icon
-from ui.theme import Theme
+from ui.theme import Theme, dress
 from ui.widgets.controls import draw_text, paint_focus, plain_tip
 from ui.widgets.menus import select_item, show_menu
 
@@ -42,6 +43,7 @@ else:
     _View = object  # a widget can have only one base class of Qt
 ROW = Qt.ItemDataRole.UserRole
 _INSET = 8
+_FIELD_PADDING = 8  # the padding and border of a compact field, and the space before its text
 _STEP = 16
 _SHORTEST_PATH = 6  # characters; a path that would be shorter is not worth its space
 Index = QModelIndex | QPersistentModelIndex
@@ -144,6 +146,28 @@ class RowDelegate(QStyledItemDelegate):
         else:
             self._paint_row(painter, rect, row, option)
         painter.restore()
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """Create a field in which the user edits the text of a row."""
+        made = QLineEdit(parent)  # Qt's own field would grow over the edge of the row
+        made.setProperty("compact", True)
+        dress(made, "ui")
+        return made
+
+    def updateEditorGeometry(
+        self, editor: QWidget, option: QStyleOptionViewItem, index: Index
+    ) -> None:
+        """Place the field so that its text stands where the text of the row stood."""
+        row: Row = index.data(ROW)
+        rect: QRect = option.rect.adjusted(_INSET, 2, -_INSET, -2)
+        before = _INSET + row.depth * _STEP
+        if row.arrow or row.icon:
+            before += Theme.current().px(16) + 8
+        left = before - _FIELD_PADDING
+        rect.adjust(left, 0, 0, 0)
+        if option.direction == Qt.LayoutDirection.RightToLeft:
+            rect.translate(-left, 0)
+        editor.setGeometry(rect)
 
     def _paint_head(self, painter: QPainter, rect: QRect, row: Row) -> None:
         theme = Theme.current()

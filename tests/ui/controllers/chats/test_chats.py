@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import TextDelta
-from tests.support.window.clicks import click_button, click_item, open_menu
+from tests.support.window.clicks import button_named, click_button, click_item, open_menu
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
+from ui.theme import Theme
 
 BARREL, PEAS = "How much does the barrel hold?", "Where are the peas?"
 
@@ -49,6 +50,27 @@ def test_a_chat_is_renamed_in_place(window: WindowPage, way: str, qtbot: QtBot) 
     window.sidebar.type_title("Rain barrel")
     qtbot.waitUntil(lambda: sorted(window.sidebar.chats) == ["Rain barrel", PEAS])
     assert "Rain barrel" in {chat.title for chat in window.assistant.list_sessions()}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_the_field_for_a_title_stands_where_the_title_stood(
+    window: WindowPage, scale: float
+) -> None:
+    Theme.current().apply("light", scale)
+    QApplication.processEvents()
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_F2)
+    chats = window.sidebar.view.chats
+    (field,) = chats.findChildren(QLineEdit)
+    row, theme = chats.visualRect(chats.currentIndex()), Theme.current()
+    assert field.font().family() == theme.font("ui").family()
+    assert field.font().pixelSize() == theme.font("ui").pixelSize()
+    assert field.geometry().top() >= row.top()
+    assert field.geometry().bottom() <= row.bottom()
+    assert row.left() + 8 <= field.geometry().left()
+    assert field.geometry().right() <= row.right() - 8
+    field.home(False)
+    words = field.mapTo(chats.viewport(), field.cursorRect().center()).x()
+    assert abs(words - (row.left() + 16 + theme.px(16) + 8)) <= 2
 
 
 def test_a_blank_title_changes_nothing(window: WindowPage) -> None:
@@ -132,6 +154,24 @@ def test_a_deleted_chat_comes_back_with_undo(window: WindowPage, way: str) -> No
     assert sorted(window.sidebar.chats) == [BARREL, PEAS]
     assert window.chat.title == BARREL
     assert list_files(window) == 2
+
+
+def test_undo_leaves_the_focus_where_it_was(window: WindowPage, qtbot: QtBot) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    assert window.focus_name == "Chats"
+    qtbot.mouseClick(button_named(window.view, "Undo"), Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+    assert window.focus_name == "Chats"
+
+
+def test_undo_pressed_by_a_key_gives_the_focus_back(window: WindowPage, qtbot: QtBot) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    undo = button_named(window.view, "Undo")
+    undo.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(undo, Qt.Key.Key_Space)
+    QApplication.processEvents()
+    assert window.focus_name == "Chats"
 
 
 def test_a_chat_is_on_disk_until_its_deletion_cannot_be_undone(window: WindowPage) -> None:
