@@ -17,6 +17,7 @@ from app.errors import InvalidRequest
 from app.sessions.file import LoadedLog
 from app.sessions.session_info import find_title, one_line
 from app.sessions.store import SessionStore
+from chains.citations.quotes import remove_markup
 from context.history.turns import is_continuation
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
 
@@ -53,11 +54,17 @@ class ChatHit:
         return asdict(self)
 
 
-def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
+def search_chats(
+    sessions: SessionStore, query: str, chars_before: int = _CHARS_BEFORE
+) -> tuple[ChatHit, ...]:
     """Return the texts in all chats that contain all words of a query, newest first.
 
     Case is ignored, and words may be parts of longer words. Words in double quotes must be
     adjacent. At most `MOST_HITS` texts are returned. Unreadable chats are skipped.
+
+    Args:
+        chars_before: the most characters of an excerpt before the match. A narrow list passes a
+            small number, so that the match itself is visible.
 
     Raises:
         InvalidRequest: the query is blank.
@@ -74,7 +81,8 @@ def search_chats(sessions: SessionStore, query: str) -> tuple[ChatHit, ...]:
         except Exception as error:  # noqa: BLE001 - one bad chat never breaks the search
             _log.warning("The chat %s cannot be searched: %s", info.session, error)
     found.sort(key=lambda hit: (hit.at, hit.session, hit.entry), reverse=True)
-    return tuple(replace(hit, text=_cut_excerpt(hit.text, terms)) for hit in found[:MOST_HITS])
+    shown = found[:MOST_HITS]
+    return tuple(replace(hit, text=_cut_excerpt(hit.text, terms, chars_before)) for hit in shown)
 
 
 def read_terms(query: str) -> tuple[str, ...]:
@@ -103,12 +111,13 @@ def _list_texts(log: LoadedLog) -> Iterator[tuple[Entry, str, str]]:
             yield entry, entry.message.role, entry.message.text
 
 
-def _cut_excerpt(line: str, terms: Sequence[str]) -> str:
+def _cut_excerpt(line: str, terms: Sequence[str], chars_before: int) -> str:
     at = _find_place(line, max(terms, key=len))
-    start = max(0, at - _CHARS_BEFORE)
+    start = max(0, at - chars_before)
     if start:
         start = line.find(" ", start, at) + 1 or start
-    return ("…" if start else "") + one_line(line[start:], _EXCERPT_CHARS)
+    words = remove_markup(line[start : start + 2 * _EXCERPT_CHARS])
+    return ("…" if start else "") + one_line(words, _EXCERPT_CHARS)
 
 
 def _find_place(line: str, term: str) -> int:

@@ -26,6 +26,7 @@ __all__ = ["ChatActionController"]
 _UNDO_MS = 60_000
 _SEARCH_PAUSE_MS = 150
 _TITLE_CHARS = 40
+_CHARS_BEFORE_MATCH = 18
 
 
 class ChatActionController(QObject):
@@ -290,7 +291,8 @@ class ChatActionController(QObject):
             self._searches.forget()
             self._sessions.show_known()
             return
-        self._searches.ask(lambda: search_chats(self._assistant.sessions, words))
+        sessions = self._assistant.sessions
+        self._searches.ask(lambda: search_chats(sessions, words, _CHARS_BEFORE_MATCH))
 
     def _on_found(self, hits: tuple[ChatHit, ...]) -> None:
         titles = {chat.session: chat.title for chat in self._sessions.known}

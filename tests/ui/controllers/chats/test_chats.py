@@ -317,6 +317,20 @@ def test_a_found_text_opens_its_chat_at_the_message_with_the_words_marked(
     assert window.focus_name == "Message"
 
 
+def test_the_match_is_visible_in_the_narrow_list_and_markup_is_not(window: WindowPage) -> None:
+    question = "How are the **tomatoes** and the *peppers* of the garden watered by the barrel?"
+    session = window.assistant.list_sessions()[0].session
+    list(window.assistant.ask(AskRequest(question, mode="chat", session=session), CancelToken()))
+    window.press_keys("Ctrl+Shift+F")
+    QApplication.processEvents()
+    window.sidebar.search_chats("garden")
+    chats = window.sidebar.view.chats
+    (hit,) = window.sidebar.chats
+    assert hit == "…peppers of the garden watered by the barrel?"
+    before = chats.fontMetrics().horizontalAdvance(hit[: hit.index("garden") + len("garden")])
+    assert before < chats.width() - 60
+
+
 def test_a_text_of_another_version_is_shown_with_that_version(
     window: WindowPage, qtbot: QtBot
 ) -> None:
