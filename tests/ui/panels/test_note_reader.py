@@ -282,6 +282,16 @@ def test_a_part_that_is_selected_or_scrolled_past_keeps_the_keys_working(
     assert reader.verticalScrollBar().value() == 0
 
 
+def test_ctrl_end_and_ctrl_home_lead_to_the_ends_of_a_note(reader: NoteReader) -> None:
+    reader.show_text(long_text(3_000))
+    settle()
+    QTest.keyClick(reader.views()[0], Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    settle()
+    assert "The words of part 2999." in reader.views()[-1].toPlainText()
+    QTest.keyClick(reader, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    assert reader.verticalScrollBar().value() == 0
+
+
 def test_the_scroll_bar_does_not_cover_the_end_of_the_text(reader: NoteReader) -> None:
     reader.resize(663, 400)
     reader.show_text(NOTE * 8, 3, 5)

@@ -197,7 +197,10 @@ class NoteReader(QScrollArea):
             super().wheelEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Scroll with the arrow keys, Page Up, Page Down, Space, Home and End."""
+        """Scroll with the arrow keys, Page Up, Page Down, Space, Home and End.
+
+        Ctrl+Home and Ctrl+End do the same as Home and End.
+        """
         bar = self.verticalScrollBar()
         page, line = bar.pageStep() - Theme.current().line("body"), bar.singleStep()
         is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -210,8 +213,10 @@ class NoteReader(QScrollArea):
             Qt.Key.Key_Home: -bar.maximum(),
             Qt.Key.Key_End: bar.maximum(),
         }.get(Qt.Key(event.key()))
-        has_modifier = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
-        if by is None or has_modifier & ~Qt.KeyboardModifier.KeypadModifier:
+        allowed = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+        if event.key() in {Qt.Key.Key_Home, Qt.Key.Key_End}:
+            allowed |= Qt.KeyboardModifier.ControlModifier
+        if by is None or event.modifiers() & ~allowed:
             event.ignore()
         else:
             bar.setValue(bar.value() + by)
