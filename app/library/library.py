@@ -172,8 +172,8 @@ class Library(FolderFiles):
         """Update the index before a message is answered.
 
         A long update continues in the background while the message is answered. If another update
-        is running, this method only waits for it briefly. If updates are paused or stopped, it does
-        nothing.
+        is running, this method only waits for it briefly. If updates are paused or stopped, it only
+        checks that the folder exists, because nothing is found in a folder that is gone.
 
         Args:
             cancel: cancels the update and the turn.
@@ -181,6 +181,7 @@ class Library(FolderFiles):
             question: the user message. Notes mentioned in it are indexed first.
             attached: the paths of attached notes, which are indexed first too.
         """
+        check_folder(self.root)
         if self.is_paused or self.is_stopped:
             return
         self._index.updates.priority.prefer(attached, question)

@@ -62,6 +62,7 @@ class IndexController(QObject):
         self._is_wanted_again = False
         self._is_background = False
         self._is_mending = False
+        self._stopped_by: Exception | None = None
         self._phase = ""
         self.state = self._settled = IndexState()
         self._views: list[StateView] = [frame.sidebar.footer, frame.rail, self._panel]
@@ -115,6 +116,14 @@ class IndexController(QObject):
         elif self.state.is_going_on:
             self._show(replace(self.state, kind="stopped"))
         self._let_go_on()
+
+    def fail(self, error: Exception) -> None:
+        """Show an error that makes indexing impossible. Stop the indexing run, if one is active."""
+        if self._task is None:
+            self.show_failure(error)
+        else:
+            self._stopped_by = error
+            self.cancel()
 
     def pause(self) -> None:
         """Pause the indexing run until `resume` is called."""
@@ -283,6 +292,9 @@ class IndexController(QObject):
     def _on_finished(self) -> None:
         self._task = None
         self._is_mending = False
+        error, self._stopped_by = self._stopped_by, None
+        if error is not None:
+            self.show_failure(error)
         if self._is_wanted_again:
             self._is_wanted_again = False
             self.start()

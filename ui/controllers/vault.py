@@ -166,11 +166,11 @@ class VaultController(QObject):
             answer: the folder that was checked, and whether it exists.
         """
         folder, is_there = answer
-        if folder != self._assistant.vault or self._index.is_running:
-            return  # an indexing run reports a missing folder itself
+        if folder != self._assistant.vault:
+            return
         was_there, self._is_there = self._is_there, is_there
         if was_there and not is_there:
-            self._index.show_failure(VaultMissing(f"There is no folder {folder}."))
+            self._index.fail(VaultMissing(f"There is no folder {folder}."))
         elif is_there and not was_there:
             self._index.start(is_background=True)
 

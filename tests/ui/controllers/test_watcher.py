@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.library.library import IndexFinished
 from app.startup import StartupInfo
+from tests.support.window.window_pages import WindowPage
 from ui.controllers.index import WatchController
 from ui.panels.notes.note_panel import NotePanel
 from ui.tasks import TaskRunner
@@ -107,6 +108,30 @@ def test_a_folder_that_is_renamed_is_named_and_read_again_when_it_is_back(
     assert window.sidebar.footer.state.text == said
     elsewhere.rename(small_vault)
     qtbot.waitUntil(lambda: controllers.index.state.kind == "done")
+
+
+def test_a_folder_that_is_renamed_while_it_is_indexed_is_named(
+    window: MainWindow, small_vault: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    indexing, library = window.controllers.index, window.assistant.library
+    assert library is not None
+    library.pause()  # as a long run that embeds texts read before
+    (small_vault / "Second.md").write_text("More words.")
+    indexing.start()
+    qtbot.waitUntil(lambda: indexing.is_running)
+    window.controllers.vault.folder_check.setInterval(20)
+    elsewhere = small_vault.with_name("elsewhere")
+    small_vault.rename(elsewhere)
+    qtbot.waitUntil(lambda: indexing.state.kind == "failed")
+    said = f"The folder {small_vault} cannot be reached. Nothing was deleted."
+    assert window.sidebar.footer.state.text == said
+    page = WindowPage(window)
+    page.composer.send("Where is the barrel?")
+    qtbot.waitUntil(lambda: len(page.chat.failures()) == 1)
+    assert f"There is no folder at {small_vault}." in page.chat.failures()[0].accessibleName()
+    library.resume()
+    elsewhere.rename(small_vault)
+    qtbot.waitUntil(lambda: indexing.state.kind == "done" and "Second.md" in listed(window))
 
 
 def test_a_folder_whose_drive_reports_an_error_cannot_be_reached(
