@@ -17,6 +17,8 @@ def step(name: str, status: str = "ok", **arguments: Any) -> StepView:
         (step("edit_note", path="A.md"), "Changed A.md"),
         (step("edit_note", "running", path="A.md"), "Changing A.md"),
         (step("edit_note", "denied", path="A.md"), "Change A.md"),
+        (step("append_to_note", "error", path="A.md"), "Add to A.md"),
+        (step("search_notes", "error", query="rain"), "Search “rain”"),
         (step("move_note", path="A.md", to="B/A.md"), "Moved A.md → B/A.md"),
         (step("fetch_url", url="https://example.org"), "Opened https://example.org"),
         (step("remember", text="Be brief."), "Remembered “Be brief.”"),

@@ -11,7 +11,7 @@ __all__ = ["StepView", "describe_running_step", "summary", "took"]
 
 
 class _ToolWords(NamedTuple):
-    """A tool's icon, and its verb for a running, a finished and a denied call."""
+    """A tool's icon, and its verb for a running, a finished, and a failed or denied call."""
 
     icon: str
     present: str
@@ -24,7 +24,9 @@ _TOOLS: Mapping[str, _ToolWords] = {
     "read_note": _ToolWords("file-text", "Reading", "Read", "Read"),
     "list_folder": _ToolWords("folder", "Listing", "Listed", "List"),
     "grep_notes": _ToolWords("magnifying-glass", "Searching for", "Searched for", "Search for"),
-    "get_links": _ToolWords("link", "Following the links of", "Followed the links of", "Follow"),
+    "get_links": _ToolWords(
+        "link", "Following the links of", "Followed the links of", "Follow the links of"
+    ),
     "read_result": _ToolWords("book-open", "Reading on", "Read on", "Read on"),
     "create_note": _ToolWords("file-plus", "Creating", "Created", "Create"),
     "edit_note": _ToolWords("pencil-simple", "Changing", "Changed", "Change"),
@@ -91,11 +93,14 @@ class StepView:
 
     @property
     def verb(self) -> str:
-        """The verb for the agent's step, such as `Reading` or, once it has finished, `Read`."""
+        """The verb for the agent's step, such as `Adding to`, or `Added to` once it has finished.
+
+        A step that failed or was denied has an infinitive, such as `Add to`.
+        """
         words = _TOOLS.get(self.name, _OTHER)
         if self.status == "running":
             return words.present
-        return words.infinitive if self.status == "denied" else words.past
+        return words.past if self.status == "ok" else words.infinitive
 
     @property
     def argument(self) -> str:
