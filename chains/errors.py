@@ -180,7 +180,9 @@ class ModelUnavailable(ModelError):
 
     def __init__(self, service: str, *, reason: str = "", has_responded: bool = False) -> None:
         because = f" ({reason})" if reason else ""
-        problem = f"does not answer{because}. Your message is kept: start it and try again"
+        is_address = service == "localhost" or any(sign in service for sign in ".:")
+        first = "start it" if is_address else "check the network"
+        problem = f"does not answer{because}. Your message is kept: {first} and try again"
         if has_responded and reason:
             problem = f"reported an error: {reason.rstrip('.')}. Your message is kept: try again"
         super().__init__(
