@@ -6,8 +6,16 @@ A note is shown beside the chat if there is enough space for both, otherwise in 
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QMenu,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.chat.composer.composer import Composer
 from ui.theme import Theme
@@ -53,6 +61,7 @@ class Middle(Scaled, Pane):
         self._left = Pane("content")
         self._left.installEventFilter(self)
         self._note: QWidget | None = None
+        self._transcript: QWidget | None = None
         self._is_reading = self._needs_sidebar = False
         self.welcome = Welcome()
         self._composer = composer
@@ -86,6 +95,7 @@ class Middle(Scaled, Pane):
 
     def take_transcript(self, transcript: QWidget) -> None:
         """Place the widget that shows the chat's messages above the composer."""
+        self._transcript = transcript
         self._rows.replaceWidget(self._above_composer, transcript)
         self._above_composer.hide()
         self._above_composer.deleteLater()
@@ -183,6 +193,23 @@ class Middle(Scaled, Pane):
             self._fit()
             self._tell_height()
         return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Write a letter that was typed in the transcript, such as after a click on it.
+
+        The composer gets the focus. A space is not written, because it activates buttons.
+        """
+        super().keyPressEvent(event)
+        focused, held = QApplication.focusWidget(), event.modifiers()
+        is_letter = event.text().isprintable() and not event.text().isspace()
+        if not event.text() or not is_letter or held & ~Qt.KeyboardModifier.ShiftModifier:
+            return
+        transcript = self._transcript
+        if transcript is not None and (
+            transcript.hasFocus() or (focused is not None and transcript.isAncestorOf(focused))
+        ):
+            self._composer.setFocus()
+            QApplication.sendEvent(self._composer.input, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the note next to the chat, or in its place if the column is too narrow for both."""

@@ -1,7 +1,7 @@
 """Ways through the window by key: Tab out of a message, the ring of the focus, the search."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -51,6 +51,33 @@ def test_the_ring_goes_when_the_focus_leaves_a_message(window: WindowPage) -> No
     assert any(row.is_current for row in window.chat.view.feed.rows)
     window.press_keys("Ctrl+L")
     assert not any(row.is_current for row in window.chat.view.feed.rows)
+
+
+def type_where_the_focus_is(text: str) -> None:
+    for letter in text:
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        QTest.keyClicks(focused, letter)
+
+
+def test_what_is_typed_after_a_click_on_an_answer_is_written(window: WindowPage) -> None:
+    answer = window.chat.answers()[0]
+    QTest.mouseClick(answer.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
+    assert not window.composer.view.isAncestorOf(QApplication.focusWidget())
+    type_where_the_focus_is("And cans?")
+    assert window.composer.text == "And cans?"
+    assert window.focus_name == "Message"
+
+
+def test_a_letter_with_ctrl_or_in_the_sidebar_is_not_written(window: WindowPage) -> None:
+    window.press_keys("Alt+Up")
+    focused = QApplication.focusWidget()
+    QTest.keyClick(focused, Qt.Key.Key_X, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(focused, Qt.Key.Key_Space)
+    QTest.keyClick(focused, Qt.Key.Key_Down)
+    window.sidebar.view.chats.setFocus()
+    QTest.keyClicks(window.sidebar.view.chats, "h")
+    assert window.composer.text == ""
 
 
 def test_a_search_of_the_chats_is_left_with_down_and_ended_with_escape(
