@@ -158,6 +158,11 @@ class Middle(Scaled, Pane):
         self._needs_sidebar = not has_sidebar and not has_rail
         self._tell_columns()
 
+    @property
+    def is_chat_shown(self) -> bool:
+        """Whether the chat or a note is shown, and not the welcome page."""
+        return self._stack.currentWidget() is self._chat
+
     def show_chat(self, is_open: bool) -> None:
         """Show the chat, or the welcome page if no vault is open."""
         self._stack.setCurrentWidget(self._chat if is_open else self.welcome)

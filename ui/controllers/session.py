@@ -379,7 +379,9 @@ class SessionController(QObject):
         self.loaded.emit(transcript, is_new)
 
     def _show_sources(self, transcript: ChatTranscript) -> None:
-        """Show the sources of the chat's last answer."""
+        """Show the sources of the chat's last answer, unless the welcome page hides the chat."""
+        if not self._frame.middle.is_chat_shown:
+            return
         if answers := [item for item in transcript.items if isinstance(item, AnswerItem)]:
             last = answers[-1]
             rows = source_rows(last.citations, last.unverified, last.sources)

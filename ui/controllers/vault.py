@@ -112,7 +112,9 @@ class VaultController(QObject):
         frame = self._frame
         frame.middle.welcome.clear_problem()
         frame.middle.clear_notice()
-        frame.middle.show_chat(True)
+        if not frame.middle.is_chat_shown:
+            frame.middle.show_chat(True)
+            self._session.load()  # its sources were not shown without the folder
         frame.sidebar.show_vault(folder_name(folder), str(folder))
         frame.remember_folder(str(folder))
         self._reading.clear()

@@ -9,10 +9,14 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.startup import StartupInfo
+from app.wiring import build
 from tests.conftest import write_notes
-from tests.support.window.clicks import button_named, open_menu
+from tests.support.window.clicks import button_named, click_button, open_menu
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
+from ui.window import MainWindow
+from vault.embedder import Embedder
 
 
 @pytest.fixture
@@ -81,3 +85,34 @@ def test_the_welcome_page_has_no_buttons_about_a_chat(
     write_notes(tmp_path / "vault")
     window.view.open_folder(tmp_path / "vault")
     assert button_named(middle, "Find in this chat").isEnabled()
+
+
+def test_no_sources_are_shown_until_their_folder_can_be_reached(
+    assistant: Assistant,
+    embedder: Embedder,
+    runner: TaskRunner,
+    qtbot: QtBot,
+    tmp_path: Path,
+) -> None:
+    folder, elsewhere = tmp_path / "vault", tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "Rain.md").write_text("The rain barrel holds 210 litres of water.")
+    assistant.open_vault(folder)
+    window = open_window(assistant, runner, qtbot)
+    window.composer.send("How much does the rain barrel hold?")
+    assert [row.path for row in window.view.column.sources.rows()] == ["Rain.md"]
+    window.close()
+    assistant.close()
+    folder.rename(elsewhere)
+    later = build(assistant.paths, embedder=embedder)
+    view = MainWindow(StartupInfo(later.paths.state, later.vault), runner)
+    view.attach(later)
+    qtbot.addWidget(view, before_close_func=lambda view: view.close())
+    view.show()
+    view.begin()
+    assert view.column.sources.rows() == []
+    elsewhere.rename(folder)
+    click_button(view.middle, "Look again")
+    assert [row.path for row in view.column.sources.rows()] == ["Rain.md"]
+    view.close()
+    later.close()
