@@ -115,6 +115,8 @@ class LimitRow(SettingRow):
         value = parse_number(text, self.spec)
         if value is None:
             self.set_problem(f"{describe_range(self.spec)} It stays at {count(self._value())}.")
+            self._place_slider(self._value())
+            self.show_in_force()
             return
         self.set_problem("")
         self._place_slider(int(value))

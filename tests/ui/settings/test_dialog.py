@@ -208,6 +208,22 @@ def test_the_effect_of_another_limit_is_shown_before_and_after(
     assert "Nothing would be left out." in texts
 
 
+def test_a_limit_that_is_refused_previews_the_limit_that_stays(
+    dialog: SettingsDialog, qtbot: QtBot
+) -> None:
+    dialog.show_page("Context")
+    field, slider = field_of(dialog, LIMIT), dialog.find_row(LIMIT).findChild(QSlider)
+    field.setText("")
+    qtbot.keyClicks(field, "64000")
+    assert "64,000 new" in shown(dialog)
+    for _ in "000":
+        qtbot.keyClick(field, Qt.Key.Key_Backspace)
+    assert field.property("invalid")
+    assert "128,000 new" in shown(dialog)
+    assert "This is the limit in force." in shown(dialog)
+    assert slider.value() == to_slider_position(128_000)
+
+
 def with_turns(turns: int, **fields: int) -> dict[str, object]:
     left_out = {"layer": "L4", "entries": [], "turns": turns, "tokens": 9, "reason": "room"}
     return make_context(None, dropped=[left_out] if turns else [], **fields)
