@@ -160,7 +160,11 @@ class Sidebar(Pane):
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
-        """Distribute the height among the sidebar's lists. No list gets more than it needs."""
+        """Distribute the height among the sidebar's lists. No list gets more than it needs.
+
+        The lists of notes and projects show whole rows, without the edge of the next one. The list
+        of chats gets the rest.
+        """
         free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
         for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():
@@ -168,10 +172,10 @@ class Sidebar(Pane):
         if free <= 0:
             return
         if not self.projects.isHidden():
-            self.projects.set_limit(max(Theme.current().px(28), free // 4))
+            self.projects.set_limit(_fit_rows(free // 4, least=1))
             free -= self.projects.height()
         chats = min(self.chats.content_height(), free // 2)
-        self.notes.set_limit(max(Theme.current().px(84), free - chats))
+        self.notes.set_limit(_fit_rows(free - chats, least=3))
         self.chats.set_limit(max(Theme.current().px(84), free - self.notes.height()))
 
     def show_findings(self, number: int) -> None:
@@ -327,3 +331,9 @@ class Rail(Pane):
         icon, tone = state.icon
         self.index.set_icon(icon, tone)
         self.index.set_name(state.text)
+
+
+def _fit_rows(height: int, least: int) -> int:
+    """Return the height of the rows that fit into a height, or of `least` rows if fewer fit."""
+    row = Theme.current().px(28)
+    return max(least, height // row) * row

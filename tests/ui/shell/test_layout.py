@@ -130,6 +130,19 @@ def test_the_lists_of_the_sidebar_end_where_its_footer_begins(make: Make, scale:
     assert 8 <= gap <= 10
 
 
+@pytest.mark.parametrize("height", range(560, 640, 9))
+def test_a_note_tree_that_scrolls_shows_whole_rows(make: Make, height: int) -> None:
+    window = make(1_280, height)
+    fill(window)
+    notes = window.sidebar.notes
+    for row in range(notes.model().rowCount()):
+        notes.expand(notes.model().index(row, 0))
+    for _ in range(3):
+        QApplication.processEvents()
+    assert notes.height() < notes.content_height()
+    assert notes.height() % Theme.current().px(28) == 0
+
+
 def test_no_list_of_the_sidebar_stands_over_what_follows_it(make: Make) -> None:
     window = make(1440, 900)
     fill(window)
