@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.clicks import button_named
 from tests.support.window.window_pages import WindowPage, named, open_window
 from ui.tasks import TaskRunner
 
@@ -61,6 +63,21 @@ def test_discarded_changes_leave_the_memory_as_it_was(window) -> None:
     window.context.press("Discard changes")
     assert "• The soil is acid." in window.context.texts()
     assert "• Nonsense" not in window.context.texts()
+
+
+def test_esc_closes_the_fields_only_if_nothing_was_changed(window, qtbot) -> None:
+    window.activate(1440, 900, qtbot)
+    window.context.press("Edit the memory")
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert "• The soil is acid." in window.context.texts()
+    assert button_named(window.context.view, "Edit the memory").hasFocus()
+    window.context.press("Edit the memory")
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+    qtbot.keyClicks(field, "Sow")
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert field.isVisible()
+    assert "Sow" in field.text()
 
 
 def test_a_memory_that_is_too_long_is_refused_and_what_was_typed_stays(window) -> None:

@@ -3,8 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.panels.context.sections import SIDE, MemoryText, memory_lines
 from ui.theme import dress
@@ -69,13 +77,17 @@ class MemoryView(QWidget):
 
     def close_fields(self) -> None:
         """Close the fields without saving, and show the memory as lines again."""
+        focused, was_used = QApplication.focusWidget(), False
         if self.fields is not None:
+            was_used = focused is not None and self.fields.isAncestorOf(focused)
             self._column.removeWidget(self.fields)
             self.fields.hide()
             self.fields.deleteLater()
             self.fields = None
         self._text.show()
         self.edit.setVisible(self._current is not None)
+        if was_used:
+            self.edit.setFocus()
 
     def _open(self) -> None:
         self.fields = _MemoryFields(self._current or {})
@@ -88,7 +100,10 @@ class MemoryView(QWidget):
 
 
 class _MemoryFields(QWidget):
-    """The fields for editing the chat's memory, with buttons to save or discard the changes."""
+    """The fields for editing the chat's memory, with buttons to save or discard the changes.
+
+    Esc closes the fields if nothing has been changed.
+    """
 
     saved = Signal(object)
     discarded = Signal()
@@ -115,8 +130,22 @@ class _MemoryFields(QWidget):
         buttons.addWidget(button("Discard changes", "text", self.discarded.emit))
         buttons.addWidget(button("Save the memory", "", self._save))
         column.addLayout(buttons)
+        self._before = self._read()
+
+    def event(self, event: QEvent) -> bool:
+        """Close the fields with Esc, unless something has been changed."""
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if not is_escape or self._read() != self._before:
+            return super().event(event)
+        if event.type() == QEvent.Type.KeyPress:
+            self.discarded.emit()
+        event.accept()
+        return True
 
     def _save(self) -> None:
+        self.saved.emit(self._read())
+
+    def _read(self) -> dict[str, Any]:
         texts = {name: field.toPlainText() for name, field in self.texts.items()}
         progress = {
             "currentObjective": " ".join(self.objective.text().split()),
@@ -124,7 +153,7 @@ class _MemoryFields(QWidget):
             "pendingSteps": _read_lines(texts["pendingSteps"]),
         }
         facts = _read_lines(texts["facts"])
-        self.saved.emit({"scratchpad": texts["scratchpad"], "progress": progress, "facts": facts})
+        return {"scratchpad": texts["scratchpad"], "progress": progress, "facts": facts}
 
 
 def _make_field(words: str, value: str | Sequence[str]) -> QPlainTextEdit:
