@@ -18,4 +18,4 @@ This package may import context and vault, but nothing else from chains. It veri
 only against text that was sent to the model.
 """
 
-__all__ = ["changes", "check", "map_notes", "quotes", "sentences", "sources"]
+__all__ = ["changes", "check", "headings", "map_notes", "quotes", "sentences", "sources"]
