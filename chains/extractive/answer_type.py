@@ -26,6 +26,7 @@ AnswerType = Literal[
 _NUMBER: Final = r"\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|half)"
 
 # What a question contains that expects an answer of a type. The first type that matches counts.
+# Gaps between words are limited, so that a long pasted text is searched in little time.
 _QUESTIONS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
     "keys": re.compile(
         r"\b(?:keyboard )?short ?cuts?\b|\bhot ?keys?\b|\bkey (?:combination|binding)s?\b"
@@ -37,8 +38,9 @@ _QUESTIONS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
     ),
     "version": re.compile(r"\b(?:which|what)(?: \w+)? version\b", re.IGNORECASE),
     "temperature": re.compile(
-        r"\b(?:which|what)\b[^,;?]*\btemperature\b|\bhow (?:hot|warm|cold)\b|\bhow many degrees\b"
-        r"|\bwie (?:heiß|heiss|warm|kalt)\b|\bwelche\w*\b[^,;?]*\btemperatur\b",
+        r"\b(?:which|what)\b[^,;?]{0,80}\btemperature\b|\bhow (?:hot|warm|cold)\b"
+        r"|\bhow many degrees\b"
+        r"|\bwie (?:heiß|heiss|warm|kalt)\b|\bwelche\w*\b[^,;?]{0,80}\btemperatur\b",
         re.IGNORECASE,
     ),
     "percentage": re.compile(
@@ -46,9 +48,10 @@ _QUESTIONS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
     "price": re.compile(
-        r"\b(?:which|what)\b[^,;?]*\bprice\b|\bhow (?:much|many)\b[^,;?]* (?:pay|paid|charge)\b"
+        r"\b(?:which|what)\b[^,;?]{0,80}\bprice\b"
+        r"|\bhow (?:much|many)\b[^,;?]{0,80} (?:pay|paid|charge)\b"
         r"|\bwhat (?:do|did|does|will|must|should) \w+ pay\b"
-        r"|\b(?:cost|charge)s?\b[^,;?]*\b(?:per|a) (?:month|year|week|day|user|person)\b"
+        r"|\b(?:cost|charge)s?\b[^,;?]{0,80}\b(?:per|a) (?:month|year|week|day|user|person)\b"
         r"|\bcosts? (?:me|us|them)\b|\bin (?:dollars|euros?|pounds|USD|EUR|GBP)\b",
         re.IGNORECASE,
     ),

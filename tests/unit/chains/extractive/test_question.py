@@ -1,3 +1,5 @@
+from time import process_time
+
 import pytest
 
 from chains.extractive.question import read_question, split_question
@@ -137,3 +139,15 @@ def test_what_is_said_before_a_question_is_not_asked_for():
     assert question.kind == "how_to"
     assert question.added == {"bought", "greenhouse"}
     assert read_question("Who is Dr. Green married to?").added == frozenset()
+
+
+@pytest.mark.parametrize("word", ["which ", "how many ", "cost ", "what! how ", "a and "])
+def test_the_time_to_read_a_pasted_text_grows_with_its_length(word):
+    def measure(count):
+        text = word * count
+        started = process_time()
+        read_question(text)
+        return process_time() - started
+
+    short = min(measure(2_000) for _ in range(3))
+    assert measure(20_000) < 40 * short  # it was 100 times as long when it grew with the square
