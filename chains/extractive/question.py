@@ -209,7 +209,7 @@ def _read_kind(text: str) -> QuestionKind:
 
 def _list_facets(text: str) -> Iterator[Facet]:
     """Yield the things that a question asks about, if there are at least two."""
-    text = _CONDITION.sub("", text)
+    text = _CONDITION.sub("", _cut_background(text))
     if not _JOINING.search(text):
         return
     left_out = find_function_words(text)

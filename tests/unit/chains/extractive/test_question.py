@@ -77,6 +77,7 @@ def test_a_name_that_is_a_function_word_of_another_language_is_asked_for():
             ],
         ),
         ("How do I water the beans?", []),
+        ("I grow beans and peas. How do I water them?", []),
     ],
 )
 def test_a_question_about_several_things_becomes_a_query_for_each(text, parts):
