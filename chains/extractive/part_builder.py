@@ -35,7 +35,7 @@ _NO_ANSWER: Final = re.compile(
     r"|^see also:|^see(?: also)?:? (?:(?:\S+ ){0,4}\S+|how to\b[^.]*|the [^.]*)[.]?$",
     re.IGNORECASE,
 )
-_UNENDED: Final = re.compile(r"[\w,][*_]*$")
+_UNENDED: Final = re.compile(r"[\w,][*_]{0,4}$")
 _MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _LINK_ALONE: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*")
 

@@ -49,8 +49,9 @@ _COMPARING: Final = frozenset(_COMPARING_WORDS.split())
 WEAK_WORTH: Final = 0.25
 
 _WORD: Final = re.compile(r"[^\W_]+")
-# Matches a capital letter or a digit behind the first character of a word that has a letter.
-_NAME: Final = re.compile(r"[^\W\d_].*[A-Z\d]|\d.*[^\W\d_]")
+# Matches a word with a capital letter or a digit behind its first letter, or a letter behind its
+# first digit. It begins at the start of the word, so that long words take little time.
+_NAME: Final = re.compile(r"\d*[^\W\d_].*[A-Z\d]|[^\W\d_]*\d.*[^\W\d_]")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 
@@ -85,8 +86,8 @@ def list_names(text: str) -> frozenset[str]:
     if "der" in find_function_words(text):
         return frozenset()
     found = [word for word in _WORD.findall(text) if len(word) > 1]
-    names = [word for word in found[1:] if word[0].isupper() or _NAME.search(word)]
-    return split_words(" ".join([*names, *(word for word in found[:1] if _NAME.search(word))]))
+    names = [word for word in found[1:] if word[0].isupper() or _NAME.match(word)]
+    return split_words(" ".join([*names, *(word for word in found[:1] if _NAME.match(word))]))
 
 
 def list_pairs(text: str) -> frozenset[tuple[str, str]]:

@@ -17,10 +17,11 @@ _LEAD: Final = re.compile(
     r"(?P<indent>[ \t]*)(?P<mark>(?:[-*+•]|\d{1,3}[.)])[ \t]+)(?P<box>\[[ xX]\][ \t]+)?"
 )
 _BLOCK_LEAD: Final = re.compile(r"(?:#{1,6}|(?:>[ \t]*)+)[ \t]+")
-_BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}[ \t]*$")
-_COMMENT: Final = re.compile(r"<!--.*?-->|%%.*?%%")
+# Repetitions are limited, so that a line of a hostile note is formatted in little time.
+_BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}[ \t]{0,20}$")
+_COMMENT: Final = re.compile(r"<!--.{0,2000}?-->|%%.{0,2000}?%%")
 _EMBED: Final = re.compile(
-    r"[ \t]*!\[\[[^\[\]\n]{0,300}\]\]|[ \t]*!\[[^\[\]\n]{0,300}\]\([^()\n]*\)"
+    r"[ \t]{0,20}!\[\[[^\[\]\n]{0,300}\]\]|[ \t]{0,20}!\[[^\[\]\n]{0,300}\]\([^()\n]*\)"
 )
 _SPECIAL: Final = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|\[(?=\s*\d)|\](?=[(\[])|<(?=[A-Za-z/!])"

@@ -3,6 +3,7 @@ from time import process_time
 import pytest
 
 from chains.extractive.question import read_question, split_question
+from chains.extractive.words import list_names
 
 
 @pytest.mark.parametrize(
@@ -142,13 +143,10 @@ def test_what_is_said_before_a_question_is_not_asked_for():
     assert read_question("Who is Dr. Green married to?").added == frozenset()
 
 
-@pytest.mark.parametrize("word", ["which ", "how many ", "cost ", "what! how ", "a and "])
-def test_the_time_to_read_a_pasted_text_grows_with_its_length(word):
-    def measure(count):
-        text = word * count
-        started = process_time()
-        read_question(text)
-        return process_time() - started
-
-    short = min(measure(2_000) for _ in range(3))
-    assert measure(20_000) < 40 * short  # it was 100 times as long when it grew with the square
+@pytest.mark.parametrize("word", ["which ", "how many ", "cost ", "what! how ", "a and ", "x"])
+def test_a_long_pasted_text_is_read_in_little_time(word):
+    text = word * (100_000 // len(word))
+    started = process_time()
+    read_question(text)
+    list_names(f"{text} {text}")
+    assert process_time() - started < 2

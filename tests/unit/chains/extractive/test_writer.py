@@ -1,3 +1,5 @@
+from time import process_time
+
 import pytest
 
 from chains.extractive.writer import escape_markdown, write_item, write_lines, write_text
@@ -44,3 +46,10 @@ def test_items_keep_their_marks_boxes_and_indents():
 )
 def test_a_line_of_a_note_becomes_the_text_of_a_list_item(line, shown):
     assert write_item(line) == shown
+
+
+@pytest.mark.parametrize("piece", ["\t", " ", "<!--", "%%", "![[", "[x](", "`", "a_", " ^a"])
+def test_a_long_line_of_a_hostile_note_is_formatted_in_little_time(piece):
+    started = process_time()
+    write_lines([f"- soil {piece * (20_000 // len(piece))} warm"])
+    assert process_time() - started < 0.5
