@@ -22,7 +22,7 @@ MOST_STEMS: Final = 12
 MOST_TERMS: Final = 20_000
 MOST_LOOKED_AT: Final = 24
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_FILTER: Final = re.compile(r"\S+:\S|[\"“”]")
+_FILTER: Final = re.compile(r"\S:\S|[\"“”]")
 
 
 def correct_spelling(catalog: Catalog, query: str) -> str:

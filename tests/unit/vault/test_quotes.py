@@ -1,11 +1,14 @@
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.unit.vault.conftest import NotesIndexer
+from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
-from vault.quotes.spelling import measure_edits
+from vault.quotes.spelling import correct_spelling, measure_edits
 
 TURN = "turn the valve slowly " * 9
 STEPS = "\n\n".join(f"{n}. Step {n} of the boiler: {TURN}." for n in range(1, 6))
@@ -39,6 +42,13 @@ def test_a_slip_is_corrected_by_the_words_of_the_notes(
     index: VaultIndex, query: str, corrected: str
 ) -> None:
     assert index.search(query, is_quoted=True).query == corrected
+
+
+def test_a_very_long_word_is_not_searched_for_filters_again_and_again(tmp_path: Path) -> None:
+    with closing(Catalog(tmp_path / "catalog.db", is_writable=True)) as catalog:
+        started = time.process_time()
+        assert correct_spelling(catalog, "x" * 100_000) == "x" * 100_000
+        assert time.process_time() - started < 2
 
 
 def test_a_search_that_is_not_quoted_takes_the_query_as_it_is(index: VaultIndex) -> None:
