@@ -160,10 +160,10 @@ class RPC:
 
     def _begin_turn(self, request: asked.Request) -> None:
         """Start a turn, and respond once the user message is stored."""
-        session = request.session
-        if session is None:
+        if request.session is None and isinstance(request, asked.PromptRequest):
             session = self._assistant.sessions.begin(self._vault)
-        self._jobs.require_free(session)
+        else:
+            session = _free_chat(request, self._jobs)
 
         def accept(stored: Event) -> None:
             assert isinstance(stored, MessageEnded)

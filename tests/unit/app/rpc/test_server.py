@@ -403,6 +403,13 @@ def test_an_edit_and_another_answer_are_siblings(caller: Caller) -> None:
     assert caller.error("regenerate", entry="ffffffff")["code"] == "not_found"
 
 
+def test_without_an_open_chat_nothing_is_edited_or_answered_again(caller: Caller) -> None:
+    for request in ({"type": "edit", "text": "Why?"}, {"type": "regenerate"}):
+        error = caller.error(**request, entry="ffffffff")
+        assert (error["code"], error["message"]) == ("not_found", "No chat is open.")
+        assert error["hint"]
+
+
 def test_the_end_of_input_stops_the_turn_and_keeps_what_has_arrived(
     assistant: Assistant, server: ModelServer
 ) -> None:
