@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from app.customize.customization import UserCustomization
-from app.errors import InvalidRequest, TurnFailed
+from app.errors import InvalidRequest, NotFound, TurnFailed
 from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
@@ -314,6 +314,9 @@ class TurnRunner:
         request = replace(request, project=project)
         attachments = self._builder.attachments
         attachments.check_names(request.attach, request.selections)
+        if request.parent is not None and not chat.is_stored:
+            missing = f"A new chat has no entry {request.parent}."
+            raise NotFound(missing, hint="Name the chat of the entry too.")
         if request.parent is not None:
             chat.continue_from(request.parent)
         updates_index = request.mode != "chat" and request.update_index

@@ -308,6 +308,14 @@ def test_a_question_goes_on_from_an_earlier_entry(
     assert (code, document(out)["error"]["code"]) == (1, "not_found")
 
 
+def test_a_new_chat_has_no_earlier_entry_to_go_on_from(ask: Strata, strata: Strata) -> None:
+    code, out, _ = ask("Lost?", "--json", "--parent", "ffffffff")
+    error = document(out)["error"]
+    assert (code, error["code"], error["session"]) == (1, "not_found", None)
+    assert "sessions show" not in error["hint"]  # there is no such chat
+    assert document(strata("sessions", "list", "--json")[1])["sessions"] == []
+
+
 def test_a_copy_ends_where_it_is_told_to(ask: Strata, strata: Strata) -> None:
     first = document(ask("First?", "--json")[1])
     ask("Second?", "--json", "--session", first["session"])
