@@ -11,6 +11,7 @@ error is reported and the message stays unchanged.
 Source: the design document "Context Engineering", sections "Hook boundaries" and "Error handling".
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,15 @@ from typing import Any, Final, Literal, get_args, overload
 
 from context.envelope import ContextEnvelope
 from context.errors import ContextHookError, ContextPatchError, HookPatchError
-from context.messages import FrozenMapping, Message, Part, ToolResultPart, freeze, list_tool_calls
+from context.messages import (
+    FrozenMapping,
+    Message,
+    Part,
+    ToolResultPart,
+    freeze,
+    list_tool_calls,
+    thaw,
+)
 from context.patches import Op, Phase, apply_patch
 
 ContextReason = Phase
@@ -288,7 +297,7 @@ def _apply_result(
     name = result.transformer_name or hook.name
     try:
         # In the form that is stored, so that a replay gives the same result.
-        patch = tuple(FrozenMapping(op) for op in result.patch)
+        patch = tuple(_freeze_json(op) for op in result.patch)
         patched = apply_patch(
             event.envelope,
             patch,
@@ -296,12 +305,29 @@ def _apply_result(
             transformer_name=name,
             entry_id=entry_id,
         )
-        display = None if result.display is None else FrozenMapping(result.display)
+        display = None if result.display is None else _freeze_json(result.display)
     except ContextPatchError as error:
         raise HookPatchError(hook.name, event.reason, str(error)) from error
-    except (TypeError, AttributeError) as error:
+    except (TypeError, AttributeError, ValueError) as error:
         raise HookPatchError(hook.name, event.reason, "its patch is not JSON") from error
     return patched.envelope, Transform(entry_id, name, patch, display, tuple(patched.reasons))
+
+
+def _freeze_json(fields: Mapping[str, object]) -> FrozenMapping:
+    """Return an immutable copy of a JSON object.
+
+    Raises:
+        TypeError: when a value has a type that JSON does not support.
+        ValueError: when a number is infinite or NaN.
+    """
+    frozen = FrozenMapping(fields)
+    json.dumps(thaw(frozen), allow_nan=False)
+    return frozen
+
+
+def _copy_message(message: Message) -> Message:
+    """Return a copy of a message that a hook made, or raise an exception if it is not JSON."""
+    return Message.from_dict(_freeze_json(message.to_dict()))
 
 
 def _check_label(
@@ -326,7 +352,7 @@ def _check_result(message: Message, result: object) -> Message:
         return message
     if not isinstance(result, Message):
         raise TypeError(f"it returned {type(result).__name__} instead of Message or None")
-    result = Message.from_dict(result.to_dict())
+    result = _copy_message(result)
     if result.role != message.role:
         raise ValueError(f"it changed the role from {message.role} to {result.role}")
     if _list_answered_calls(result) != _list_answered_calls(message):
@@ -349,7 +375,7 @@ def _check_custom(added: object) -> Iterator[CustomMessage]:
         return
     if not isinstance(added, CustomMessage):
         raise TypeError(f"it returned {type(added).__name__} instead of CustomMessage or None")
-    content = Message.from_dict(Message("user", added.content).to_dict()).content
+    content = _copy_message(Message("user", added.content)).content
     yield CustomMessage(str(added.custom_type), content, freeze(added.display))
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -187,6 +188,17 @@ def test_an_event_says_where_the_loop_stands():
     assert ContextEvent("turn_end", ENVELOPE).reason == "turn_end"
     assert HookRegistry().has("context") is False
     assert registry(marker).has("context")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_json_does_not_have_is_refused_before_anything_is_stored(number):
+    op = {"op": "options_set", "reasoning": number} | WHY
+    with pytest.raises(HookPatchError, match="not JSON"):
+        run(registry(lambda event: ContextResult([op])))
+    call = ToolCallPart("c1", "read_note", {"path": "A.md"})
+    changed = Message("assistant", (replace(call, arguments={"start": number}),))
+    ran = registry(lambda event: changed, kind="message").run_message(Message("assistant", (call,)))
+    assert (ran.message.content, len(ran.problems)) == ((call,), 1)
 
 
 @pytest.mark.parametrize("display", [{"title": object()}, [1]])
