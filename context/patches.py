@@ -185,7 +185,11 @@ def _options_set(envelope: ContextEnvelope, op: Op, _: _MessageReader) -> Contex
     for name in ("temperature", "maxTokens"):
         if not _is_option_value(name, given.get(name)):
             raise _unfit(op, name)
-    return replace(envelope, options=FrozenMapping({**envelope.options, **given}))
+    try:
+        options = FrozenMapping({**envelope.options, **given})
+    except TypeError as error:  # numbers were checked above
+        raise _unfit(op, "reasoning") from error
+    return replace(envelope, options=options)
 
 
 def _is_option_value(name: str, value: object) -> bool:

@@ -294,6 +294,8 @@ def test_an_unknown_entry_is_refused(op):
         cached("options_set", maxTokens=0),
         cached("options_set", maxTokens=True),
         cached("options_set", maxTokens=10.5),
+        cached("options_set", reasoning={"low"}),
+        cached("options_set", reasoning={1: "low"}),
         cached("message_replace", entryId="e1", parts=[{"type": "video"}]),
         cached("compaction_apply", summary="S"),
         cached("compaction_apply", summary="S", firstKeptMessageIndex=4),
