@@ -36,7 +36,8 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
     """
     if len(text) <= max_chars:
         return text
-    head = text[: max(0, max_chars)]
+    max_chars = max(0, max_chars)
+    head = text[:max_chars]
     sentence = max((match.end() for match in _SENTENCE_END.finditer(head)), default=0)
     if sentence > max_chars * SENTENCE_FROM:
         return head[:sentence] + " ..."
@@ -65,6 +66,7 @@ def compact_by_section(
     sections = _split_sections(text)
     if len(sections) < 2:
         return truncate_with_ellipsis(text, UNSTRUCTURED_PREVIEWS * preview_chars)
+    max_sections = max(0, max_sections)
     kept = "".join(section.shorten(preview_chars) for section in sections[:max_sections])
     omitted = len(sections) - max_sections
     if omitted > 0:

@@ -116,6 +116,12 @@ def test_only_the_first_sections_are_kept_and_the_others_are_counted():
     assert compact_by_section(text) == f"{expected}\n\n[... 3 more sections omitted ...]"
 
 
+def test_a_negative_limit_is_a_limit_of_nothing():
+    assert truncate_with_ellipsis("abc", -1) == truncate_with_ellipsis("abc", 0) == "..."
+    text = "# A\na\n\n# B\nb\n"
+    assert compact_by_section(text, max_sections=-1) == compact_by_section(text, max_sections=0)
+
+
 def test_what_stands_before_the_first_heading_counts_as_a_section():
     text = "Before.\n\n" + section("A", "a") + section("B", "b")
     assert compact_by_section(text, max_sections=2) == (
