@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from app.cli.escape import escape_text
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vault.search.selftest import SelfTest
 
 _SNIPPET_LINES = 4
+STOPPED_EARLY: Final = "Stopped before anything arrived."
 
 
 def format_count(number: int, noun: str) -> str:
@@ -132,11 +133,12 @@ def sources(result: "AskResult") -> Iterator[str]:
     from chains.events import CITES_NOTHING
 
     is_found = bool(result.sentences and result.citations)
+    has_text = bool(result.answer.strip())
     if result.mode == "vault" or is_found:
         yield ""
     if is_found:
         yield name_share(result.citations, result.sentences)
-    elif result.mode == "vault":
+    elif result.mode == "vault" and has_text:
         yield "Sources" if result.citations else CITES_NOTHING
     ordered = sorted(result.citations, key=lambda citation: citation.n)
     yield from dict.fromkeys(map(_describe_source, ordered))
@@ -145,7 +147,7 @@ def sources(result: "AskResult") -> Iterator[str]:
         quote = "" if claim.quote is None else f'"{escape_text(claim.quote)}": '
         yield f"Not verified: {number}{quote}{escape_text(claim.reason)}"
     if result.status == "interrupted":
-        yield "Interrupted. What had arrived is kept."
+        yield "Interrupted. What had arrived is kept." if has_text else STOPPED_EARLY
     yield ""
     yield f"Chat {result.session} · {escape_text(result.model)} · {_fill(result.context)}"
 

@@ -1,6 +1,9 @@
 """What is printed on a terminal."""
 
-from app.cli.text import list_edits
+import pytest
+
+from app.cli.text import list_edits, sources
+from chains.events import CITES_NOTHING, AskResult
 
 
 def test_the_notes_that_an_answer_changed_are_listed_with_the_way_to_undo_it() -> None:
@@ -17,3 +20,19 @@ def test_the_notes_that_an_answer_changed_are_listed_with_the_way_to_undo_it() -
         "  d.md (was c.md)",
         "Undo with: strata undo --run 12ab34cd",
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "lines"),
+    [
+        ("One two", [CITES_NOTHING, "Interrupted. What had arrived is kept."]),
+        (" \n", ["Stopped before anything arrived."]),
+    ],
+)
+def test_a_stopped_answer_is_not_said_to_be_kept_if_nothing_arrived(
+    answer: str, lines: list[str]
+) -> None:
+    place = ("12ab34cd", "1f", "2f", "vault", answer, "interrupted")
+    result = AskResult(*place, (), (), "m", None, (), {"used": 1, "budget": 9})
+    end = ["", "Chat 12ab34cd · m · 1 of 9 tokens"]
+    assert list(sources(result)) == ["", *lines, *end]
