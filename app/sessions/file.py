@@ -24,7 +24,9 @@ from context.log.tree import EntryTree
 
 _log = logging.getLogger(__name__)
 
-_DECODER: Final = json.JSONDecoder()
+# What is read for NaN and infinity, which JSON does not have.
+_NO_NUMBER: Final = None
+_DECODER: Final = json.JSONDecoder(parse_constant=lambda _name: _NO_NUMBER)
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,7 @@ def _decode_lines(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any]
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_constant=lambda _name: _NO_NUMBER)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

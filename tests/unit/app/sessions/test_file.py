@@ -38,3 +38,11 @@ def test_the_end_of_a_file_is_mended_and_nothing_of_it_is_lost(
     mend(file, twice=True)
     assert file.read_bytes() == HEADER + mended
     assert (aside.read_bytes() if aside.exists() else None) == torn
+
+
+@pytest.mark.parametrize("after", [b"", b'"\xff"\n'])
+def test_a_number_that_json_does_not_have_is_read_as_null(after: bytes) -> None:
+    line = b'{"type":"other","id":"a","low":NaN,"high":Infinity,"word":"x"}\n'
+    (entry,) = load_log("c1", HEADER + line + after).entries
+    shown = entry.to_dict()
+    assert (shown["low"], shown["high"], shown["word"]) == (None, None, "x")
