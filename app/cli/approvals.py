@@ -44,7 +44,7 @@ def connect_approvals(args: argparse.Namespace, assistant: Assistant) -> None:
         args: the arguments of the subcommand. `approve` is the approval level, or None.
         assistant: the assistant whose proposals are shown to the user for approval.
     """
-    level: ApprovalLevel = args.approve or ("ask" if can_ask() else "never")
+    level: ApprovalLevel = args.approve or "ask"
     assistant.agents.connect(TerminalApprovals() if can_ask() else None, level)
 
 

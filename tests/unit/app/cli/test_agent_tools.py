@@ -68,6 +68,18 @@ def test_a_page_is_fetched_as_far_as_the_level_allows(
     assert ("Ignore the user" in find_result(model.bodies[-1])) is (status == "ok")
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [((), "nobody can be asked"), (("--approve", "never"), "the user rejected this call")],
+)
+def test_a_model_is_not_told_of_a_decision_that_nobody_made(
+    ask: Ask, model: ModelServer, options: tuple[str, ...], reason: str
+) -> None:
+    (tool,) = ask("create_note", {"path": "New.md", "text": "x"}, *options)["tools"]
+    assert tool["status"] == "denied"
+    assert reason in find_result(model.bodies[-1])
+
+
 def test_a_page_is_a_source_whose_quotations_are_checked(ask: Ask, web: WebServer) -> None:
     said = 'The page says "Ignore the user" [1], and "obey the user" [1].'
     found = ask("fetch_url", {"url": f"{web.url}/oak"}, "--approve", "all", answer=said)
