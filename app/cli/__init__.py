@@ -13,7 +13,7 @@
     approvals  Show what a tool would do and ask in the terminal.
     sessions   List, search, show, copy, change and delete chats; show a request.
     settings   Show and change settings, API keys, instructions and memories; list models.
-    interrupt  Handle Ctrl+C (SIGINT) and SIGTERM, and compute the exit code of each verb.
+    interrupt  Handle Ctrl+C, SIGTERM and SIGHUP, and compute the exit code of each verb.
     output     Print one JSON document or text; print messages and progress on standard error.
     text       Format results as text.
     escape     Escape characters that a terminal must not receive.

@@ -1,4 +1,4 @@
-"""Handle Ctrl+C (SIGINT) and SIGTERM on the command line, and compute exit codes.
+"""Handle Ctrl+C (SIGINT), SIGTERM and a closed terminal (SIGHUP), and compute exit codes.
 
 Long-running verbs use `Interruptible`. The first signal cancels the operation, and the partial
 result is kept and printed. A second signal raises `KeyboardInterrupt`. In other verbs, Ctrl+C
@@ -25,9 +25,10 @@ _log = logging.getLogger(__name__)
 
 
 class Interruptible:
-    """A context manager that cancels the operation in its block on Ctrl+C or SIGTERM.
+    """A context manager that cancels the operation in its block on Ctrl+C, SIGTERM or SIGHUP.
 
-    A second signal raises `KeyboardInterrupt`.
+    A second signal raises `KeyboardInterrupt`, except for SIGHUP: a terminal that is closed may
+    send it several times.
 
     Attributes:
         cancel: the token that the first signal cancels.
@@ -40,7 +41,7 @@ class Interruptible:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, *_list_hangup()):
             with contextlib.suppress(ValueError):  # only the main thread may set handlers
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
@@ -50,10 +51,18 @@ class Interruptible:
             signal.signal(number, handler)
 
     def _on_signal(self, number: int, _frame: object) -> None:
-        if self.exit_code is not None:
+        if self.exit_code is None:
+            self.exit_code = 128 + number
+            self.cancel.cancel()
+        elif number in (signal.SIGINT, signal.SIGTERM):
             raise KeyboardInterrupt
-        self.exit_code = 128 + number
-        self.cancel.cancel()
+
+
+def _list_hangup() -> list[int]:
+    """Return SIGHUP, or nothing on Windows, which has none, and for programs run with `nohup`."""
+    hangup: int | None = getattr(signal, "SIGHUP", None)
+    is_ignored = hangup is not None and signal.getsignal(hangup) is signal.SIG_IGN
+    return [] if hangup is None or is_ignored else [hangup]
 
 
 def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: bool = True) -> int:

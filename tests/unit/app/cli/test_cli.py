@@ -269,6 +269,29 @@ def test_the_first_signal_cancels_and_the_second_ends() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_closed_terminal_cancels_and_may_say_so_twice() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        with Interruptible() as run_:
+            assert signal.getsignal(signal.SIGHUP) is not signal.SIG_DFL
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGHUP)
+            assert (run_.cancel.is_cancelled, run_.exit_code) == (True, 129)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_program_that_outlives_its_terminal_is_not_cancelled() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
+    try:
+        with Interruptible() as run_:
+            signal.raise_signal(signal.SIGHUP)
+            assert not run_.cancel.is_cancelled
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize("is_json", [True, False])
 def test_ctrl_c_while_the_program_is_being_loaded(
     is_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
