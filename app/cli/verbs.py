@@ -7,15 +7,15 @@ ledger.
 
 import argparse
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.escape import escape_text
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
-from app.errors import NotFound, StorageFailed, VaultNotChosen
+from app.errors import NotFound, StorageFailed, TurnFailed, VaultNotChosen
 from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths
@@ -32,11 +32,12 @@ def run_verb(args: argparse.Namespace) -> int:
     output = Output(args.json)
 
     def work() -> int:
-        paths = Paths.find()
-        open_log(paths)
-        assistant = build(paths, args.overrides)
-        if args.verb not in _BEARS_DAMAGE:
-            assistant.settings.require_sound()
+        with _report_as_turn(args):
+            paths = Paths.find()
+            open_log(paths)
+            assistant = build(paths, args.overrides)
+            if args.verb not in _BEARS_DAMAGE:
+                assistant.settings.require_sound()
         _log.info("strata %s", args.verb)
         with closing(assistant):
             code = _find_verb(args.verb)(args, assistant, output)
@@ -45,6 +46,17 @@ def run_verb(args: argparse.Namespace) -> int:
             return code
 
     return run_to_exit_code(work, output)
+
+
+@contextmanager
+def _report_as_turn(args: argparse.Namespace) -> Iterator[None]:
+    """Convert any exception of the verb `ask` to that of a failed turn, which names the chat."""
+    try:
+        yield
+    except Exception as error:
+        if args.verb != "ask":
+            raise
+        raise TurnFailed(error, args.session) from error
 
 
 def _find_verb(name: str) -> Verb:

@@ -308,6 +308,18 @@ def test_a_question_goes_on_from_an_earlier_entry(
     assert (code, document(out)["error"]["code"]) == (1, "not_found")
 
 
+@pytest.mark.parametrize("named", [(), ("--session", "12ab34cd")])
+def test_a_question_that_the_settings_stop_fails_like_any_other_turn(
+    strata: Strata, named: tuple[str, ...]
+) -> None:
+    bad = ("--set", "chat.apiBase=nowhere", *named)
+    code, out, _ = strata("ask", "Why?", "--mode", "chat", *bad, "--json")
+    error = document(out)["error"]
+    assert (code, error["code"]) == (1, "bad_setting")
+    assert set(error) == {"code", "message", "hint", "context", "session"}
+    assert error["session"] == (named[1] if named else None)
+
+
 def test_a_new_chat_has_no_earlier_entry_to_go_on_from(ask: Strata, strata: Strata) -> None:
     code, out, _ = ask("Lost?", "--json", "--parent", "ffffffff")
     error = document(out)["error"]
