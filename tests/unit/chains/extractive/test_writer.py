@@ -14,6 +14,10 @@ from chains.extractive.writer import escape_markdown, write_item, write_lines, w
         ("snake_case and 2 * 3", "snake_case and 2 * 3"),
         ("a <tag> in text", "a \\<tag> in text"),
         ("an ![[icon.svg]] alone", "an alone"),
+        ("a [link](javascript:alert(1)) with brackets", "a link with brackets"),
+        ('a [link](page.html "its title") with a title', "a link with a title"),
+        ("a [link](<my page.md>) with spaces", "a link with spaces"),
+        ("an image ![x](a(1).png) here", "an image here"),
     ],
 )
 def test_markup_goes_and_code_stays(text, shown):
