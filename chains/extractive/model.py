@@ -144,8 +144,14 @@ def _write_place(part: Part, days: Sequence[str]) -> str:
 
 
 def _write_titles(sources: Sequence[Segment]) -> Iterator[str]:
-    for source in sources[:MOST_NAMED]:
-        yield f"\n- {escape_markdown(source.title or source.source)} [{source.number}]"
+    """Yield one line for each note: its title, and the headings above its best passage."""
+    best: dict[str, Segment] = {}
+    for source in sources:
+        best.setdefault(source.source, source)
+    for source in list(best.values())[:MOST_NAMED]:
+        names = dict.fromkeys((source.title or source.source, *source.heading))
+        place = " › ".join(escape_markdown(name) for name in names if name)
+        yield f"\n- {place} [{source.number}]"
 
 
 def _write_quotation(part: Part) -> str:

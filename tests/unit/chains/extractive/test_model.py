@@ -277,6 +277,13 @@ def test_a_question_that_the_notes_do_not_answer_is_refused(answer, source, ques
     assert text.endswith("- Note 1 [1]\n- Note 2 [2]")
 
 
+def test_a_refusal_lists_each_note_once_with_its_headings(answer, source):
+    passages = [replace(source(n, GARDEN), source="garden.md", title="Garden") for n in (1, 2)]
+    best = replace(passages[0], heading=("Garden", "Beans"))
+    text = answer("Who won the 1998 world cup?", best, passages[1], source(3, SERVER))
+    assert text.endswith("- Garden › Beans [1]\n- Note 3 [3]")
+
+
 def test_a_question_about_what_was_attached_is_never_refused(answer, source):
     text = answer("What does it say?", replace(source(1, GARDEN), kind="note"))
     assert "> Beans need warm soil" in text
