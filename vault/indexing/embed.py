@@ -66,11 +66,13 @@ class EmbeddingRun:
         self._left_of_notes: Counter[int] = Counter()
         self._done_notes = 0
 
-    def run(self, rows: Sequence[Row], *, fills_store: bool = True) -> None:
+    def run(self, rows: Sequence[Row], *, empty_notes: int = 0, fills_store: bool = True) -> None:
         """Embed the given passages. The reported progress counts completed notes.
 
         Args:
             rows: the passages, grouped by note, highest priority first.
+            empty_notes: the number of notes read by this run that have no passage. They count as
+                completed.
             fills_store: whether to wait for the vector store. If not, the next search starts to
                 fill it, and until then an exact scan is used.
 
@@ -79,7 +81,8 @@ class EmbeddingRun:
         """
         waiting = [WaitingPassage._make(row) for row in rows]
         self._left_of_notes = Counter(passage.note_id for passage in waiting)
-        self._meter.begin("embed", len(self._left_of_notes), work=len(waiting))
+        self._done_notes = empty_notes
+        self._meter.begin("embed", len(self._left_of_notes) + empty_notes, work=len(waiting))
         if self._table != "vectors":
             for _ in self._embed_and_store(waiting):
                 pass  # the store contains only the vectors used by searches

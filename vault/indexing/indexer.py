@@ -53,6 +53,7 @@ class _Counts:
     removed: int = 0
     renamed: int = 0
     embedded: int = 0
+    empty: int = 0
     is_switched: bool = False
 
     @property
@@ -299,6 +300,7 @@ class Indexer:
         is_known = row is not None and row.state == "indexed"
         self._counts.changed += is_known
         self._counts.added += not is_known
+        self._counts.empty += not chunks
         self._records.put_note(stat, note, chunks)
 
     def _rename(self, old: str, row: FileRow | None, stat: FileStat, note: Note) -> None:
@@ -317,7 +319,7 @@ class Indexer:
             return
         embedding = self._start_embedding(meter)
         try:
-            embedding.run(waiting, fills_store=fills_store)
+            embedding.run(waiting, empty_notes=self._counts.empty, fills_store=fills_store)
         finally:
             self._counts.embedded += embedding.count
         self._embedder.store_onnx_form(meter.tick)

@@ -385,3 +385,14 @@ def test_a_note_that_failed_is_tried_again_in_a_folder_that_looks_the_same(
         patch.setattr("vault.indexing.indexer.read_bytes", refuse)
         assert len(index.update().failed) == 3
     assert counted(index.update()) == {"added": 3, "embedded_chunks": 3}
+
+
+def test_a_note_without_text_counts_in_every_phase(make_index: MakeIndex, write: Write) -> None:
+    for number in range(3):
+        write(f"n{number}.md", f"Row {number} is number {number * 7}.\n")
+    notes = write("empty.md", "").parent
+    told: list[IndexProgress] = []
+    make_index(notes).update(told.append)
+    totals = {phase: {p.total for p in told if p.phase == phase} for phase in ("scan", "embed")}
+    assert totals == {"scan": {4}, "embed": {4}}
+    assert [p.done for p in told if p.phase == "embed"][-1] == 4
