@@ -86,6 +86,8 @@ class SettingsPages(QStackedWidget):
         head.setContentsMargins(24, 16, 16, 4)
         head.addWidget(label(section, "h2"), 1)
         content = Pane("overlay")
+        # Else the page is as high as its texts wrapped at the least width, which is too high.
+        content.setMinimumHeight(1)
         scroll = self._areas[section] = make_scroll_area(content)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         page = QVBoxLayout(self._pages[section])

@@ -14,7 +14,9 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSlider,
+    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -56,6 +58,21 @@ def enter(qtbot: QtBot, field: QLineEdit, text: str) -> None:
 
 def shown(dialog: SettingsDialog) -> list[str]:
     return [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_page_scrolls_no_further_than_its_content(
+    dialog: SettingsDialog, qtbot: QtBot, section: str
+) -> None:
+    dialog.show_page(section)
+    area = dialog.stack.currentWidget().findChild(QScrollArea)
+    assert area is not None
+    page = area.widget()
+    qtbot.waitUntil(lambda: page.height() >= area.viewport().height())
+    rows = page.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    assert rows
+    needed = max(row.geometry().bottom() + 1 for row in rows if row.isVisible()) + 16
+    assert page.height() == max(area.viewport().height(), needed)
 
 
 def test_every_setting_has_its_row_with_name_and_help(dialog: SettingsDialog) -> None:
