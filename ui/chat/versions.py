@@ -229,7 +229,11 @@ class VersionsDialog(QDialog):
         for line in (self._upright, self._level):
             self._both.addWidget(line)
         self._both.addWidget(self.right, 1)
-        column = QVBoxLayout(self)
+        ground = Pane("content")  # as below the answers, whose code is set off from it
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(ground)
+        column = QVBoxLayout(ground)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(title)

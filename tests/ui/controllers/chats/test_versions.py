@@ -15,6 +15,7 @@ from tests.support.window.clicks import button_named, choose, click_button
 from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.versions import VersionsDialog
 from ui.tasks import TaskRunner
+from ui.theme import Mode, Theme
 
 COMPARE = "Compare with another model's answer"
 
@@ -162,6 +163,15 @@ def test_the_dialog_fits_the_window(
         assert column.width() >= 400 * scale or column.width() >= dialog.width() - 2
     click_button(dialog.right, "Keep this answer")
     assert window.chat.answers()[0].text == "Two barrels."
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_title_stands_on_the_ground_of_the_answers(window: WindowPage, mode: Mode) -> None:
+    Theme.current().apply(mode)
+    dialog = open_dialog(window)
+    image = dialog.grab().toImage()
+    title, page = image.pixelColor(4, 4), image.pixelColor(4, image.height() // 2)
+    assert title.name() == page.name()
 
 
 def compare_while_arriving(window: WindowPage, server: ModelServer, qtbot: QtBot) -> VersionsDialog:
