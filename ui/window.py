@@ -151,7 +151,7 @@ class MainWindow(WindowFrame):
 
     def set_model(self) -> None:
         """Open the first-run dialog at the model step."""
-        self.controllers.first_run.open("Model")
+        self.controllers.first_run.open_step("Model")
 
     def enter_key(self, owner: str) -> None:
         """Open the settings at the API key of a provider or address. "" selects the model's key."""
@@ -165,7 +165,7 @@ class MainWindow(WindowFrame):
             self._settings.changed.connect(self._on_setting_changed)
             self._settings.scale_chosen.connect(self.set_scale)
             self._settings.index_requested.connect(self.controllers.index.start)
-            self._settings.setup_requested.connect(self.controllers.first_run.open)
+            self._settings.setup_requested.connect(self.controllers.first_run.open_step)
             self._settings.file_requested.connect(partial(open_file, self.notifier))
             self._settings.finished.connect(self._on_settings_closed)
         self._settings.set_preview(self.controllers.context.preview_call())

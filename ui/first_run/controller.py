@@ -62,8 +62,17 @@ class FirstRunController(QObject):
             state.is_set_up = True
             self.open("Model" if has_folder else "Notes")
 
-    def open(self, step: str = "Notes") -> None:
-        """Open the first-run dialog at a step, given by its name: `Notes`, `Model` or `Ask`."""
+    def open_step(self, step: str) -> None:
+        """Open the first-run dialog from the settings: all steps, or only the one for the model."""
+        self.open(step, is_alone=step == "Model")
+
+    def open(self, step: str = "Notes", *, is_alone: bool = False) -> None:
+        """Open the first-run dialog.
+
+        Args:
+            step: the name of the first step to show: `Notes`, `Model` or `Ask`.
+            is_alone: whether the dialog closes after this step.
+        """
         dialog = self._dialog or self._make_dialog()
         self._dialog = dialog
         dialog.notes.show_folder(str(self._assistant.vault or ""))
@@ -72,6 +81,7 @@ class FirstRunController(QObject):
         self._on_listed(self._notes.listing)
         if step == "Notes":
             dialog.model.refresh()  # before indexing begins, because indexing would slow it down
+        dialog.set_alone(is_alone)
         dialog.show()
         dialog.raise_()
         dialog.show_step(STEPS.index(step))

@@ -40,6 +40,7 @@ class FirstRunDialog(QDialog):
         self.back = button("Back", "", self._on_back)
         self.main = button("", "primary", self._on_main)
         self.main.setDefault(True)
+        self._is_alone = False
         for page in self.pages:
             self.stack.addWidget(page)
             page.changed.connect(self._show_buttons)
@@ -54,6 +55,11 @@ class FirstRunDialog(QDialog):
         """The index of the current step: 0 for the notes, 1 for the model, 2 for the question."""
         return self.stack.currentIndex()
 
+    def set_alone(self, is_alone: bool) -> None:
+        """Set whether the dialog has only the step that is shown next, and closes after it."""
+        self._is_alone = is_alone
+        self.line.setVisible(not is_alone)
+
     def show_step(self, step: int) -> None:
         """Show the page of a step, given its zero-based index."""
         self.stack.setCurrentIndex(step)
@@ -66,10 +72,12 @@ class FirstRunDialog(QDialog):
 
     def _show_buttons(self) -> None:
         page = self.pages[self.step]
-        self.back.setVisible(self.step > 0)
+        self.back.setVisible(self.step > 0 and not self._is_alone)
         self.main.setText(page.label)
         self.main.setEnabled(page.is_ready)
-        self.skip.setToolTip("Close" if page is self.ask else "Go to the next step")
+        is_last = self._is_alone or page is self.ask
+        self.skip.setText("Cancel" if self._is_alone else "Skip")
+        self.skip.setToolTip("Close" if is_last else "Go to the next step")
 
     def _on_main(self) -> None:
         self.pages[self.step].go_on()
@@ -78,7 +86,7 @@ class FirstRunDialog(QDialog):
         self.show_step(self.step - 1)
 
     def _on_skip(self) -> None:
-        if self.step + 1 < len(self.pages):
+        if self.step + 1 < len(self.pages) and not self._is_alone:
             self.show_step(self.step + 1)
         else:
             self.accept()

@@ -169,6 +169,27 @@ def test_the_list_of_models_and_a_refused_mode_lead_to_the_step_for_the_model(
     assert page.is_open
 
 
+def test_a_model_set_from_the_settings_closes_the_dialog(
+    server: ModelServer, window: WindowPage, qtbot: QtBot
+) -> None:
+    window.view.open_settings("Models")
+    click_button(window.settings.view, "Set a model")
+    page = FirstRunPage(window.view)
+    qtbot.waitUntil(lambda: page.chosen == LLAMA)
+    assert not page.view.line.isVisible()
+    page.press_main()
+    assert window.assistant.settings.get("chat.model") == "llamafile//models/big-14b.gguf"
+    assert not page.is_open
+    window.view.open_settings("Models")
+    click_button(window.settings.view, "Set a model")
+    page.press("Cancel")
+    assert not page.is_open
+    window.view.open_settings("Appearance")
+    click_button(window.settings.view, "Set up again")
+    page.press("Skip")
+    assert (page.is_open, page.step, page.view.line.isVisible()) == (True, "Model", True)
+
+
 def test_the_sample_notes_can_be_tried(page: FirstRunPage, window: WindowPage) -> None:
     page.press("The sample notes")
     page.press("Open the sample notes")
