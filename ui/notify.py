@@ -19,7 +19,6 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     Qt,
-    QTimer,
     QtMsgType,
     QUrl,
     Signal,
@@ -29,26 +28,16 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QDesktopServices,
-    QEnterEvent,
     QGuiApplication,
-    QPainter,
-    QPaintEvent,
 )
-from PySide6.QtWidgets import (
-    QApplication,
-    QHBoxLayout,
-    QPushButton,
-    QSystemTrayIcon,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from shiboken6 import isValid
 
 from app.faults import report_fault, set_fault_listener
 from ui.icons import app_icon
-from ui.theme import Theme
-from ui.widgets.controls import IconButton, make_wrapped_label, one_line, plain_tip
+from ui.widgets.controls import one_line
 from ui.widgets.geometry import compute_column
-from ui.widgets.texts import from_left
+from ui.widgets.toast import Toast
 
 __all__ = [
     "DesktopNotifier",
@@ -61,7 +50,6 @@ __all__ = [
 ]
 
 _MOST = 2
-_MOST_CHARS = 400
 WENT_WRONG: Final = "Something went wrong. Details are in the log."
 _LEVELS = {QtMsgType.QtInfoMsg: logging.INFO, QtMsgType.QtWarningMsg: logging.WARNING}
 
@@ -78,7 +66,8 @@ class Notifier(QObject):
     def __init__(self, place: QWidget) -> None:
         super().__init__(place)
         self._place = place
-        self._toasts: list[_Toast] = []
+        self._toasts: list[Toast] = []
+        self._of_chat: set[Toast] = set()
         self._bottom = 0
         self._find_guarded: Callable[[], Sequence[QWidget]] = tuple
         self._used_before: QWidget | None = None
@@ -99,27 +88,45 @@ class Notifier(QObject):
         """
         self._find_guarded = find
 
-    def toast(self, text: str, word: str = "", act: Callable[[], object] | None = None) -> None:
+    def toast(
+        self,
+        text: str,
+        word: str = "",
+        act: Callable[[], object] | None = None,
+        *,
+        is_of_chat: bool = False,
+    ) -> None:
         """Show a toast. If two toasts are visible, the older one is removed first.
 
         Args:
             text: the message.
             word: the label of the toast's action button.
             act: the function to call when the button is clicked, or None for no button.
+            is_of_chat: whether the action only makes sense in the open chat.
         """
         while len(self._toasts) >= _MOST:
             self._drop(self._toasts[0])
         from app.config.schema import use_labels  # loads the settings: not before the first paint
 
         text = use_labels(text)
-        toast = _Toast(self._place, one_line(text), word, act)
+        toast = Toast(self._place, one_line(text), word, act)
         toast.expired.timeout.connect(self._on_expired)
         toast.dismiss.clicked.connect(self._on_dismissed)
         self._toasts.append(toast)
+        if is_of_chat or act is None:
+            self._of_chat.add(toast)
         self.arrange()  # not shown where the pointer may be, which would keep it
         toast.show()
         self.arrange()
         announce(self._place, text)
+
+    def leave_chat(self) -> None:
+        """Remove the toasts that are about the chat that was open, when another one is opened.
+
+        Toasts with an action that is useful elsewhere, such as "Undo", stay.
+        """
+        for toast in [toast for toast in self._toasts if toast in self._of_chat]:
+            self._drop(toast)
 
     def texts(self) -> list[str]:
         """Return the texts of the visible toasts, oldest first."""
@@ -152,8 +159,9 @@ class Notifier(QObject):
             ):
                 self._used_before = old
 
-    def _drop(self, toast: "_Toast") -> None:
+    def _drop(self, toast: Toast) -> None:
         self._toasts.remove(toast)
+        self._of_chat.discard(toast)
         before = self._used_before
         if toast.is_focused and before is not None and isValid(before):
             before.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -315,86 +323,3 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
     if is_urgent:
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
     QAccessible.updateAccessibility(event)
-
-
-class _Toast(QWidget):
-    """A toast with a sentence. It stays while the pointer is over it or the focus is in it."""
-
-    def __init__(
-        self, place: QWidget, text: str, word: str, act: Callable[[], object] | None
-    ) -> None:
-        super().__init__(place)
-        self.text = text
-        theme = Theme.current()
-        self._is_focused = False
-        time_ms = theme.duration("toast_with_action" if word else "toast_info")
-        self.expired = QTimer(self, singleShot=True, interval=time_ms)
-        self.dismiss = IconButton("x", "Dismiss", size=24)
-        self.dismiss.set_icon("x", "text.on_tooltip")
-        self.dismiss.setProperty("role", "toast")
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(14, 6, 8, 6)
-        row.setSpacing(theme.space(3))
-        shown = _shorten(text)
-        self._line = make_wrapped_label(from_left(shown), "ui", "on_tooltip")
-        self._line.setToolTip("" if shown == text else plain_tip(text))
-        row.addWidget(self._line, 1)
-        if act is not None:
-            row.addWidget(self._action(word, act))
-        row.addWidget(self.dismiss)
-        self.expired.start()
-
-    def fit(self, most_width: int) -> None:
-        """Resize the toast to fit its text. Wrap a text that is wider than `most_width` pixels."""
-        row = self._row
-        text = self._line.fontMetrics().horizontalAdvance(self._line.text()) + 1
-        self._line.setMinimumWidth(0)
-        others = row.sizeHint().width() - self._line.sizeHint().width()
-        self._line.setMinimumWidth(min(text, most_width - others))
-        width = min(most_width, others + text)
-        self.resize(width, row.totalHeightForWidth(width))
-
-    @property
-    def is_focused(self) -> bool:
-        """Whether the focus is in the toast."""
-        return self._is_focused
-
-    @is_focused.setter
-    def is_focused(self, is_focused: bool) -> None:
-        if is_focused != self._is_focused:
-            self._is_focused = is_focused
-            self._expire(is_used=is_focused or self.underMouse())
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        """Stop the timer that hides the toast while the pointer is over it."""
-        self._expire(is_used=True)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._expire(is_used=self._is_focused)
-
-    def _expire(self, *, is_used: bool) -> None:
-        if is_used:
-            self.expired.stop()
-        else:
-            self.expired.start()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the toast's rounded background."""
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("bg.tooltip"))
-        painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
-
-    def _action(self, word: str, act: Callable[[], object]) -> QPushButton:
-        made = QPushButton(word)
-        made.setProperty("role", "toast")
-        made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        made.clicked.connect(lambda _checked=False: act())
-        made.clicked.connect(self.dismiss.click)
-        return made
-
-
-def _shorten(text: str) -> str:
-    """Shorten a text so that the toast does not cover too much of the chat."""
-    return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS].rstrip()}…"

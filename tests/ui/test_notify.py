@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -127,6 +127,35 @@ def test_a_toast_leaves_the_way_to_the_latest_message_free(
     centre = scroller.jump.mapTo(page.view, scroller.jump.rect().center())
     assert page.view.childAt(centre) is scroller.jump
     assert len(page.toasts()) == 2
+
+
+def test_a_toast_leaves_the_buttons_below_the_last_answer_free(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    page = open_window(assistant, runner, qtbot, mode="chat")
+    page.chat.view.load(chat(8))
+    bar = page.chat.view.scroller.bar
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 400)
+    page.view.notifier.toast("Three notes have changed since you asked.")
+    buttons = page.chat.answers()[-1].tools.findChildren(QAbstractButton)
+    shown = [button for button in buttons if button.isVisible()]
+    assert shown
+    for button in shown:
+        centre = button.mapTo(page.view, button.rect().center())
+        assert page.view.childAt(centre) is button
+
+
+def test_a_toast_about_a_chat_goes_with_it_and_an_undo_stays(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    page = open_window(assistant, runner, qtbot, mode="chat")
+    page.view.notifier.toast("Three notes have changed since you asked.")
+    page.view.notifier.toast("Home server.md changed", "Undo", lambda: None)
+    page.view.open_session(None)
+    assert page.toasts() == ["Home server.md changed"]
+    page.view.notifier.toast("12 turns stay.", "Summarise them", lambda: None, is_of_chat=True)
+    page.view.open_session(None)
+    assert page.toasts() == ["Home server.md changed"]
 
 
 def test_a_file_that_no_program_opens_is_named_in_a_toast(

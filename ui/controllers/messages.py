@@ -194,6 +194,7 @@ class MessageController(QObject):
                 f"{left.turns} turns of the other version stay as they are.",
                 "Summarise them",
                 partial(self._summarise, left.entry),
+                is_of_chat=True,
             )
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:

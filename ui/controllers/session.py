@@ -179,6 +179,7 @@ class SessionController(QObject):
         if session is None:
             self._frame.middle.set_title("")
             self._show_empty()
+        self._frame.notifier.leave_chat()
         self.session_changed.emit(session)
         if session is not None:
             self.load(is_new=True)

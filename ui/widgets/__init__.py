@@ -21,6 +21,7 @@
     surfaces         Surfaces of the window: panes, headers, hairlines, notices and accessible
                      frames.
     texts            The direction and script of text, and plain text for the clipboard.
+    toast            A short message over the chat, with at most one action.
 
 This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `context.layers` for the
 names of layers, and `vault.edits.diff` for the lines of a diff. It must not import views or other
@@ -45,4 +46,5 @@ __all__ = [
     "menus",
     "surfaces",
     "texts",
+    "toast",
 ]

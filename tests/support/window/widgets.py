@@ -24,7 +24,7 @@ from ui.widgets.controls import ElidedLabel
 
 _LEAST_CONTRAST = 4.5
 _FREE = (QScrollBar, QSizeGrip, QSplitterHandle)
-_FLOATING = {"_Drawer", "_JumpButton", "_Popup", "_Toast", "Palette"}  # cover others on purpose
+_FLOATING = {"_Drawer", "_JumpButton", "_Popup", "Toast", "Palette"}  # cover others on purpose
 
 
 def visible_widgets(root: QWidget) -> Iterator[QWidget]:

@@ -244,7 +244,7 @@ def test_a_toast_covers_no_button_of_a_card_or_of_the_composer(
 
 
 def _is_toast(widget: object) -> bool:
-    return type(widget).__name__ == "_Toast"
+    return type(widget).__name__ == "Toast"
 
 
 def area_in(place: QWidget, widget: QWidget) -> QRect:

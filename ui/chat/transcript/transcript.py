@@ -192,14 +192,15 @@ class Transcript(QWidget):
                 return slot
         return None
 
-    def list_guarded_buttons(self) -> list[QPushButton]:
+    def list_guarded_buttons(self) -> list[QWidget]:
         """Return the buttons that toasts must not cover.
 
-        These are the buttons of all approval cards, and "Jump to latest".
+        These are those of all approval cards, those below the last answer, and "Jump to latest".
         """
         cards = self._list_cards()
         buttons = [button for card in cards for button in card.findChildren(QPushButton)]
-        return [*buttons, self.scroller.jump]
+        tools = [row.widget.tools for row in self.feed.rows if isinstance(row.widget, Answer)]
+        return [*buttons, *tools[-1:], self.scroller.jump]
 
     def _list_cards(self) -> list[ApprovalCard]:
         return [row.widget for row in self.feed.rows if isinstance(row.widget, ApprovalCard)]

@@ -111,7 +111,7 @@ class ApprovalController(QObject):
             word: the label of the action.
         """
         text = f"{place} waits for your decision"
-        self._frame.notifier.toast(text, word, partial(self._uncover, id))
+        self._frame.notifier.toast(text, word, partial(self._uncover, id), is_of_chat=True)
 
     def _uncover(self, id: str) -> None:
         self._frame.navigation.show_chat()
