@@ -45,6 +45,7 @@ __all__ = ["Rail", "RowButton", "Sidebar"]
 
 _HEAD, _BELOW = 36, 8
 _NO_FOLDER = "No folder is open. Choose one above."
+_OTHER_CHATS = "No chats without a folder. The button above shows the others."
 _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
@@ -76,6 +77,7 @@ class Sidebar(Pane):
         self.all_vaults.setCheckable(True)
         self.all_vaults.toggled.connect(self.all_vaults_toggled)
         self.all_vaults.hide()
+        self._is_vault_open = False
         self.chat_search = SearchField("Search chats", "search_chats")
         self.chat_search.hide()
         self.footer = IndexFooter()
@@ -100,6 +102,7 @@ class Sidebar(Pane):
         """Show the open vault's name. For the arguments, see `VaultSwitcher.show_vault`."""
         self.switcher.show_vault(name, path)
         self._no_notes.setText("")
+        self._is_vault_open = bool(name)
         if not name:
             self.show_notes(Folders(), _NO_FOLDER)
 
@@ -137,7 +140,9 @@ class Sidebar(Pane):
         """
         self.chats.set_chats(chats, current, running)
         self.chat_search.setVisible(bool(chats) or not self.all_vaults.isHidden())
-        self._show_chat_list("" if chats else _name_no_chats())
+        hides_all = not self._is_vault_open and not self.all_vaults.isHidden()
+        none = _OTHER_CHATS if hides_all else _name_no_chats()
+        self._show_chat_list("" if chats else none)
 
     def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search of all chats found.

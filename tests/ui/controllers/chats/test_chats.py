@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.paths import Paths
 from app.sessions.ask import AskRequest
+from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import TextDelta
 from tests.support.window.clicks import button_named, click_button, click_item, open_menu
@@ -253,6 +255,19 @@ def test_the_title_opens_the_menu_of_the_chat(window: WindowPage) -> None:
     ]
     click_item(menu, "Delete")
     assert window.sidebar.chats == [PEAS]
+
+
+def test_without_a_folder_the_chats_of_other_vaults_are_mentioned(
+    strata_home: Path, small_vault: Path, assistant: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    earlier = build(Paths.find())
+    earlier.open_vault(small_vault, remember=False)
+    list(earlier.ask(AskRequest(BARREL, mode="chat"), CancelToken()))
+    earlier.close()
+    window = open_window(assistant, runner, qtbot)
+    assert window.sidebar.empty_text.startswith("No chats without a folder.")
+    window.press("Show the chats of all vaults")
+    assert window.sidebar.chats == [BARREL]
 
 
 def test_chats_of_other_vaults_are_listed_on_demand_with_their_vault(
