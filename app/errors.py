@@ -212,8 +212,12 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
             hint="Make room on the disk and try again.",
         )
     reason = (error.strerror or str(error)).lower()
-    is_refused = error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}
-    hint = "Change its permissions" if is_refused else "Repair it or move it away"
+    hints = {
+        errno.EACCES: "Change its permissions",
+        errno.EPERM: "Change its permissions",
+        errno.EROFS: "Make its disk writable",
+    }
+    hint = hints.get(error.errno or 0, "Repair it or move it away")
     return StorageFailed(
         f"{path} cannot be read or written: {reason}.", hint=f"{hint}, and try again."
     )

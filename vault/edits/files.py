@@ -26,6 +26,7 @@ __all__ = [
     "replace_file",
 ]
 
+_CHECK: Final = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -65,8 +66,7 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
     with _convert_errors(path), _open_parent(root, path) as (folder, name):
         _check_content(folder, name, path, before)
         info = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if not os.access(name, os.W_OK, dir_fd=folder):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        os.close(os.open(name, _CHECK, dir_fd=folder))  # its error says why a file is read-only
         with _write_temporary(folder, temporary, after, stat.S_IMODE(info.st_mode)):
             _check_content(folder, name, path, before)
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -6,6 +6,7 @@ line that was cut off by a crash is skipped. `EditJournal.prune` removes runs ol
 and the oldest runs if the contents exceed 200 MB.
 """
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -267,9 +268,12 @@ class EditJournal:
             yield
         except OSError as error:
             reason = error.strerror or str(error)
+            advice = "Free some space or change the permissions."
+            if error.errno == errno.EROFS:
+                advice = "Make its disk writable."
             raise EditFailed(
                 f"The journal of edits in {self._folder} cannot be written ({reason}), "
-                "so no note was changed. Free some space or change the permissions."
+                f"so no note was changed. {advice}"
             ) from error
 
 

@@ -1,4 +1,5 @@
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,15 @@ def test_a_hook_that_failed_says_what_came_of_it_and_how_to_switch_it_off() -> N
     late = errors.describe(ContextHookError("marker", "turn_end"))
     assert late.hint is not None
     assert late.hint.startswith("The answer is kept. ")
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (errno.EROFS, "Make its disk writable, and try again."),
+        (errno.EACCES, "Change its permissions, and try again."),
+    ],
+)
+def test_the_hint_names_what_keeps_a_file_from_being_written(number: int, hint: str) -> None:
+    failed = errors.storage_failed(Path("/notes/a.md"), OSError(number, os.strerror(number)))
+    assert failed.hint == hint

@@ -265,6 +265,25 @@ def test_a_folder_that_may_only_be_read_is_said(
     assert list_files(root) == {"a.md": b"one\n"}
 
 
+@pytest.mark.parametrize("name", ["a.md", "journal.jsonl"])
+def test_a_disk_that_can_only_be_read_is_not_a_matter_of_permissions(
+    root: Path, editor: NoteEditor, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (root / "a.md").write_text("one\n")
+    plan, real = editor.plan_append("a.md", "two"), os.open
+
+    def open_file(path: str | Path, flags: int, *args: int, **named: int) -> int:
+        if Path(path).name == name and flags & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return real(path, flags, *args, **named)
+
+    monkeypatch.setattr(os, "open", open_file)
+    monkeypatch.setattr(os, "access", lambda *_args, **_named: False)
+    with pytest.raises(EditFailed, match=r"disk (can only be read|writable)") as failed:
+        editor.apply(plan, RUN)
+    assert "permission" not in str(failed.value)
+
+
 def test_an_edit_is_in_the_journal_before_the_note_changes(
     root: Path, editor: NoteEditor, journal: EditJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
