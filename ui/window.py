@@ -168,6 +168,7 @@ class MainWindow(WindowFrame):
             self._settings.setup_requested.connect(self.controllers.first_run.open_step)
             self._settings.file_requested.connect(partial(open_file, self.notifier))
             self._settings.finished.connect(self._on_settings_closed)
+            self.controllers.settings_file.changed.connect(self._settings.show_change)
         self._settings.set_preview(self.controllers.context.preview_call())
         self._settings.show()
         self._settings.raise_()
@@ -289,7 +290,7 @@ class MainWindow(WindowFrame):
         self.column.close_requested.connect(self.columns.toggle_right)
         sidebar, rail = self.sidebar, self.rail
         for column in (sidebar, rail):
-            column.new_chat_requested.connect(self._on_new_chat)
+            column.new_chat_requested.connect(lambda: self.open_session(None))
         for place in (sidebar, welcome):
             place.folder_requested.connect(self.choose_folder)
             place.samples_requested.connect(self.open_samples)
@@ -307,6 +308,7 @@ class MainWindow(WindowFrame):
         self.controllers.index.finished.connect(self._on_index_finished)
         changed = partial(self._on_setting_changed, "chat.model")
         self.controllers.first_run.model_set.connect(changed)
+        self.controllers.settings_file.changed.connect(self._on_setting_changed)
         self.controllers.session.turn_begun.connect(self._on_turn_begun)
 
     def _regions(self) -> list[QWidget]:
@@ -368,9 +370,6 @@ class MainWindow(WindowFrame):
     def _on_index_finished(self, report: "IndexReport") -> None:
         if report.seconds >= _LONG_S and report.is_complete:
             self.desktop.tell(f"The index is up to date: {plural(report.notes, 'note')}")
-
-    def _on_new_chat(self) -> None:
-        self.open_session(None)
 
     def _on_turn_begun(self, _turn: object) -> None:
         self.show_chat()

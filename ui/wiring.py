@@ -36,6 +36,7 @@ from ui.controllers.session import SessionController
 from ui.controllers.vault import InstructionsController, VaultController
 from ui.first_run.controller import FirstRunController
 from ui.frame import WindowFrame
+from ui.settings.writer import SettingsFileWatch
 from ui.state import load_drafts, save_drafts
 from ui.tasks import LatestWriter, TaskRunner
 
@@ -67,6 +68,7 @@ class Controllers:
     versions: VersionsController
     quick_ask: QuickAskController
     review: ReviewController
+    settings_file: SettingsFileWatch
 
 
 def make_controllers(
@@ -107,9 +109,8 @@ def make_controllers(
     vault.opened.connect(review.forget)
     vault.notes_changed.connect(review.note_changes)
     projects = ProjectController(*base, session, sessions)
-    vault.opened.connect(projects.refresh)
-    vault.opened.connect(frame.sidebar.chat_search.clear)
-    vault.opened.connect(sessions.show_known)
+    for act in (projects.refresh, frame.sidebar.chat_search.clear, sessions.show_known):
+        vault.opened.connect(act)
     palette = PaletteController(frame, session, sessions, projects, notes)
     reading.tag_clicked.connect(palette.open_tagged)
     approvals = ApprovalController(assistant, frame, session)
@@ -118,7 +119,8 @@ def make_controllers(
     first = FirstRunController(*base, session, composer, notes, index)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, saving, first, reading, compaction)
-    return Controllers(*made, *more, links, versions, quick_ask, review)
+    last = (links, versions, quick_ask, review, SettingsFileWatch(*base))
+    return Controllers(*made, *more, *last)
 
 
 def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:

@@ -14,7 +14,8 @@
     search         the list of pages, and the search over them
     instructions   the user's instructions and memories for models
     project        the dialog with the settings of one project
-    writer         writes settings in the background, in order, and reports errors to their rows
+    writer         writes settings in the background, in order, reports errors to their rows, and
+                   takes up changes that another program made in the file
 
 This package may import `ui.widgets`, `ui.panels.context.bar`, `ui.tasks` and `app`. It must not
 import `ui.window` or `ui.controllers`. If a value is rejected, the setting keeps its old value, and

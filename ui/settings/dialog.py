@@ -135,6 +135,11 @@ class SettingsDialog(QDialog):
         self.stack.create_page(schema()[key].section)
         return self._rows[key]
 
+    def show_change(self, key: str) -> None:
+        """Show the new value of a setting that has been changed outside of the dialog."""
+        if key in self._rows:
+            self._rows[key].refresh()
+
     def set_preview(self, preview: Preview) -> None:
         """Set the function that previews the next request with changed settings."""
         self._preview = preview
