@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -17,13 +18,14 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.completion_list import Choice
 from ui.widgets.formatting import plural
 from vault.index import NoteState
-from vault.notes.links import LinkResolver
+from vault.notes.links import LinkResolver, fold_link_name
 
 __all__ = ["NoteListing", "NotesController", "build_offers", "suggest_questions"]
 
 _LATER_MS = 1_000
 _MOST_QUESTIONS = 3
 _QUESTIONS = "Questions worth asking.md"
+_OTHER_FILE = re.compile(r"\.(?!md$)[a-z0-9]{1,5}$", re.IGNORECASE)
 _ITEM = re.compile(
     r"^\s*(?:[-*+]|\d+[.)]|\|)\s+(?P<text>\S[^|\n]{8,110}\?)\s*(?:\||$)", re.MULTILINE
 )
@@ -55,6 +57,25 @@ class NoteListing:
     indexed_at: str | None = None
     links: LinkResolver = field(default_factory=lambda: LinkResolver(()))
     tags: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def is_missing(self, link: str, source: str) -> bool:
+        """Return whether a link leads to a note that does not exist.
+
+        Links to images and other files count as found, since the listing may not contain them.
+
+        Args:
+            link: the target as written in the note.
+            source: the path of the note that contains the link.
+        """
+        name = link.partition("#")[0]
+        if not self.folders.notes or _OTHER_FILE.search(name):
+            return False
+        is_known = fold_link_name(name) in self._names
+        return not is_known and self.links.resolve(name, source) is None
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(fold_link_name(note.path) for note in self.folders.notes)
 
     def find_tagged(self, tag: str) -> list[Choice]:
         """Return the notes with a tag or one of its subtags, for the palette."""

@@ -1,7 +1,7 @@
 """Page object for the note that is shown beside the chat or in place of it."""
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
@@ -87,6 +87,13 @@ class NotePage:
         self.view.page.ensureVisible(*view.mapTo(self.view.page.widget(), spot).toTuple())
         QTest.mouseClick(view.viewport(), LEFT, NONE, spot)
         QApplication.processEvents()
+
+    def find_link_look(self, words: str) -> tuple[QColor, bool]:
+        """Return the colour of a link in the rendered note, and whether its line is dashed."""
+        view, _ = self.find_words(words)
+        look = view.document().find(words).charFormat()
+        dashed = look.underlineStyle() == QTextCharFormat.UnderlineStyle.DashUnderline
+        return look.foreground().color(), dashed
 
     def press_mouse_back(self) -> None:
         """Press the mouse's back button over the text."""

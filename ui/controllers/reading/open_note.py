@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -72,6 +73,7 @@ class ReadingController(QObject):
         self._rereads.answered.connect(self._on_reread)
         ImageController(assistant, runner, frame.note)
         self._menu = NoteMenuController(assistant, frame)
+        notes.listed.connect(self._mark_missing_links)
         self._panel.closed.connect(self.close)
         self._panel.step_requested.connect(self.step)
         self._panel.related_requested.connect(frame.docking.show_related)
@@ -330,8 +332,15 @@ class ReadingController(QObject):
         else:
             self._visits.go(step)
 
+    def _mark_missing_links(self) -> None:
+        shown = self._shown
+        if isinstance(shown, Note):
+            listing = self._notes.listing
+            self._panel.page.mark_missing(partial(listing.is_missing, source=shown.path))
+
     def _show(self, note: Note, visit: NoteVisit) -> None:
         self._shown = note
+        self._mark_missing_links()
         self._panel.show_note(note, visit.first, visit.last)
         if visit.top:
             self._panel.show_line(visit.top)

@@ -1,12 +1,13 @@
 """`NoteView`, a Markdown view of one part of a note, which can highlight source lines."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath
+from PySide6.QtGui import QPainter, QPainterPath, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from ui.markdown.blocks import Missing
+from ui.markdown.inline import NOTE
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.images import Picture
 from ui.markdown.page.lines import find_line_at, find_line_band
@@ -17,6 +18,7 @@ from ui.theme import Theme
 __all__ = ["NoteView"]
 
 _SPARE = 2
+_LINK = "link:"
 
 
 class NoteView(MarkdownView):
@@ -37,6 +39,7 @@ class NoteView(MarkdownView):
         self, part: NotePart, width: int, images: Mapping[str, Picture], parent: QWidget
     ) -> None:
         self._images, self._text_width = images, width - 2 * OUTDENT
+        self._is_missing: Callable[[str], bool] = lambda _target: False
         super().__init__(parent)
         self.part = part
         self._lit: tuple[int, int] | None = None
@@ -60,6 +63,42 @@ class NoteView(MarkdownView):
     def show_images(self) -> None:
         """Draw this part of the note again, because images have been loaded."""
         self._rewrite()
+
+    def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
+        """Show links to notes that do not exist in a quiet colour, with a dashed line.
+
+        Args:
+            is_missing: returns whether the target of a link, as written, does not exist.
+        """
+        self._is_missing = is_missing
+        self._color_links()
+
+    def _rewrite(self) -> None:
+        super()._rewrite()
+        self._color_links()
+
+    def _color_links(self) -> None:
+        """Color each link to a note by whether the note exists."""
+        cursor, keep = QTextCursor(self.document()), QTextCursor.MoveMode.KeepAnchor
+        for start, end, target in list(self._list_note_links()):
+            cursor.setPosition(start)
+            cursor.setPosition(end, keep)
+            cursor.mergeCharFormat(_make_look(is_missing=self._is_missing(target)))
+
+    def _list_note_links(self) -> Iterator[tuple[int, int, str]]:
+        """Yield the start and end position and the target of each link to a note."""
+        targets, block = self._targets(), self.document().begin()
+        while block.isValid():
+            pieces = block.begin()
+            while not pieces.atEnd():
+                piece = pieces.fragment()
+                href = piece.charFormat().anchorHref()
+                target = targets[int(href.removeprefix(_LINK))] if href.startswith(_LINK) else ""
+                if target.startswith(NOTE):
+                    end = piece.position() + piece.length()
+                    yield piece.position(), end, target.removeprefix(NOTE)
+                pieces += 1
+            block = block.next()
 
     def light(self, first: int, last: int) -> None:
         """Highlight the note's lines from `first` to `last`. If `first` is 0, highlight nothing."""
@@ -126,3 +165,10 @@ class NoteView(MarkdownView):
                 own.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
                 shape = shape.subtracted(own)
         painter.fillPath(shape, theme.color("diff.mark_bg"))
+
+
+def _make_look(*, is_missing: bool) -> QTextCharFormat:
+    made, lines = QTextCharFormat(), QTextCharFormat.UnderlineStyle
+    made.setForeground(Theme.current().color("text.tertiary" if is_missing else "text.link"))
+    made.setUnderlineStyle(lines.DashUnderline if is_missing else lines.SingleUnderline)
+    return made

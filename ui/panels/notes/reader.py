@@ -6,6 +6,7 @@ not move.
 """
 
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import accumulate
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -62,6 +63,7 @@ class NoteReader(QScrollArea):
         self.setAccessibleName("Note")
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.verticalScrollBar().rangeChanged.connect(self._restore)
+        self._is_missing: Callable[[str], bool] = lambda _target: False
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._fill)
         Theme.current().changed.connect(self._on_theme_changed)
@@ -83,6 +85,12 @@ class NoteReader(QScrollArea):
         self._anchor = (first, self.viewport().height() // _TARGET_SHARE) if first else (0, 0)
         self._lay_out()
         self._fill()
+
+    def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
+        """Set the function that returns whether a link leads to a note that does not exist."""
+        self._is_missing = is_missing
+        for view in self._views.values():
+            view.mark_missing(is_missing)
 
     def show_image(self, source: str, image: Picture) -> None:
         """Replace the placeholder of an image with the image.
@@ -295,6 +303,7 @@ class NoteReader(QScrollArea):
         self._is_placing = True
         view = NoteView(self._parts[index], width, self._images, self._page)
         view.light(*self._lit)
+        view.mark_missing(self._is_missing)
         view.link_clicked.connect(self.link_clicked)
         view.selectionChanged.connect(self.selection_changed)
         view.move(left, self._tops[index])

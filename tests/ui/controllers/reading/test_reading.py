@@ -101,6 +101,21 @@ def open_note(window: WindowPage, name: str) -> None:
     settle()
 
 
+def test_a_link_to_a_missing_note_looks_different_until_the_note_exists(
+    window: WindowPage, note: NotePage, qtbot: QtBot
+) -> None:
+    color = Theme.current().color
+    window.view.show_note("Rain.md")
+    for known in ("Pump", "the beds"):
+        assert note.find_link_look(known) == (color("text.link"), False)
+    assert note.find_link_look("Frost") == (color("text.tertiary"), True)
+    Theme.current().apply("dark")
+    assert note.find_link_look("Frost") == (color("text.tertiary"), True)
+    assert window.assistant.vault is not None
+    (window.assistant.vault / "Frost.md").write_text("# Frost\n", "utf-8")
+    qtbot.waitUntil(lambda: note.find_link_look("Frost") == (color("text.link"), False))
+
+
 def test_a_note_is_shown_rendered_and_keys_go_to_it(window: WindowPage, note: NotePage) -> None:
     open_note(window, "Rain.md")
     assert note.is_open
