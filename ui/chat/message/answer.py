@@ -7,6 +7,7 @@ that draws it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QGuiApplication
@@ -33,6 +34,9 @@ from ui.widgets.surfaces import AccessibleFrame
 __all__ = ["Answer"]
 
 _NUMBER = re.compile(r"\d+")
+
+
+KEPT: Final = "What had arrived is kept."
 
 
 class Answer(AccessibleFrame):
@@ -209,10 +213,12 @@ class Answer(AccessibleFrame):
         Args:
             item: the answer.
             with_error: whether the line includes the error of a failed answer. False if another
-                widget shows the error.
+                widget shows the error, with a button to try again.
         """
         is_broken, has_failed = item.status == "interrupted", item.status == "error"
-        sentence = "" if has_failed and not with_error else use_labels(item.ending)
+        sentence = use_labels(item.ending)
+        if has_failed and not with_error:
+            sentence, has_failed = KEPT if item.can_continue else "", False
         if is_broken and not item.reason:
             sentence = describe_ending("", bool(self._text.strip() or self.steps.steps))
         self.ending = sentence

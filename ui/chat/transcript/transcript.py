@@ -9,7 +9,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 
 from app.config.models import ModelChoice
-from app.sessions.transcript import AnswerItem, TranscriptItem, UserItem
+from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ApprovalRequested
 from ui.chat.composer.attachment import Attachment
@@ -23,7 +23,13 @@ from ui.chat.transcript.feed import Feed, Slot
 from ui.chat.transcript.live import LiveTurn
 from ui.chat.transcript.navigation import KeyboardNavigation
 from ui.chat.transcript.scroller import Scroller
-from ui.chat.transcript.widgets import MessageMaker, add_loose, build_key, is_failure
+from ui.chat.transcript.widgets import (
+    MessageMaker,
+    add_loose,
+    build_key,
+    hide_told_errors,
+    take_failure,
+)
 from ui.theme import Theme
 
 __all__ = ["Transcript"]
@@ -116,13 +122,14 @@ class Transcript(QWidget):
         known = {slot.key: slot for slot in self.feed.slots() if slot.key}
         slots = []
         for item in chat.items:
-            slot = known.get(build_key(item)) or self._find_failure(item)
+            slot = known.get(build_key(item)) or take_failure(item, self.feed.slots())
             if slot is None:
                 slot = self.maker.slot(item)
             elif not self.maker.renew(slot, item):
                 self.feed.make_again(slot)
             slots.append(slot)
         self.feed.arrange(add_loose(slots, self.feed.slots()))
+        hide_told_errors(self.feed.slots())
         self._place_held()
 
     def hold_versions(self, entry: str) -> None:
@@ -358,18 +365,6 @@ class Transcript(QWidget):
         self.scroller.hold(row, above)
         if is_focused and isinstance(row.widget, UserMessage | Answer):
             row.widget.tools.siblings.take_focus()
-
-    def _find_failure(self, item: TranscriptItem) -> Slot | None:
-        """Return the message slot that already shows the error of a failed answer, or None.
-
-        The error was shown before the answer was stored, so its slot has no key yet. This method
-        sets the key and the item of the slot.
-        """
-        loose = [slot for slot in self.feed.slots() if slot.kind == "failure" and not slot.key]
-        if not loose or not is_failure(item):
-            return None
-        loose[-1].key, loose[-1].item = build_key(item), item
-        return loose[-1]
 
     def _aside(self, title: str, text: str) -> NoteBlock:
         made = NoteBlock(title, text, is_local=True)

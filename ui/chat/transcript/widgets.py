@@ -1,6 +1,7 @@
 """Build the widgets of messages from transcript items, and forward their signals."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -29,7 +30,14 @@ from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import MessageRow, Slot
 from ui.widgets.controls import one_line
 
-__all__ = ["MessageMaker", "add_loose", "build_key", "is_failure", "list_attachments"]
+__all__ = [
+    "MessageMaker",
+    "add_loose",
+    "build_key",
+    "hide_told_errors",
+    "list_attachments",
+    "take_failure",
+]
 
 _ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8, "approval": 8, "edits": 8}
 _LOOSE = frozenset({"failure", "aside", "approval", "edits"})
@@ -111,7 +119,7 @@ class MessageMaker(QObject):
             case AnswerItem(), Answer() if widget.text == item.shown_text:
                 self._rest(widget, item)
                 self._place(widget, item)
-                widget.show_end(item)
+                widget.show_end(item, with_error=True)
                 if widget.cost != item.cost:  # which is known once the answer is in the log
                     widget.cost = item.cost
                     self._tell_about(widget)
@@ -197,7 +205,7 @@ class MessageMaker(QObject):
         return made
 
     def _build_answer(self, item: AnswerItem) -> QWidget:
-        if is_failure(item):
+        if _is_failure(item):
             reason = one_line(item.reason).rstrip(".")
             message = f"No answer arrived: {reason}." if reason else "No answer arrived."
             return self.retry(message, item.entry, item.error_code)
@@ -286,7 +294,28 @@ def add_loose(slots: Sequence[Slot], shown: Sequence[Slot]) -> list[Slot]:
     return found
 
 
-def is_failure(item: TranscriptItem) -> bool:
+def take_failure(item: TranscriptItem, slots: Sequence[Slot]) -> Slot | None:
+    """Return the message slot that already shows the error of a failed answer, or None.
+
+    The error was shown before the answer was stored, so its slot has no key yet. This function sets
+    the key and the item of the slot.
+    """
+    loose = [slot for slot in slots if slot.kind == "failure" and not slot.key]
+    if not loose or not _is_failure(item):
+        return None
+    loose[-1].key, loose[-1].item = build_key(item), item
+    return loose[-1]
+
+
+def hide_told_errors(slots: Sequence[Slot]) -> None:
+    """Hide the error of a failed answer where a widget below the answer already shows it."""
+    for slot, below in pairwise(slots):
+        is_told = below.kind == "failure" and not below.key
+        if is_told and isinstance(slot.item, AnswerItem) and isinstance(slot.widget, Answer):
+            slot.widget.show_end(slot.item)
+
+
+def _is_failure(item: TranscriptItem) -> bool:
     """Return whether an item is a failed answer without text or steps."""
     if not isinstance(item, AnswerItem) or item.status != "error":
         return False

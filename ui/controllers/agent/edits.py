@@ -45,6 +45,8 @@ class EditsController(QObject):
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         edits = None if turn.result is None else turn.result.edits
+        if turn.result is None and self._session.is_open(turn):
+            self._find_last()  # the notes may have been changed before the turn failed
         if edits is None:
             return
         if self._session.is_open(turn):
@@ -57,8 +59,12 @@ class EditsController(QObject):
             )
 
     def _on_loaded(self, _transcript: object, is_new: bool) -> None:
+        if is_new and not self._session.is_running:
+            self._find_last()
+
+    def _find_last(self) -> None:
         session = self._session.session
-        if is_new and session is not None and not self._session.is_running:
+        if session is not None:
             find = self._assistant.edits.describe_last_run
             self._finds.ask(lambda: (session, find(session)), now=True)
 

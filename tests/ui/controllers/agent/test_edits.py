@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
-from tests.support.models.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 
 TOMATOES, KOMPOST = "garden/Tomatoes.md", "garden/Kompost.md"
@@ -174,3 +174,34 @@ def test_a_chat_that_is_opened_again_meanwhile_lists_all_changes_at_the_end(
 
 def wait_for_card(window: WindowPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()))
+
+
+def test_changes_before_a_failure_can_be_undone_and_the_failure_is_told_once(
+    window, server, notes, qtbot
+) -> None:
+    before = read_all(notes)
+    server.script(
+        calling(("create_note", {"path": "Garden summary.md", "text": SUMMARY})),
+        Failure.saying(400, "no more of this"),
+    )
+    window.composer.send("Summarise the folder garden into a new note.")
+    assert approve_all(window, qtbot) == ["Create a note?"]
+    qtbot.waitUntil(lambda: bool(window.chat.edits()))
+    (failure,), (card,) = window.chat.failures(), window.chat.edits()
+    assert "no more of this" in failure.title.text()
+    kept = ["What had arrived is kept."]
+    qtbot.waitUntil(lambda: [answer.ending for answer in window.chat.answers()] == kept)
+    assert card.text == "Garden summary.md created"
+    undo(window, qtbot, "Undo")
+    assert read_all(notes) == before
+    server.script(Answer("Well."))
+    window.composer.send("And now?")
+    qtbot.waitUntil(lambda: not window.chat.is_running)
+    session = window.chat.session
+    window.chat.new()
+    window.chat.reopen(session)
+    qtbot.waitUntil(lambda: len(window.chat.answers()) == 2)
+    assert "no more of this" in window.chat.answers()[0].ending
+    window.composer.send("And then?")
+    qtbot.waitUntil(lambda: len(window.chat.answers()) == 3 and not window.chat.is_running)
+    assert "no more of this" in window.chat.answers()[0].ending
