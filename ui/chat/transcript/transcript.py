@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 
@@ -34,6 +34,7 @@ from ui.theme import Theme
 
 __all__ = ["Transcript"]
 
+_TWO_TOASTS = 120
 _UNANSWERED = "This message has no answer yet."
 
 
@@ -202,12 +203,16 @@ class Transcript(QWidget):
     def list_guarded_buttons(self) -> list[QWidget]:
         """Return the buttons that toasts must not cover.
 
-        These are those of all approval cards, those below the last answer, and "Jump to latest".
+        These are those of all approval cards, those below the last answer, and "Jump to latest". A
+        card with room for two toasts above it is not covered at all.
         """
-        cards = self._list_cards()
-        buttons = [button for card in cards for button in card.findChildren(QPushButton)]
-        tools = [row.widget.tools for row in self.feed.rows if isinstance(row.widget, Answer)]
-        return [*buttons, *tools[-1:], self.scroller.jump]
+        cards, room = self._list_cards(), Theme.current().px(_TWO_TOASTS)
+        free = [card for card in cards if card.mapTo(self, QPoint()).y() > room]
+        tight = [card for card in cards if card not in free]
+        buttons = [button for card in tight for button in card.findChildren(QPushButton)]
+        last = self._last_answer()
+        tools = [last.tools] if last is not None and last.tools.isVisible() else []
+        return [*free, *buttons, *tools, self.scroller.jump]
 
     def _list_cards(self) -> list[ApprovalCard]:
         return [row.widget for row in self.feed.rows if isinstance(row.widget, ApprovalCard)]

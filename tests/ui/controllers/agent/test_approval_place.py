@@ -15,7 +15,9 @@ from app.assistant import Assistant
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.waiting import settle
+from tests.support.window.widgets import rect_in
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.widgets.toast import Toast
 
 LONG = "\n\n".join(f"Paragraph {n} of a long answer about rain." for n in range(60))
 CALLS = (("c1", "remember", json.dumps({"text": "Answer in German."})),)
@@ -121,3 +123,18 @@ def test_a_card_at_the_end_is_shown_and_has_the_cursor(
     settle()
     scroll = window.chat.view.scroller.bar
     assert scroll.value() == scroll.maximum()
+
+
+def test_toasts_leave_free_what_a_card_asks_about(
+    window: WindowPage, gate: threading.Event, qtbot: QtBot
+) -> None:
+    gate.set()
+    wait_for_card(window, qtbot)
+    for text in ("The service counted 100 tokens.", "Three notes have changed."):
+        window.view.notifier.toast(text)
+    settle()
+    (card,) = window.chat.approvals()
+    toasts = window.view.findChildren(Toast)
+    assert len(toasts) == 2
+    for toast in toasts:
+        assert not rect_in(window.view, toast).intersects(rect_in(window.view, card))
