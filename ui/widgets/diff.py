@@ -65,7 +65,7 @@ class DiffView(QFrame):
 
     def __init__(self, diff: str, name: str = "The change", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        lines = list(_select_lines(list_diff_lines(diff)))
+        lines = list(_select_lines(list_diff_lines(diff))) or [_describe_no_change(diff)]
         self._left_out = max(0, len(lines) - _MOST_LINES)
         self.text = _DiffText(lines[:_MOST_LINES], name)
         self.more = button("", "link", self._on_more)
@@ -327,6 +327,11 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
             yield _Shown(line.kind, _cut(parts))
         elif head := _describe_head(line.text, notes > 1):
             yield _Shown("head", [(head, False)])
+
+
+def _describe_no_change(diff: str) -> _Shown:
+    said = "The text stays as it is." if diff.startswith("rename ") else "The note is empty."
+    return _Shown("head", [(said, False)])
 
 
 def _describe_head(text: str, has_several: bool) -> str:

@@ -205,3 +205,22 @@ def test_changes_before_a_failure_can_be_undone_and_the_failure_is_told_once(
     window.composer.send("And then?")
     qtbot.waitUntil(lambda: len(window.chat.answers()) == 3 and not window.chat.is_running)
     assert "no more of this" in window.chat.answers()[0].ending
+
+
+def test_a_move_that_changes_no_text_says_so(window, server, notes, qtbot) -> None:
+    server.script(
+        calling(
+            ("create_note", {"path": "Empty.md", "text": ""}),
+            ("move_note", {"path": "Empty.md", "to": "garden/Empty.md"}),
+        ),
+        Answer("Moved."),
+    )
+    window.composer.send("Make an empty note in the folder garden.")
+    shown: list[list[str]] = []
+    for _ in range(2):
+        qtbot.waitUntil(lambda: any(card.is_armed for card in window.chat.approvals()))
+        (card,) = window.chat.approvals()
+        shown.append([line.strip() for line in window.chat.read_diff(card)])
+        QTest.mouseClick(card.approve, Qt.MouseButton.LeftButton)
+    assert shown == [["The note is empty."], ["The text stays as it is."]]
+    qtbot.waitUntil(lambda: not window.chat.is_running)
