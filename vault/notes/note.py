@@ -138,7 +138,7 @@ def read_bytes(root: Path, path: str, kind: FileKind | None = None) -> bytes:
                 raise NoteUnreadable(printable(path), kind.explain_size(info.st_size))
             return file.read(kind.max_bytes + 1)
     except FileNotFoundError as error:
-        raise NoteUnreadable(printable(path), "it is not there any more") from error
+        raise NoteUnreadable(printable(path), "it does not exist") from error
     except OSError as error:
         reason = f"it cannot be read ({(error.strerror or str(error)).lower()})"
         raise NoteUnreadable(printable(path), reason) from error

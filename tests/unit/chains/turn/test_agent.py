@@ -46,7 +46,7 @@ class Notes(ListSearch):
         if self.meeting is not None:
             self.meeting.wait(60)
         if path not in TEXTS:
-            raise NoteUnreadable(path, "it is not there any more")
+            raise NoteUnreadable(path, "it does not exist")
         return parse_note(path, TEXTS[path].encode())[0]
 
     def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
@@ -171,7 +171,7 @@ def test_what_is_kept_from_models_is_not_listed(run, server):
         ("search_notes", {"query": "x", "k": 99}, "has to be from 1 to 20"),
         ("read_note", {"path": "Garden.md", "start": 0}, "start has to be at least 1."),
         ("search_notes", {"query": " "}, "nothing to search for"),
-        ("read_note", {"path": "Gone.md"}, "it is not there any more"),
+        ("read_note", {"path": "Gone.md"}, "it does not exist"),
         ("read_note", {"path": "Garden.md", "start": 9}, "3 lines; it has no line 9."),
         ("read_note", {"path": "Garden.md", "start": 9, "end": 12}, "it has no lines 9 to 12."),
         ("list_folder", {"path": "Nowhere"}, "no notes in a folder Nowhere"),

@@ -107,7 +107,7 @@ def test_reading_never_blocks_on_a_fifo(tmp_path: Path, write: Write) -> None:
 
 def test_a_note_that_went_away_says_so(tmp_path: Path, write: Write) -> None:
     write("good.md", "x")
-    with pytest.raises(NoteUnreadable, match="not there any more"):
+    with pytest.raises(NoteUnreadable, match="it does not exist"):
         read_note(tmp_path / "notes", "gone.md")
 
 
