@@ -154,7 +154,10 @@ def _folder(row: SettingRow) -> Control:
 
     field.editingFinished.connect(lambda: row.open_folder(field.text().strip()))
     across.addWidget(field)
-    across.addWidget(button("Choose…", "", on_choose))
+    choose = button("Choose…", "", on_choose)
+    choose.setAccessibleName("Choose the folder of notes")
+    choose.setToolTip("Choose the folder of notes")
+    across.addWidget(choose)
     return Control(both, lambda value: _show_text(field, value))
 
 

@@ -326,6 +326,8 @@ def make_searchable(field: QLineEdit) -> None:
     field.setClearButtonEnabled(True)
     for clear in field.findChildren(QToolButton):
         clear.setIcon(icon("x"))
+        clear.setAccessibleName("Clear the field")
+        clear.setToolTip("Clear the field")
     field.addAction(icon("magnifying-glass"), QLineEdit.ActionPosition.LeadingPosition)
 
 

@@ -11,7 +11,13 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.config.schema import schema
 from app.config.settings import SECTIONS
-from tests.support.window.clicks import click_button, click_row, press_keys, visible_rows
+from tests.support.window.clicks import (
+    button_named,
+    click_button,
+    click_row,
+    press_keys,
+    visible_rows,
+)
 from tests.support.window.settings_dialog import open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
@@ -145,3 +151,17 @@ def test_a_folder_is_made_and_opened(
     assert assistant.paths.hooks.is_dir()
     click_button(dialog, "Open the folder of hooks")
     assert "No program here shows folders." in shown(dialog)
+
+
+def test_the_search_is_cleared_by_a_click(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    qtbot.keyClicks(dialog.search, "rerank")
+    clear = button_named(dialog, "Clear the field")
+    qtbot.waitUntil(clear.isVisible)
+    assert clear.toolTip() == "Clear the field"
+    click_button(dialog, "Clear the field")
+    assert pages(dialog) == list(SECTIONS)
+
+
+def test_the_button_for_the_folder_names_what_is_chosen(dialog: SettingsDialog) -> None:
+    dialog.show_page("Vault and index")
+    assert button_named(dialog, "Choose the folder of notes").isVisible()
