@@ -130,6 +130,7 @@ class VersionsDialog(QDialog):
         self.setModal(True)
         self.left, self.right = VersionColumn("This answer"), VersionColumn("Other answer")
         self._name = ElidedLabel("")
+        self._is_just_open = False
         self.menu = MenuButton("Other answer", "", "ui_strong")
         self.menu.chosen.connect(self.chosen)
         self._lay_out()
@@ -145,6 +146,7 @@ class VersionsDialog(QDialog):
         self.right.clear(_NONE_YET)
         self.menu.set_value("")
         self.show()
+        self._is_just_open = True
         self.menu.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_choices(
@@ -160,6 +162,9 @@ class VersionsDialog(QDialog):
         rows += [(value, f"Answer with {word}", about) for value, (word, about) in models.items()]
         self.menu.set_choices(rows)
         self.menu.setEnabled(bool(rows))
+        if rows and self._is_just_open:  # a menu without choices cannot have the focus
+            self._is_just_open = False
+            self.menu.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self.menu.value:
             self.menu.setText("Choose a model" if rows else "Loading…")
 

@@ -199,6 +199,20 @@ def test_an_answer_is_kept_while_the_other_one_still_arrives(
     qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")])
 
 
+def test_the_menu_has_the_focus_when_its_choices_arrive(
+    assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "openai/small")
+    window = open_window(assistant, None, qtbot, mode="chat")
+    server.script(Answer("Two barrels."))
+    window.composer.send("How many barrels?")
+    qtbot.waitUntil(lambda: bool(window.view.transcript.last_answer_entry))
+    dialog = open_dialog(window, qtbot)
+    qtbot.waitUntil(dialog.isActiveWindow)
+    qtbot.waitUntil(lambda: dialog.menu.isEnabled() and dialog.menu.hasFocus())
+
+
 def test_nothing_is_said_when_the_other_answer_ends_in_a_chat_that_is_not_open(
     window: WindowPage, server: ModelServer
 ) -> None:
