@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
@@ -13,6 +13,7 @@ __all__ = ["FlowRow"]
 
 _GAP = 6
 _LINE = 24
+_MOST = 16_777_215  # Qt's limit for a size
 
 
 class FlowRow(Scaled, QScrollArea):
@@ -43,7 +44,7 @@ class FlowRow(Scaled, QScrollArea):
         self._fit()
 
     def set_line_height(self, height: int) -> None:
-        """Set the height of each line, in pixels at the normal font scale."""
+        """Set the greatest height of a line, in pixels at the normal font scale."""
         self._line_height = height
 
     def show_widgets(self, widgets: Sequence[QWidget]) -> None:
@@ -79,20 +80,38 @@ class FlowRow(Scaled, QScrollArea):
         return False
 
     def _fit(self) -> None:
-        width, line = self.viewport().width(), Theme.current().px(self._line_height)
-        spot, lines = QPoint(0, 0), 1
-        for widget in self._shown:
-            size = widget.sizeHint().boundedTo(widget.maximumSize())
-            taken = min(size.width(), width)
-            if spot.x() and spot.x() + taken > width:
-                spot = QPoint(0, spot.y() + line + _GAP)
-                lines += 1
-            high = line if self._line_height == _LINE else min(line, size.height())
-            widget.setGeometry(QRect(spot.x(), spot.y() + (line - high) // 2, taken, high))
-            spot.setX(spot.x() + taken + _GAP)
-        height = lines * (line + _GAP) - _GAP
-        self._inner.resize(width, height)
-        most = self._most_lines * (line + _GAP) - _GAP
-        wanted = min(height, most)
+        """Place the widgets. A line is taller than usual only if one of its widgets is."""
+        width, px = self.viewport().width(), Theme.current().px
+        top, ends = 0, [0]
+        for line in self._list_lines(width):
+            heights = [min(px(self._line_height), size.height()) for _, size in line]
+            height = max([px(_LINE), *heights])
+            self._place(line, QRect(0, top, width, height))
+            top += height + _GAP
+            ends.append(top - _GAP)
+        self._inner.resize(width, ends[-1])
+        wanted = ends[min(self._most_lines, len(ends) - 1)] or px(_LINE)
         if self.minimumHeight() != wanted or self.maximumHeight() != wanted:
             self.setFixedHeight(wanted)
+
+    def _list_lines(self, width: int) -> list[list[tuple[QWidget, QSize]]]:
+        """Split the widgets into lines of at most the given width, with the size of each."""
+        lines: list[list[tuple[QWidget, QSize]]] = []
+        used = width
+        for widget in self._shown:
+            size = widget.sizeHint().boundedTo(widget.maximumSize()).boundedTo(QSize(width, _MOST))
+            if not lines or used + size.width() > width:
+                lines.append([])
+                used = 0
+            lines[-1].append((widget, size))
+            used += size.width() + _GAP
+        return lines
+
+    def _place(self, line: Sequence[tuple[QWidget, QSize]], area: QRect) -> None:
+        """Place the widgets of a line side by side, each in the middle of the line's height."""
+        left, usual = area.left(), Theme.current().px(_LINE)
+        for widget, size in line:
+            height = usual if area.height() == usual else min(area.height(), size.height())
+            top = area.top() + (area.height() - height) // 2
+            widget.setGeometry(QRect(left, top, size.width(), height))
+            left += size.width() + _GAP

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.vaults.image_files import HEIC, decode, draw
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Drops
 
@@ -241,3 +242,22 @@ def test_a_heic_photo_is_refused_with_a_way_out(
     assert state.problem == (
         "photo.heic is a HEIC photo, which models do not take. It is not attached."
     )
+
+
+def test_a_line_of_chips_without_an_image_is_not_as_tall_as_one_with_an_image(
+    window: WindowPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    names = [f"A note with a rather long name {number}.md" for number in range(6)]
+    for name in names:
+        (tmp_path / name).write_text("Beans.\n")
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(draw(80, 80, corner="red"))
+    paste(window, file_data(picture, *(tmp_path / name for name in names)))
+    chips = window.composer.view.chips
+    qtbot.waitUntil(lambda: len({chip.height() for chip in chips.chips()}) == 2)
+    settle()
+    areas = [chip.geometry() for chip in chips.chips()]
+    tall, plain = (f(area.height() for area in areas) for f in (max, min))
+    first, second, *_ = sorted({area.center().y() for area in areas})
+    assert areas[0].height() == tall
+    assert second - first == (tall + plain) // 2 + 6
