@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Final
 
 from app.errors import NotFound
@@ -24,6 +25,7 @@ from chains.turn.regenerate import find_last_question
 from context.fit.guard import PreparedRequest
 from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
+from vault.access import read_allowed
 from vault.errors import VaultError
 
 __all__ = ["NOT_ASKED", "NO_ENTRY_NEXT", "RequestHistory", "describe_request", "why_sent"]
@@ -153,8 +155,12 @@ class RequestHistory:
 
 
 def _read_current(library: Library, path: str) -> CurrentText | None:
+    file = Path(path)
     try:
-        note = library.read_allowed(path)
+        if file.is_absolute():  # a note of a project outside of the vault, or an attached file
+            note = read_allowed(file.parent, file.name)
+        else:
+            note = library.read_allowed(path)
     except VaultError:
         return None
     return CurrentText(note.text, note.version)

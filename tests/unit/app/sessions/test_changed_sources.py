@@ -65,6 +65,27 @@ def test_a_cited_note_that_is_gone_or_private_is_named(
     )
 
 
+def test_a_note_of_a_project_outside_the_vault_is_compared_too(
+    reading: Assistant, server: ModelServer, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    note = project / "Well.md"
+    note.write_text("# Well\n\nThe well is nine metres deep.\n", "utf-8")
+    reading.settings.set("project.includeText", "never")
+    server.script(Answer("It is nine metres deep [1]."))
+    asked = ask(reading, "How deep is the well?", mode="project", project=str(project))
+    session = result_of(asked).session
+    assert session is not None
+    assert last_answer(reading, session).citations
+    assert last_answer(reading, session).changed == ()
+    note.write_text("# Well\n\nThe well is ten metres deep.\n", "utf-8")
+    (changed,) = last_answer(reading, session).changed
+    assert "+The well is ten metres deep." in changed.diff
+    note.unlink()
+    assert "is gone" in last_answer(reading, session).changed[0].sentence
+
+
 def test_a_chat_of_other_notes_is_compared_with_nothing(
     reading: Assistant, session: str, tmp_path: Path
 ) -> None:
