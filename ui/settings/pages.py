@@ -16,7 +16,7 @@ from app.config.settings import SECTIONS
 from ui.settings.search import SettingsSearch
 from ui.settings.sections import stack_separated
 from ui.widgets.controls import label, make_wrapped_label, one_line
-from ui.widgets.geometry import make_scroll_area
+from ui.widgets.geometry import make_text_scroll_area
 from ui.widgets.surfaces import Pane
 
 __all__ = ["SettingsPages"]
@@ -86,9 +86,7 @@ class SettingsPages(QStackedWidget):
         head.setContentsMargins(24, 16, 16, 4)
         head.addWidget(label(section, "h2"), 1)
         content = Pane("overlay")
-        # Else the page is as high as its texts wrapped at the least width, which is too high.
-        content.setMinimumHeight(1)
-        scroll = self._areas[section] = make_scroll_area(content)
+        scroll = self._areas[section] = make_text_scroll_area(content)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         page = QVBoxLayout(self._pages[section])
         page.setContentsMargins(0, 0, 0, 0)

@@ -21,7 +21,7 @@ from ui.settings.instructions import EditorWords, UserTextSection
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
 from ui.widgets.controls import button, label, make_wrapped_label
-from ui.widgets.geometry import make_scroll_area, scale_size
+from ui.widgets.geometry import make_text_scroll_area, scale_size
 from ui.widgets.surfaces import Hairline
 
 __all__ = ["ProjectDialog"]
@@ -76,7 +76,7 @@ class ProjectDialog(QDialog):
         column.addStretch(1)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
-        rows.addWidget(make_scroll_area(page))
+        rows.addWidget(make_text_scroll_area(page))
         theme = Theme.current()
         usual = QSize(theme.px(_USUAL.width()), theme.px(_USUAL.height()))
         self.resize(usual.boundedTo(self.screen().availableGeometry().size()))

@@ -15,6 +15,7 @@ __all__ = [
     "compute_column",
     "keep_place",
     "make_scroll_area",
+    "make_text_scroll_area",
     "scale_size",
     "set_apart",
     "set_in",
@@ -152,3 +153,12 @@ def make_scroll_area(content: QWidget) -> QScrollArea:
     scroll.setFrameShape(QFrame.Shape.NoFrame)
     scroll.setWidget(content)
     return scroll
+
+
+def make_text_scroll_area(page: QWidget) -> QScrollArea:
+    """Build a scroll area for a page with wrapped texts, which is as high as they need.
+
+    Otherwise, the page would be as high as if its texts were wrapped at their least width.
+    """
+    page.setMinimumHeight(1)
+    return make_scroll_area(page)

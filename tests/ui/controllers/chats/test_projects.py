@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QPlainTextEdit
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QPlainTextEdit, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -17,7 +18,7 @@ from tests.support.window.clicks import (
     press_enter_on,
     row_of,
 )
-from tests.support.window.window_pages import WindowPage, open_window
+from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.settings.project import ProjectDialog
 from ui.tasks import TaskRunner
 
@@ -160,6 +161,18 @@ def test_the_settings_of_a_project_are_changed_from_its_row(
     assert "Answer in rhymes." in sent
     assert "walrus songs" in sent
     assert "Draft" not in sent
+
+
+def test_the_settings_of_a_project_scroll_no_further_than_their_content(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    dialog = open_project_settings(window)
+    area = find(dialog, QScrollArea)
+    page = area.widget()
+    qtbot.waitUntil(lambda: page.height() > area.viewport().height())
+    parts = page.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    assert page.height() - max(part.geometry().bottom() for part in parts) <= 32
 
 
 def test_a_project_taken_off_the_list_comes_back_with_undo(
