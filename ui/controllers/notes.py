@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -61,14 +61,16 @@ class NoteListing:
     def is_missing(self, link: str, source: str) -> bool:
         """Return whether a link leads to a note that does not exist.
 
-        Links to images and other files count as found, since the listing may not contain them.
+        Links to images and other files count as found, since the listing may not contain them. So
+        do all links of a file outside of the vault.
 
         Args:
             link: the target as written in the note.
             source: the path of the note that contains the link.
         """
         name = link.partition("#")[0]
-        if not self.folders.notes or _OTHER_FILE.search(name):
+        is_outside = PurePath(source).is_absolute()
+        if is_outside or not self.folders.notes or _OTHER_FILE.search(name):
             return False
         is_known = fold_link_name(name) in self._names
         return not is_known and self.links.resolve(name, source) is None

@@ -102,13 +102,18 @@ def open_note(window: WindowPage, name: str) -> None:
 
 
 def test_a_link_to_a_missing_note_looks_different_until_the_note_exists(
-    window: WindowPage, note: NotePage, qtbot: QtBot
+    window: WindowPage, note: NotePage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     color = Theme.current().color
     window.view.show_note("Rain.md")
     for known in ("Pump", "the beds"):
         assert note.find_link_look(known) == (color("text.link"), False)
     assert note.find_link_look("Frost") == (color("text.tertiary"), True)
+    outside = tmp_path / "Outside.md"
+    outside.write_text("It is by the [[Brook]].", "utf-8")
+    window.view.show_note(str(outside))
+    assert note.find_link_look("Brook") == (color("text.link"), False)
+    window.view.show_note("Rain.md")
     Theme.current().apply("dark")
     assert note.find_link_look("Frost") == (color("text.tertiary"), True)
     assert window.assistant.vault is not None
