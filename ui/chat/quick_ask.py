@@ -39,7 +39,7 @@ class QuickAskWindow(Pane):
     open_requested = Signal()
 
     def __init__(self) -> None:
-        super().__init__("overlay")
+        super().__init__("content")  # as below answers, whose code is set off from it
         self.answer: Answer | None = None
         self._is_running = False
         self.setWindowTitle("Quick ask")
@@ -54,7 +54,7 @@ class QuickAskWindow(Pane):
         self._line = Hairline()
         self.send = button("Ask", "primary", self._on_pressed)
         self.open = button("Open in Strata", "text", self.open_requested.emit)
-        self._page = Pane("overlay")
+        self._page = Pane("content")
         self._area = make_scroll_area(self._page)
         self._lay_out()
         Theme.current().changed.connect(self._fit)

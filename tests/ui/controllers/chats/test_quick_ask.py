@@ -16,7 +16,7 @@ from tests.support.window.clicks import button_named, click_button
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.quick_ask import QuickAskWindow
 from ui.tasks import TaskRunner
-from ui.theme import Theme
+from ui.theme import Mode, Theme
 from ui.widgets.controls import Switch
 
 
@@ -191,3 +191,15 @@ def test_a_desktop_without_a_tray_is_named(
     page.run("settings")
     page.settings.press("Quick ask in the tray")
     assert page.toasts()[-1].startswith("This desktop has no tray.")
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_code_is_set_off_from_the_ground(
+    quick: QuickAskWindow, server: ModelServer, mode: Mode
+) -> None:
+    Theme.current().apply(mode)
+    server.script(Answer("Run this:\n\n```\nstrata index\n```"))
+    ask(quick, "How do I index?")
+    image, code = quick.grab().toImage(), Theme.current().color("bg.raised")
+    row = next(y for y in range(image.height()) if image.pixelColor(image.width() // 2, y) == code)
+    assert image.pixelColor(4, row) != code
