@@ -55,6 +55,13 @@ class CommandController(QObject):
         self._assistant, self._runner = assistant, runner
         self._frame = frame
 
+    def is_built_in(self, text: str) -> bool:
+        """Return whether a text is a command of Strata, which sends no message."""
+        try:
+            return parse(text) is not None
+        except AppError:
+            return False
+
     def run(self, text: str, situation: Situation) -> bool:
         """Run the slash command that the text contains. Return False if it contains none.
 

@@ -229,7 +229,8 @@ class ComposerController(QObject):
         self.long_message.replaced.connect(self._on_replaced)
         self.long_message.changed.connect(self._show_line)
         self.long_message.failed.connect(self._composer.show_error)
-        self.commands.succeeded.connect(self.clear)
+        self.commands.succeeded.connect(lambda: self._composer.set_text(""))
+        self._composer.is_command = self.commands.is_built_in
         self.commands.failed.connect(self._on_command_failed)
         self.commands.model_chosen.connect(self.use_model)
         self.commands.mode_chosen.connect(self._on_mode_changed)

@@ -1,6 +1,6 @@
 """The composer: message text, attachments, mode, model and the context meter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -72,6 +72,7 @@ class Composer(Scaled, QWidget):
         offer: a line that asks whether to read large attachments in parts or to search them.
         waiting: a line about a message that will be sent when the current answer is complete.
         queue: a line about a long message that was split or was attached as a file.
+        is_command: returns whether a text is a command that sends nothing, and so can always run.
     """
 
     submitted = Signal(str)
@@ -95,6 +96,7 @@ class Composer(Scaled, QWidget):
         self._is_running = self._has_words = False
         self._is_unmeasured = self._sends_later = False
         self._obstacle = ""
+        self.is_command: Callable[[str], bool] = lambda _text: False
         self.chips = ChipRow()
         self.input = ComposerText()
         self.completer = Completer(self.input)
@@ -326,6 +328,8 @@ class Composer(Scaled, QWidget):
         return self.meter.fraction is not None and self.meter.fraction > 1
 
     def _can_submit(self) -> bool:
+        if self.is_command(self.text()):
+            return True
         return self._has_words and not self._is_too_much() and not self._obstacle
 
     def _can_send(self) -> bool:
@@ -349,7 +353,8 @@ class Composer(Scaled, QWidget):
         self._sends_later = self._is_too_much() and self._is_unmeasured and self._has_words
         if not self._can_submit():
             return
-        for chip in self.chips.chips():
+        chips = [] if self.is_command(self.text()) else self.chips.chips()
+        for chip in chips:
             if chip.state is not None and chip.state.obstacle:
                 self._refuse(chip.attachment, chip.state.obstacle)
                 return

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from tests.support.models.model_server import ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.chat.composer.attachment import Attachment
 from ui.tasks import TaskRunner
 
 
@@ -70,3 +71,27 @@ def test_the_list_of_models_shows_their_properties_and_offers_to_set_one(
     window.composer.view.model_wanted.connect(lambda: opened.append("settings"))
     last.trigger()
     assert opened == ["settings"]
+
+
+def test_a_command_runs_beside_an_attachment_that_cannot_be_sent_and_keeps_it(
+    window: WindowPage, server: ModelServer, tmp_path: Path
+) -> None:
+    window.composer.attach(Attachment(str(tmp_path / "gone.docx")), Attachment("Watering.md"))
+    assert any(state and state.obstacle for state in window.composer.chips.values())
+    window.composer.send("/mode vault")
+    assert (window.composer.mode, window.composer.view.text()) == ("vault", "")
+    assert window.composer.view.error() == ""
+    assert [one.target for one in window.composer.attached][1:] == ["Watering.md"]
+    window.composer.send("How much does the barrel hold?")
+    assert "Nothing was sent." in window.composer.view.error()
+    assert server.bodies == []
+
+
+def test_a_command_of_ones_own_sends_what_is_attached(
+    window: WindowPage, server: ModelServer
+) -> None:
+    window.view.show_note("garden/Kompost.md")
+    window.composer.attach(Attachment("Watering.md"))
+    window.composer.send("/sum")
+    assert "The barrel behind the shed" in str(server.bodies[-1]["messages"])
+    assert window.composer.attached == ()
