@@ -45,3 +45,16 @@ def test_the_summary_counts_what_asks_first_once_it_is_done() -> None:
     said = "Read 1 note, changed 1 note, noted 2 things, 1 failed, 1 not allowed"
     assert summary(steps) == said
     assert summary([step("create_note", "running", path="B.md")]) == "1 step"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("running", "1 step"),
+        ("error", "1 failed"),
+        ("ok", "Used files__grep"),
+        ("denied", "1 not allowed"),
+    ],
+)
+def test_a_tool_of_a_server_counts_as_used_once_it_is_done(status: str, said: str) -> None:
+    assert summary([step("files__grep", status)]) == said

@@ -135,10 +135,10 @@ class StepView:
     def is_done(self) -> bool:
         """Whether the summary counts the step.
 
-        A tool call that needs approval is counted only if it succeeded. Any other call is counted
-        unless it was denied.
+        A tool call that needs approval, such as one of an MCP server, is counted only if it
+        succeeded. Any other call is counted unless it was denied.
         """
-        if self.name in _ASKING:
+        if self.name in _ASKING or self.name not in _TOOLS:
             return self.status == "ok"
         return self.status != "denied"
 
