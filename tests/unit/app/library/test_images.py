@@ -62,7 +62,8 @@ def test_an_image_is_read_with_its_own_size(vault: Path) -> None:
         assert (read.own_size, read.width) == ((3_000, 1_500), 2_048)
         (vault / "plan.svg").write_text("<svg/>", "utf-8")
         for path in ("files/plan.png", "a/gone.png", "plan.svg"):
-            with pytest.raises(InvalidRequest, match=r"^The image \w+.\w+ cannot be shown: it is"):
+            refused = r"^The image \w+.\w+ cannot be shown: it (?:is|does)"
+            with pytest.raises(InvalidRequest, match=refused):
                 images.read(path)
         with pytest.raises(UnsafePath):
             images.read("a/link.png")

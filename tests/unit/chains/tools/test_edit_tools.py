@@ -129,7 +129,7 @@ def test_a_move_out_of_reach_asks_separately(registry: ToolRegistry) -> None:
         ("create_note", {"path": "run.sh", "text": "x"}, "not the name of a note"),
         ("edit_note", {"path": "a.md", "old": "absent", "new": "x"}, "not in a.md"),
         ("edit_note", {"path": "a.md", "old": "Sentence", "new": "x"}, "40 times"),
-        ("append_to_note", {"path": "gone.md", "text": "x"}, "not there"),
+        ("append_to_note", {"path": "gone.md", "text": "x"}, "does not exist"),
         ("move_note", {"path": "a.md", "to": "/tmp/a.md"}, "not a path inside"),
         ("move_note", {"path": "a.md", "to": "./"}, "there already"),
         ("move_note", {"path": "a.md", "to": "a"}, "there already"),
