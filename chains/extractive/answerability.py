@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import contains_count, meets_expected_type
 from chains.extractive.choice import ChosenParts
-from chains.extractive.question import AskedQuestion
+from chains.extractive.question import AskedQuestion, cut_background
 from chains.extractive.words import (
     is_unspaced,
     list_names,
@@ -65,7 +65,8 @@ def judge(
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return "answers"
     quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
-    if quoted and question.kind != "how_to" and not meets_expected_type(question.text, quoted):
+    asked = cut_background(question.text)
+    if quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted):
         return "nothing"
     coverage = _measure_coverage(question, sources)
     if support is None:
@@ -74,7 +75,7 @@ def judge(
     evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
     evidence -= MISSING_COST * _weigh_missing_word(question, support, chosen)
     evidence -= NAME_COST * _weigh_missing_name(question, support, chosen)
-    evidence -= 0.0 if contains_count(question.text, quoted) else COUNT_COST
+    evidence -= 0.0 if contains_count(asked, quoted) else COUNT_COST
     if evidence < LEAST_EVIDENCE:
         return "nothing"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"

@@ -14,6 +14,7 @@ __all__ = [
     "AskedQuestion",
     "Facet",
     "QuestionKind",
+    "cut_background",
     "read_question",
     "split_question",
 ]
@@ -162,7 +163,7 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
     """
     corrected = searched.split()[: len(text.split())]
     text = " ".join(corrected) if corrected else text
-    asked = _cut_background(text)
+    asked = cut_background(text)
     words = list_content_words(searched or text)
     kind: QuestionKind = "fact" if _DEFINITION.search(asked) else _read_kind(asked)
     order: Literal["", "first", "last"] = ""
@@ -191,7 +192,7 @@ def split_question(text: str) -> list[str]:
     return [facet.leave_out_others(text) for facet in _list_facets(text)]
 
 
-def _cut_background(text: str) -> str:
+def cut_background(text: str) -> str:
     """Return a question without the statements before it, as in "I have A. How do I get B?"."""
     found = _BACKGROUND.match(text)
     return text[found.end() :] if found else text
@@ -209,7 +210,7 @@ def _read_kind(text: str) -> QuestionKind:
 
 def _list_facets(text: str) -> Iterator[Facet]:
     """Yield the things that a question asks about, if there are at least two."""
-    text = _CONDITION.sub("", _cut_background(text))
+    text = _CONDITION.sub("", cut_background(text))
     if not _JOINING.search(text):
         return
     left_out = find_function_words(text)

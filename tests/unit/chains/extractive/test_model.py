@@ -700,3 +700,9 @@ def test_a_number_of_something_else_is_no_count(answer, source):
     assert NOTHING_ANSWERS in answer(question, source(1, text), support=0.7)
     counted = text.replace("guests", "4 guests")
     assert NOTHING_ANSWERS not in answer(question, source(1, counted), support=0.7)
+
+
+def test_a_price_that_is_told_before_a_question_is_not_asked_for(answer, source):
+    text = "The large plan of the garden has room for ten beds."
+    question = "The garden costs me a lot. Which plan of the garden has room for ten beds?"
+    assert NOTHING_ANSWERS not in answer(question, source(1, text), support=1.2)
