@@ -45,7 +45,6 @@ from context.fit.guard import PreparedRequest
 __all__ = ["LiteLLMModel", "load_packaged_data", "warm_up"]
 
 _log = logging.getLogger(__name__)
-TRIES: Final = 3
 BACK_OFF_S: Final = (1.0, 3.0)
 LONGEST_WAIT_S: Final = 30.0
 BROKEN_OFF: Final = "the stream ended too early"

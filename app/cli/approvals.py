@@ -19,7 +19,6 @@ from chains.tool import ApprovalLevel, ApprovalRequest, Decision, KeptHunks, Ver
 
 __all__ = ["TerminalApprovals", "connect_approvals", "format_proposal"]
 
-LEVELS: Final[tuple[ApprovalLevel, ...]] = ("never", "reads", "all")
 _CHECK_S: Final = 0.05
 _COLORS: Final = {"+": 32, "-": 31}
 _ANSWERS: Final[dict[str, Decision]] = {

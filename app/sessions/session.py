@@ -242,11 +242,6 @@ class Session:
         kept = None if last is None else self.kept_request(last)
         return None if kept is None else kept.body
 
-    def last_request(self) -> StoredRequest | None:
-        """Return the last request of the last turn on the active branch, or None."""
-        asked = turn_ids(self.path())
-        return self.kept_request(asked[-1]) if asked else None
-
     def kept_request(self, turn: str) -> StoredRequest | None:
         """Return a turn's last request, or None if it is not stored."""
         return self._use_state(lambda: self._state.request(self.id, turn), None, _NOT_LOOKED_UP)

@@ -24,7 +24,6 @@ SHORTEST_WORDS: Final = 3
 MOST_WORDS: Final = 260
 MOST_LINES: Final = 40
 MOST_INTRO_WORDS: Final = 60
-MOST_CODE_LINES: Final = 12
 LONGEST_CHARS: Final = 700
 
 _GAP_CELL: Final = " … |"

@@ -24,7 +24,6 @@ from context.log.entries import (
     MessageEntry,
     SegmentsEntry,
 )
-from context.log.tree import EntryTree
 from context.messages import NO_FIELDS, Message
 from context.offload import Offloaded, read_stub
 from context.tokens import TokenCounter, count_merged, count_message, is_merged
@@ -112,19 +111,6 @@ class Turn:
         """Return a copy of the turn with one more log entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
         return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
-
-
-def find_active_path(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
-    """Return the log entries from the root to a leaf, in order.
-
-    Args:
-        entries: all entries of the log.
-        leaf: the id of the last entry, or None for the active leaf.
-
-    Raises:
-        UnknownEntry: when `leaf` is not an entry of the tree.
-    """
-    return EntryTree(entries).path(leaf)
 
 
 def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:

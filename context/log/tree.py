@@ -77,15 +77,6 @@ class EntryTree:
             raise UnknownEntry(f"There is no message {entry_id} in this chat.")
         return self._entries[at].id
 
-    def message_above(self, entry_id: str) -> str | None:
-        """Return the id of the nearest message before an entry, or None if there is none.
-
-        Raises:
-            UnknownEntry: when the tree has no such entry.
-        """
-        at = self._message_above(self._position(entry_id))
-        return None if at is None else self._entries[at].id
-
     def children(self, message_id: str | None) -> tuple[MessageEntry, ...]:
         """Return the messages that directly follow a message, in the order of the log.
 

@@ -105,11 +105,6 @@ class ModelPage(StepPage):
         self.form.refresh()
         self._find()
 
-    def choose_service(self) -> None:
-        """Select the card for a model service that needs an API key."""
-        self._is_chosen_by_hand = True
-        self._service.setChecked(True)
-
     def focus_first(self) -> None:
         """Focus the selected card. If it is the card of a service, focus the first empty field."""
         if self._service.isChecked():

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from context.errors import UnknownEntry
 from context.history.replay import replay_path
 from context.history.tool_pairing import INTERRUPTED
-from context.history.turns import find_active_path, list_turns
+from context.history.turns import list_turns
 from context.log.entries import LeafEntry, MessageEntry, SegmentsEntry, UsageEntry
+from context.log.tree import EntryTree
 from context.messages import Message, TextPart
 from context.tokens import ByteEstimator
 from tests.support.sessions.chats import TIME, Chat, passage
@@ -32,53 +33,53 @@ def names(path):
 
 def test_the_path_runs_from_the_root_to_the_last_path_entry():
     log = [entry("a", None), entry("b", "a"), usage("u"), entry("c", "b"), usage("v")]
-    assert names(find_active_path(log)) == ["a", "b", "c"]
+    assert names(EntryTree(log).path()) == ["a", "b", "c"]
 
 
 def test_the_path_follows_parents_and_leaves_siblings_out():
     log = [entry("a", None), entry("b", "a"), entry("c", "a"), entry("d", "c")]
-    assert names(find_active_path(log)) == ["a", "c", "d"]
+    assert names(EntryTree(log).path()) == ["a", "c", "d"]
 
 
 def test_a_leaf_entry_names_the_end_until_something_is_added():
     log = [entry("a", None), entry("b", "a"), entry("c", "a"), leaf("b")]
-    assert names(find_active_path(log)) == ["a", "b"]
-    assert names(find_active_path([*log, entry("d", "b")])) == ["a", "b", "d"]
+    assert names(EntryTree(log).path()) == ["a", "b"]
+    assert names(EntryTree([*log, entry("d", "b")]).path()) == ["a", "b", "d"]
 
 
 def test_a_leaf_before_the_root_is_an_empty_path():
-    assert find_active_path([entry("a", None), leaf(None)]) == ()
+    assert EntryTree([entry("a", None), leaf(None)]).path() == ()
 
 
 def test_a_leaf_entry_that_names_nothing_is_passed_over():
-    assert names(find_active_path([entry("a", None), leaf("gone")])) == ["a"]
+    assert names(EntryTree([entry("a", None), leaf("gone")]).path()) == ["a"]
 
 
 def test_a_leaf_can_be_asked_for():
     log = [entry("a", None), entry("b", "a"), entry("c", "b")]
-    assert names(find_active_path(log, "b")) == ["a", "b"]
+    assert names(EntryTree(log).path("b")) == ["a", "b"]
     with pytest.raises(UnknownEntry, match="gone"):
-        find_active_path(log, "gone")
+        EntryTree(log).path("gone")
 
 
 def test_a_missing_parent_is_the_entry_above():
-    assert names(find_active_path([entry("a", None), entry("b", "gone")])) == ["a", "b"]
+    assert names(EntryTree([entry("a", None), entry("b", "gone")]).path()) == ["a", "b"]
 
 
 def test_a_parent_that_stands_twice_is_the_nearest_above():
     log = [entry("a", None), entry("b", "a", text="1"), entry("b", "a", text="2"), entry("c", "b")]
-    assert [item.message.text for item in find_active_path(log)] == ["x", "2", "x"]
+    assert [item.message.text for item in EntryTree(log).path()] == ["x", "2", "x"]
 
 
 def test_an_empty_log_has_an_empty_path():
-    assert find_active_path([]) == ()
+    assert EntryTree([]).path() == ()
     assert list_turns(()) == ()
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from(["gone", None, *"abcdef"]))))
 def test_a_path_ends_whatever_the_parents_say(pairs):
     log = [entry(name, parent) for name, parent in pairs]
-    path = find_active_path(log)
+    path = EntryTree(log).path()
     assert len(path) <= len(log)
     assert bool(path) == bool(log)
 

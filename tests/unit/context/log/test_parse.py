@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.envelope import ContextEnvelope
-from context.history.turns import find_active_path
 from context.log.entries import TransformEntry
 from context.log.parse import make_log_lines, read_log
 from context.log.tree import EntryTree
@@ -101,7 +100,7 @@ def test_an_unknown_schema_makes_a_chat_that_is_only_read():
     assert log.unknown is not None
     assert log.unknown.id == "x"
     assert "schemaVersion 7" in log.why_read_only
-    assert [entry.id for entry in find_active_path(log.entries)] == ["a", "x", "b"]
+    assert [entry.id for entry in EntryTree(log.entries).path()] == ["a", "x", "b"]
     assert log.entries[1].to_dict() == later | {"timestamp": ""}
 
 
@@ -127,7 +126,7 @@ def test_the_entries_of_the_first_version_follow_each_other(version):
     log = read_log([{**FIRST[0], **version}, *FIRST[1:]])
     assert log.is_outdated
     assert kinds(log) == []
-    assert [entry.message.text for entry in find_active_path(log.entries)] == [
+    assert [entry.message.text for entry in EntryTree(log.entries).path()] == [
         "one",
         "1",
         "two",
@@ -204,4 +203,4 @@ def test_every_log_can_be_opened_and_is_read_the_same_way_each_time(lines, versi
     again = read_log(make_log_lines(log.header, log.entries))
     assert again.entries == log.entries
     assert again.repairs == ()
-    find_active_path(log.entries)
+    EntryTree(log.entries).path()

@@ -48,12 +48,6 @@ def test_children_are_the_messages_that_follow():
     assert TREE.children("a3") == ()
 
 
-def test_the_message_above_looks_past_everything_else():
-    assert TREE.message_above("a3") == "q3"
-    assert TREE.message_above("s3") == "a1"
-    assert TREE.message_above("q1") is None
-
-
 def test_a_branch_goes_on_at_its_newest_entry():
     assert TREE.newest_leaf("q2") == "a2"
     assert TREE.newest_leaf("q1") == TREE.newest_leaf("a1") == "a3"
