@@ -21,8 +21,7 @@ from app.library.open_vault import index_options
 from app.paths import make_private_folder
 from chains.gguf.file import find_path
 from chains.gguf.process import INSTALL, LIBRARY, ModelRunner, is_installed
-from chains.models import EXTRACTIVE, ModelInfo
-from chains.models import describe as describe_model
+from chains.models import EXTRACTIVE, ModelInfo, look_up_model
 from vault.errors import NoteUnreadable, VaultError
 
 _LOW_DISK_BYTES = 500_000_000
@@ -112,7 +111,7 @@ def _check_keyring() -> Iterator[Check]:
 
 def _model(assistant: Assistant) -> Iterator[Check]:
     values = assistant.settings.values
-    info = describe_model(
+    info = look_up_model(
         values.chat_model, values.chat_api_base, local_context=values.chat_local_context
     )
     endpoint = info.endpoint

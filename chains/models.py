@@ -29,9 +29,9 @@ __all__ = [
     "EXTRACTIVE",
     "ModelInfo",
     "Service",
-    "describe",
     "is_listed",
     "list_services",
+    "look_up_model",
     "name_service",
 ]
 
@@ -159,7 +159,7 @@ class ModelInfo:
         return self.endpoint.host if self.endpoint else ""
 
 
-def describe(
+def look_up_model(
     name: str,
     api_base: str = "",
     *,
@@ -217,7 +217,7 @@ def _ask_properties(
 ) -> ModelInfo:
     """Return the properties of a model from the table of known models and from its server.
 
-    Apart from `provider`, the parameters are the same as for `describe`.
+    Apart from `provider`, the parameters are the same as for `look_up_model`.
     """
     host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None

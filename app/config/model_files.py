@@ -20,7 +20,7 @@ from chains.errors import LocalModelFailed
 from chains.gguf.file import find_path, make_name
 from chains.gguf.free_memory import format_size
 from chains.gguf.process import ModelRunner
-from chains.models import describe
+from chains.models import look_up_model
 
 __all__ = ["FileOffer", "RecentModelFiles", "look_at_file"]
 
@@ -55,7 +55,7 @@ def look_at_file(path: Path, values: Settings, local: ModelRunner) -> FileOffer:
         InvalidRequest: the file is damaged or not a chat model.
     """
     name = make_name(path)
-    info = describe(name, local_context=values.chat_local_context)
+    info = look_up_model(name, local_context=values.chat_local_context)
     if info.file is None or info.input_limit is None:
         raise InvalidRequest(info.problem)
     needed, free = info.file.count_needed_bytes(info.input_limit), local.find_free_bytes()

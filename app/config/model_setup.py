@@ -25,7 +25,7 @@ from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor
 from chains.llm.urls import complete_address, parse_place
 from chains.model import warm_up
-from chains.models import EXTRACTIVE, describe, list_services
+from chains.models import EXTRACTIVE, list_services, look_up_model
 from chains.turn.calls import ModelCheck
 
 __all__ = ["CheckModel", "Connection", "ModelService", "ModelSetup"]
@@ -157,7 +157,7 @@ class ModelSetup:
             NotFound: no known service or server could provide this model.
             InvalidRequest: the name refers to a model file that cannot be used.
         """
-        info = describe(model, self._settings.values.chat_api_base)
+        info = look_up_model(model, self._settings.values.chat_api_base)
         if info.problem:
             raise InvalidRequest(info.problem)
         if info.endpoint is None and model != EXTRACTIVE:
@@ -178,11 +178,11 @@ class ModelSetup:
 
     def find_key_owner(self, connection: Connection) -> str:
         """Return the provider or address whose API key a connection needs, or an empty string."""
-        return describe(connection.model or "any", connection.api_base).key_provider or ""
+        return look_up_model(connection.model or "any", connection.api_base).key_provider or ""
 
     def key_provider(self, model: str) -> str | None:
         """Return the provider or address whose API key a model needs, or None if it needs none."""
-        return describe(model, self._settings.values.chat_api_base).key_provider
+        return look_up_model(model, self._settings.values.chat_api_base).key_provider
 
     def has_key(self, owner: str) -> bool:
         """Return whether the API key of a provider or address is available."""

@@ -20,7 +20,7 @@ from chains.gguf.free_memory import format_size
 from chains.ledger import LedgerPort
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
 from chains.llm.urls import parse_place
-from chains.models import EXTRACTIVE, describe, is_listed
+from chains.models import EXTRACTIVE, is_listed, look_up_model
 
 __all__ = [
     "FoundServer",
@@ -186,7 +186,7 @@ def list_models_at(
         limits: the context lengths that services reported when they rejected a long request.
     """
     there = values.model_copy(update={"chat_api_base": base})
-    server = describe("any", base)  # the kind of server does not depend on the model
+    server = look_up_model("any", base)  # the kind of server does not depend on the model
     if values.privacy_offline and not server.is_local:
         return ()
     if key is None and server.key_provider is not None:
@@ -230,7 +230,7 @@ def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]
         found = find_local_servers(ledger)
         return {f"{one.provider}/{model.name}": model for one in found for model in one.models}
     # The kind of server does not depend on the model, so any name without a prefix works.
-    server = describe("any", base)
+    server = look_up_model("any", base)
     if values.privacy_offline and not server.is_local:
         return {}
     key = None if server.key_provider is None else secrets.key_for(server.key_provider)
@@ -249,7 +249,7 @@ def describe_file_choice(name: str, values: Settings) -> ModelChoice:
         name: the value for the setting `chat.model`.
         values: the settings, including the context length.
     """
-    info = describe(name, local_context=values.chat_local_context)
+    info = look_up_model(name, local_context=values.chat_local_context)
     file, limit, path = info.file, info.input_limit, find_path(name)
     return ModelChoice(
         name=name,
@@ -270,7 +270,7 @@ def _choice(
 ) -> ModelChoice:
     if find_path(name) is not None:
         return describe_file_choice(name, values)
-    info = describe(
+    info = look_up_model(
         name,
         values.chat_api_base,
         local_context=values.chat_local_context,

@@ -14,7 +14,7 @@ from chains.cancel import CancelToken, Pause
 from chains.errors import BadRequest, LocalModelFailed
 from chains.events import Mode
 from chains.llm.port import Endpoint, KeyFor, ModelPort
-from chains.models import EXTRACTIVE, ModelInfo, describe
+from chains.models import EXTRACTIVE, ModelInfo, look_up_model
 from chains.prompts import Customization
 from chains.request.chain import Chain
 from chains.request.deferral import offer_tools
@@ -327,7 +327,7 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
     A dry run queries no server. It therefore does not reject images if it is unknown whether the
     server's model accepts them.
     """
-    model = describe(
+    model = look_up_model(
         name,
         request.api_base,
         key_for=None if request.dry_run else chain.key_for,

@@ -15,8 +15,7 @@ from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.transcript import ChatTranscript
 from chains.events import ContextPrepared
-from chains.models import EXTRACTIVE
-from chains.models import describe as describe_model
+from chains.models import EXTRACTIVE, look_up_model
 from context.history.memory import Memory, Progress
 from ui.controllers.composer import ComposerController
 from ui.controllers.drafts import NextMessage
@@ -256,7 +255,7 @@ class ContextController(QObject):
         return session, entry, _Shown(context, self._prices(context["model"]))
 
     def _prices(self, model: str) -> Prices:
-        known = describe_model(model, self._assistant.settings.values.chat_api_base)
+        known = look_up_model(model, self._assistant.settings.values.chat_api_base)
         return Prices(known.input_price, known.cached_price)
 
     def _on_message_changed(self, is_now: bool) -> None:

@@ -23,7 +23,7 @@ from chains.events import Usage
 from chains.llm.http import open_client
 from chains.llm.port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWaiting
 from chains.model import LiteLLMModel
-from chains.models import describe
+from chains.models import look_up_model
 from context.errors import ContextOverflow, UnguardedRequest
 from tests.support.models.gemini_events import gemini_events
 from tests.support.models.model_server import Answer, Failure, ModelServer, Raw, Silence
@@ -31,7 +31,7 @@ from tests.support.models.model_server import Answer, Failure, ModelServer, Raw,
 
 @pytest.fixture
 def model(server, pause):
-    return LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: None, pause=pause)
+    return LiteLLMModel(look_up_model("scripted", server.url).endpoint, lambda _: None, pause=pause)
 
 
 def text_of(events):
@@ -103,7 +103,7 @@ GEMINI = "gemini/gemini-2.5-flash"
 
 @pytest.fixture
 def gemini(server, pause):
-    endpoint = describe(GEMINI, server.url.removesuffix("/v1")).endpoint
+    endpoint = look_up_model(GEMINI, server.url.removesuffix("/v1")).endpoint
     return LiteLLMModel(endpoint, lambda _: "key", pause=pause)
 
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_after_an_answer_of_gemini_is_ignored(
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_is_a_missing_key(server, prepared, status):
     server.script(Failure(status))
-    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: "sk-wrong")
+    model = LiteLLMModel(look_up_model("scripted", server.url).endpoint, lambda _: "sk-wrong")
     with pytest.raises(MissingKey) as caught:
         list(model.stream(prepared, CancelToken()))
     assert caught.value.is_refused
@@ -150,7 +150,7 @@ def test_a_refused_key_is_a_missing_key(server, prepared, status):
 
 
 def test_a_provider_without_a_key_is_not_even_called(prepared):
-    model = LiteLLMModel(describe("gpt-4o").endpoint, lambda _: None)
+    model = LiteLLMModel(look_up_model("gpt-4o").endpoint, lambda _: None)
     with pytest.raises(MissingKey) as caught:
         list(model.stream(prepared, CancelToken()))
     assert caught.value.service == "OpenAI"
@@ -169,7 +169,7 @@ def test_a_server_that_wants_a_key_after_all_says_that_none_was_given(model, ser
 
 
 def test_a_key_goes_into_the_header_and_nowhere_else(server, prepared):
-    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: "sk-secret")
+    model = LiteLLMModel(look_up_model("scripted", server.url).endpoint, lambda _: "sk-secret")
     list(model.stream(prepared, CancelToken()))
     assert server.received[0].headers["authorization"] == "Bearer sk-secret"
     assert b"sk-secret" not in server.received[0].raw
@@ -177,7 +177,7 @@ def test_a_key_goes_into_the_header_and_nowhere_else(server, prepared):
 
 def test_a_key_that_a_server_repeats_is_not_shown(server, prepared):
     server.script(Failure.saying(401, "Incorrect API key provided: sk-secret."))
-    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: "sk-secret")
+    model = LiteLLMModel(look_up_model("scripted", server.url).endpoint, lambda _: "sk-secret")
     with pytest.raises(MissingKey) as caught:
         list(model.stream(prepared, CancelToken()))
     assert "sk-secret" not in f"{caught.value} {caught.value.reason}"
@@ -247,7 +247,7 @@ def test_a_server_that_recovers_answers(model, server, prepared):
 
 def test_nobody_listening_is_said_in_words(prepared, pause, pauses):
     with ModelServer() as gone:
-        endpoint = describe("scripted", gone.url).endpoint
+        endpoint = look_up_model("scripted", gone.url).endpoint
     with pytest.raises(ModelUnavailable, match="nothing answers at that address"):
         list(LiteLLMModel(endpoint, lambda _: None, pause=pause).stream(prepared, CancelToken()))
     assert len(pauses) == 2
@@ -360,7 +360,7 @@ def test_stopped_calls_leave_the_pool_free(model, server, prepared):
 
 def test_a_stop_between_two_tries_ends_the_waiting(server, prepared):
     server.script(Failure(503))
-    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: None)
+    model = LiteLLMModel(look_up_model("scripted", server.url).endpoint, lambda _: None)
     with pytest.raises(Cancelled):
         stop_at(ModelWaiting, model, prepared)
     assert len(server.received) == 1
@@ -368,7 +368,7 @@ def test_a_stop_between_two_tries_ends_the_waiting(server, prepared):
 
 @pytest.mark.parametrize("name", ["scripted", "anthropic/claude-sonnet-4-5"])
 def test_no_answer_leaves_its_connection_to_the_garbage_collector(server, prepared, name):
-    endpoint = describe(name, server.url).endpoint
+    endpoint = look_up_model(name, server.url).endpoint
     gc.disable()
     try:
         list(LiteLLMModel(endpoint, lambda _: "key", offline=True).stream(prepared, CancelToken()))
@@ -381,13 +381,15 @@ def test_no_answer_leaves_its_connection_to_the_garbage_collector(server, prepar
 
 
 def test_offline_refuses_another_host_before_any_call(prepared):
-    endpoint = describe("scripted", "http://192.0.2.1:8000/v1").endpoint
+    endpoint = look_up_model("scripted", "http://192.0.2.1:8000/v1").endpoint
     with pytest.raises(Offline):
         list(LiteLLMModel(endpoint, lambda _: "key", offline=True).stream(prepared, CancelToken()))
 
 
 def test_offline_lets_this_computer_answer(server, prepared):
-    model = LiteLLMModel(describe("scripted", server.url).endpoint, lambda _: None, offline=True)
+    model = LiteLLMModel(
+        look_up_model("scripted", server.url).endpoint, lambda _: None, offline=True
+    )
     assert text_of(model.stream(prepared, CancelToken())) == "Understood."
 
 
@@ -399,7 +401,7 @@ def test_offline_holds_on_the_wire_whatever_the_endpoint_says(prepared):
 
 def test_ollama_is_asked_for_the_context_that_was_planned(server, prepared, pause):
     server.script(Failure(400))
-    endpoint = describe("ollama_chat/llama3", server.url.removesuffix("/v1")).endpoint
+    endpoint = look_up_model("ollama_chat/llama3", server.url.removesuffix("/v1")).endpoint
     with pytest.raises(BadRequest):
         list(LiteLLMModel(endpoint, lambda _: None, pause=pause).stream(prepared, CancelToken()))
     asked = [received for received in server.received if received.path.endswith("/api/chat")]
@@ -466,7 +468,7 @@ def find_usage(endpoint, prepared):
 
 
 def test_a_known_service_has_its_price_with_cached_tokens(server, prepared):
-    own = describe("openai/gpt-4o", server.url).endpoint
+    own = look_up_model("openai/gpt-4o", server.url).endpoint
     usage = find_usage(replace(own, is_local=False, key_owner="openai"), prepared)
     assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (100, 40, 10)
     assert usage.cost == pytest.approx(60 * 2.5e-6 + 40 * 1.25e-6 + 10 * 10e-6)
@@ -475,7 +477,7 @@ def test_a_known_service_has_its_price_with_cached_tokens(server, prepared):
 def test_a_model_on_this_computer_costs_nothing_and_an_unknown_server_has_no_price(
     server, prepared
 ):
-    endpoint = describe("scripted", server.url).endpoint
+    endpoint = look_up_model("scripted", server.url).endpoint
     assert find_usage(endpoint, prepared).cost == 0.0
     assert find_usage(replace(endpoint, is_local=False), prepared).cost is None
     known = replace(endpoint, is_local=False, key_owner="openai")

@@ -2,7 +2,7 @@ import pytest
 
 from chains.llm import server as servers
 from chains.llm.server import ServedModel, list_served_models
-from chains.models import describe
+from chains.models import look_up_model
 from tests.support.models.model_server import ModelServer
 
 LLAMA_CPP = {"id": "/models/qwen.gguf", "meta": {"n_ctx": 8192, "n_ctx_train": 32768}}
@@ -32,7 +32,7 @@ def _forget_servers(monkeypatch):
     ],
 )
 def test_a_known_model_is_found_with_its_limit_and_price(name, wire_name, host, limit):
-    info = describe(name)
+    info = look_up_model(name)
     assert info.endpoint is not None
     assert (info.endpoint.wire_name, info.host, info.input_limit) == (wire_name, host, limit)
     assert (info.input_price or 0) > 0
@@ -40,29 +40,29 @@ def test_a_known_model_is_found_with_its_limit_and_price(name, wire_name, host, 
 
 
 def test_a_name_that_nobody_knows_has_no_endpoint():
-    assert describe("no-such-model").endpoint is None
+    assert look_up_model("no-such-model").endpoint is None
 
 
 def test_extractive_stays_in_the_program():
-    info = describe("extractive", "http://192.0.2.1/v1")
+    info = look_up_model("extractive", "http://192.0.2.1/v1")
     assert (info.is_local, info.endpoint, info.key_provider) == (True, None, None)
 
 
 def test_a_name_without_a_prefix_goes_to_the_address_as_an_openai_model():
-    info = describe("Qwen/Qwen2", "http://box:8000/v1")
+    info = look_up_model("Qwen/Qwen2", "http://box:8000/v1")
     assert info.endpoint is not None
     assert info.endpoint.wire_name == "openai/Qwen/Qwen2"
     assert (info.host, info.is_local, info.endpoint.needs_key) == ("box", False, False)
 
 
 def test_a_prefix_of_a_provider_is_kept_at_an_address_of_ones_own():
-    info = describe("anthropic/claude-x", "http://127.0.0.1:9/")
+    info = look_up_model("anthropic/claude-x", "http://127.0.0.1:9/")
     assert info.endpoint is not None
     assert info.endpoint.wire_name == "anthropic/claude-x"
 
 
 def test_the_limit_of_a_known_name_does_not_hold_at_an_address_of_ones_own():
-    assert describe("gpt-4o", "http://127.0.0.1:9/v1").input_limit is None
+    assert look_up_model("gpt-4o", "http://127.0.0.1:9/v1").input_limit is None
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_limit_of_a_known_name_does_not_hold_at_an_address_of_ones_own():
     ["http://localhost:1/v1", "http://127.0.0.1:1", "http://127.9.9.9:1", "http://[::1]:1/v1"],
 )
 def test_loopback_is_this_computer(base):
-    info = describe("x", base)
+    info = look_up_model("x", base)
     assert info.is_local
     assert info.endpoint is not None
     # Only a key that was entered for this very address would be sent there.
@@ -82,22 +82,22 @@ def test_loopback_is_this_computer(base):
     "base", ["http://localhost.example.com", "http://10.0.0.1", "http://127.0.0.1.evil.example"]
 )
 def test_other_hosts_are_not_this_computer(base):
-    assert not describe("x", base).is_local
+    assert not look_up_model("x", base).is_local
 
 
 def test_a_password_in_an_address_is_not_shown():
-    info = describe("x", "http://me:secret@box:8000/v1")
+    info = look_up_model("x", "http://me:secret@box:8000/v1")
     assert info.endpoint is not None
     assert info.endpoint.service == "box:8000"
 
 
 def test_ollama_is_on_this_computer_and_gets_a_context_that_fits_into_memory():
-    info = describe("ollama_chat/some-new-model")
+    info = look_up_model("ollama_chat/some-new-model")
     assert (info.is_local, info.input_limit) == (True, 16_384)
 
 
 def test_ollama_is_called_at_its_own_interface_with_the_context_that_is_set():
-    info = describe("ollama/new-model", "http://127.0.0.1:11434/v1", local_context=32_000)
+    info = look_up_model("ollama/new-model", "http://127.0.0.1:11434/v1", local_context=32_000)
     assert info.endpoint is not None
     assert (info.endpoint.wire_name, info.endpoint.api_base, info.input_limit) == (
         "ollama_chat/new-model",
@@ -121,7 +121,7 @@ def test_ollama_is_called_at_its_own_interface_with_the_context_that_is_set():
     ],
 )
 def test_a_key_belongs_to_its_own_host_or_to_an_address(name, base, owner):
-    assert describe(name, base).key_provider == owner
+    assert look_up_model(name, base).key_provider == owner
 
 
 @pytest.mark.parametrize(
@@ -129,28 +129,28 @@ def test_a_key_belongs_to_its_own_host_or_to_an_address(name, base, owner):
 )
 def test_a_limit_that_a_server_reports_is_believed(entry, limit):
     with ModelServer(models=[entry]) as server:
-        assert describe("anything", server.url, key_for=key_for).input_limit == limit
+        assert look_up_model("anything", server.url, key_for=key_for).input_limit == limit
 
 
 def test_of_several_models_the_named_one_counts():
     with ModelServer(models=[VLLM, {"id": "other", "max_model_len": 4_096}]) as server:
-        assert describe("other", server.url, key_for=key_for).input_limit == 4_096
-        assert describe("third", server.url, key_for=key_for).input_limit is None
+        assert look_up_model("other", server.url, key_for=key_for).input_limit == 4_096
+        assert look_up_model("third", server.url, key_for=key_for).input_limit is None
 
 
 def test_a_server_is_asked_seldom(server):
     for _ in range(5):
-        describe("scripted", server.url, key_for=key_for)
+        look_up_model("scripted", server.url, key_for=key_for)
     assert [received.path for received in server.received] == ["/api/version", "/v1/models"]
 
 
 def test_without_a_key_port_nobody_is_asked(server):
-    describe("scripted", server.url)
+    look_up_model("scripted", server.url)
     assert server.received == []
 
 
 def test_offline_asks_no_other_host():
-    info = describe("x", "http://192.0.2.1/v1", key_for=key_for, offline=True)
+    info = look_up_model("x", "http://192.0.2.1/v1", key_for=key_for, offline=True)
     assert info.input_limit is None
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from chains.gguf.file import ModelFile, find_path, make_name, read_model_file
 from chains.gguf.header import BadModelFile
-from chains.models import describe
+from chains.models import look_up_model
 from tests.support.models.tiny_model import CONTEXT, NAME, WIDTH, write_model
 
 MIB = 1 << 20
@@ -118,8 +118,8 @@ def test_the_name_of_a_model_is_a_prefix_and_the_path(
 
 def test_a_model_has_the_context_of_the_settings_or_a_shorter_one_of_its_own(path: Path) -> None:
     name = make_name(path)
-    short = describe(name, "http://127.0.0.1:9/v1", local_context=4_096)
+    short = look_up_model(name, "http://127.0.0.1:9/v1", local_context=4_096)
     assert (short.input_limit, short.is_local, short.key_provider) == (4_096, True, None)
-    assert describe(name, local_context=100_000).input_limit == CONTEXT
-    gone = describe(f"{name}x")
+    assert look_up_model(name, local_context=100_000).input_limit == CONTEXT
+    gone = look_up_model(f"{name}x")
     assert (gone.endpoint, gone.problem) == (None, f"{path}x does not exist.")

@@ -8,7 +8,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.llm.image_tokens import count_image, find_image_rule, read_size
 from chains.model import LiteLLMModel
-from chains.models import describe
+from chains.models import look_up_model
 from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
 from chains.request.request import TurnContext
@@ -153,7 +153,7 @@ PICTURE = Message("user", (TextPart("What is it?"), ImagePart("image/png", png(8
 )
 def test_a_picture_has_the_form_of_its_provider(name, path, found, ask):
     with ModelServer() as server:
-        info = describe(name, server.root + path)
+        info = look_up_model(name, server.root + path)
         chain, view = Chain("chat", lambda _: None), SessionView("chat1")
         context = TurnContext(chain, ask("What is it?"), view, info, load_counter(name))
         drafted = draft_turn(context, None)

@@ -10,7 +10,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.errors import Cancelled, CannotRead, MissingKey, ModelUnavailable
 from chains.events import ReadingPart, TurnEnded, Warned
-from chains.models import describe
+from chains.models import look_up_model
 from chains.request.chain import Chain
 from chains.turn.run import measure_reading, run_turn
 from context.assemble.attachments import CurrentSource
@@ -103,7 +103,7 @@ def test_it_costs_what_the_model_takes_for_its_tokens(session, ask) -> None:
     chain = Chain("chat", lambda _: None, within=EveryOtherLine())
     request = ask(QUESTION, mode="chat", attached=(attached(3_000),), model="gpt-4o")
     cost = measure_reading(chain, request, session)
-    known = describe("gpt-4o")
+    known = look_up_model("gpt-4o")
     assert cost.price == pytest.approx(
         cost.prompt_tokens * known.input_price + cost.output_tokens * known.output_price
     )
