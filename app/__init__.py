@@ -3,8 +3,9 @@
 `assistant.Assistant` offers all use-cases to the window (`ui`), the command line (`cli`) and other
 programs (`rpc`). It returns values and iterators of events.
 
-    __main__ → cli → wiring → Assistant → sessions → chains (a turn)
-        └─→ startup → ui      rpc ──┘  └─→ library → vault (index, search)
+    __main__ ──→ cli ──→ wiring ──→ Assistant ──→ sessions ──→ chains (a turn)
+        │         └─→ startup          ↑  └─→ library ──→ vault (index, search)
+        └─→ ui (the window)      rpc ──┘
 
     assistant   The use-cases: open a vault, index, search, ask, edit, show a request.
     wiring      Build the assistant from its components, and open the vault for a program run.
@@ -12,7 +13,7 @@ programs (`rpc`). It returns values and iterators of events.
     cli/        The command line: parse it, run a verb, print its result, handle Ctrl+C.
     rpc/        JSON-RPC over standard input and output.
     sessions/   Chats: their log on disk, turns, branches, transcripts.
-    library/    The open vault with its index; attachments and instructions.
+    library/    The open vault with its index; projects, attachments, edits, review.
     customize/  The user's prompts, instructions and hooks.
     config/     The settings, their file, API keys and models.
     commands    Slash commands, which are typed in the window.
@@ -27,11 +28,11 @@ programs (`rpc`). It returns values and iterators of events.
     durable     Writes that survive a crash, and file locks.
     paths       The folders and files of Strata itself.
 
-This package may import chains, context, vault, resources and third-party libraries. It must not
-import ui or PySide6, except in `__main__`, which starts the window. Heavy libraries are imported
-where they are first used, so that `strata --version` loads only the standard library.
+This package may import chains, context, vault, resources, third-party libraries and, in `__main__`,
+`ui.main`, which starts the window. It must not import PySide6. Heavy libraries are imported where
+they are first used, so that `strata --version` loads only the standard library.
 
-Entries are only ever appended to a chat's file, by one writer at a time. A write is reported as
-done only when it is on disk. API keys are stored in the keyring or the environment and nowhere
-else. Only `library.edits` writes into a vault.
+Entries are only appended to a chat's file, by one writer at a time; `sessions` names the
+exceptions. A write is reported as done only when it is on disk. API keys are stored in the keyring
+or the environment and nowhere else. Only `library.edits` writes into a vault.
 """

@@ -7,7 +7,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── mcp         the tools of the MCP servers in the settings; results of limited size
   ├── web         check the host of an address, fetch the page, extract its title and text
   ├── retrieval   find passages; shorten large attachments to excerpts or reading notes
-  ├── request     Chain and TurnContext; build the log entries of a turn and its requests
+  ├── request     Chain and TurnContext; the model that answers; the entries and requests of a turn
   ├── extractive  answer without a language model, by quoting the notes
   ├── gguf        run model files on this computer, in a child process
   ├── llm         the model port, HTTP calls, and provider errors (429 → RateLimited)
@@ -34,7 +34,8 @@ This package may import context, vault and resources. It must not import app, ui
 imports litellm, only `tokenizer` imports tiktoken, and only `gguf.worker` imports xllamacpp, each
 on first use.
 
-Only a request that fits its token budget is sent. The user message is on disk before any other
-step, and a partial answer is kept. Only calls to models, web pages and MCP servers use the network,
-and in offline mode they reach only loopback addresses. This package prints nothing.
+Only a request that fits its token budget is sent. The user message is on disk before any step but
+its own hooks, and a partial answer is kept. The step `store` writes the other entries of the turn.
+Only calls to models, web pages and MCP servers use the network, and in offline mode they reach only
+loopback addresses. This package prints nothing.
 """

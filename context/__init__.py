@@ -14,15 +14,18 @@ of any turn.
     report      values that describe what a request contained, what it left out, and why
     accounting  the report of one request, from its draft and the guard's steps
 
-All these packages import the contract modules. Values: `messages`, `layers`, `envelope`, `budget`,
-`tokens`, `errors`. Changes to an envelope: `hooks`, `patches`. Pure functions for texts and
-messages: `trimming`, `compaction`, `carry_forward`, `cleaner`, `offload`, `prompt`.
+The layers (`layers.Layer`): T tools, L1 instructions, L2 carried over from earlier turns, L3 this
+turn's attachments and passages, L4 history, L5 user message, E ephemeral texts, W tool calls.
+
+All these packages import the contract modules, whose names do not change. Values: `messages`,
+`layers`, `envelope`, `budget`, `tokens`, `errors`. Changes to an envelope: `hooks`, `patches`.
+For texts and messages: `trimming`, `compaction`, `carry_forward`, `cleaner`, `offload`, `prompt`.
 
 Where to look:
 - order on the wire: `layers.WIRE_ORDER`; requests and reports apply it with `layers.sort_by_wire`;
-- trimming and compaction: `fit.policy` decides; dropping and the last check: `fit.guard`;
+- trimming, compaction: `fit.policy` decides; drops, in the order of `_STEPS`: `fit.guard`;
 - shortened answers: `history.boundaries.trim_message` once a trim is stored,
-  `fit.shorten.shorten_answer` if only one request needs it to fit its budget;
+  `fit.shorten.shorten_answer` if only one request needs it; sources: `fit.shorten`;
 - a new log entry type: a class and a row in `log/entries.py`, field kinds in `log/codec.py`;
 - the cached prefix: `fit.cache.compare_requests` compares a request with the previous one.
 

@@ -2,7 +2,8 @@
 
 User and system messages never change, and tool calls stay complete. The position up to which
 messages are trimmed only moves forward, so that the trimmed prefix stays the same from request to
-request. Lengths are in UTF-8 bytes.
+request. Lengths are in UTF-8 bytes. `ContextTrimmer` is the whole rule for programs that import it.
+Strata's own requests are trimmed by `context.fit.trim`, which shares the marks and the positions.
 
 Source: the design document "Budget-Aware Trimming".
 """

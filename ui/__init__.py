@@ -1,6 +1,6 @@
 """The main window: Qt widgets that show the state of `app.assistant` and call its methods.
 
-The widgets contain no domain logic, and do not read or write files themselves.
+The widgets contain no domain logic. Only `state` and `instance` write files.
 
     user ──> view ──signal──> controller ──task──> app.assistant
               ▲                   │ ▲                    │
@@ -20,7 +20,8 @@ The widgets contain no domain logic, and do not read or write files themselves.
     tasks        runs functions in threads, and delivers their events in batches every 33 ms
     idle_work    collects garbage and loads slow modules while the window is idle
     notify       toasts, including those for unexpected exceptions; desktop notifications
-    actions      the table of commands and their current keys, which the palette searches
+    actions      the table of commands and their current keys
+    palette      the command palette, which searches commands, notes and chats
     shortcuts    the Qt actions for the commands, and the list of shortcuts
     instance     ensures that each user has only one window
     state        the saved window state
@@ -28,14 +29,13 @@ The widgets contain no domain logic, and do not read or write files themselves.
     theme        colours, fonts and sizes from the design tokens
     icons        icons in the colours of the theme
 
-The window is painted before the vault is opened. Until then, only `frame` and `app.startup` are
-imported. A task then imports the other modules and opens the vault, and `MainWindow.attach` creates
-the controllers. Therefore `panels`, `widgets` and the composer may import `app`, `chains`,
-`context` and `vault` only for type checking. Controllers, transcript and settings may import them
-normally.
+The window is painted before the vault is opened. Until then, only `frame` with its views and
+`app.startup` are imported. A task then imports the other modules and opens the vault, and
+`MainWindow.attach` creates the controllers. Therefore `panels`, `widgets` and the composer import
+at their top only small value modules, such as `context.layers`, and others for type checking.
 
 This package may import PySide6, `app`, `resources`, and the events and values of `chains`,
-`context` and `vault`. It must not open files, call a model, or choose what a request contains.
+`context` and `vault`. It must not call a model, or choose what a request contains.
 Nothing blocks the interface for more than 50 ms. Text from notes, models and servers is shown as
 plain text. All threads have ended when the window is closed.
 """

@@ -5,8 +5,8 @@
     commands       The user's own commands: Markdown files with a message to send.
     hooks          Load hooks from installed packages and from the user's own files.
 
-This package may import `app.config`, `app.library`, chains and context. It never runs code from a
-vault.
+This package may import `app.config`, `app.library`, `app.durable`, `app.errors`, `app.paths`,
+chains, context and vault. It never runs code from a vault.
 """
 
 __all__ = ["commands", "customization", "hooks", "memory"]

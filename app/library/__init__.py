@@ -2,7 +2,7 @@
 
     library       A vault with its index: update, search, read, watch.
     open_vault    Open a vault, one at a time, and search it.
-    projects      Projects: folders with their own instructions, patterns, model and memory.
+    projects      Projects: folders with the user's instructions, patterns, model and memory.
     project_notes The notes of a project: a part of the vault, or a folder with its own index.
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
@@ -11,13 +11,13 @@
     image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.
     images        Find and read the images that a note shows.
     indexing      Update the index before a question is answered, and continue during the answer.
-    instructions  The vault's AGENTS.md with the user's decision about it.
+    instructions  The AGENTS.md of a vault or project, with the user's decision about it.
     long_texts    Store a message that is too long as a file, or split it.
     review        Find notes that need attention; remember the findings that the user dismissed.
     user_texts    The user's instructions and long-term memories, one file for each.
 
-This package may import `app.config`, `app.paths`, chains and vault. Only `edits` writes into a
-vault.
+This package may import `app.config`, `app.durable`, `app.errors`, `app.paths`, chains, context and
+vault. Only `edits` writes into a vault.
 """
 
 __all__ = [

@@ -16,14 +16,16 @@
     branches           Select, fork and summarise branches; label and pin entries; rename, pin,
                        archive and compact chats.
     titles             Let a model name a chat after its first answer.
-    request_history    Show past requests, and why a note was or was not sent.
+    request_history    Past requests (the JSON of `strata context`), why a note was or was not sent,
+                       and a chat's transcript and export.
     export             A chat as a Markdown document or a note.
     transcript         The values that make up a chat's transcript, for display.
     transcript_reader  Build a chat's transcript from its log.
 
-This package may import `app.customize`, `app.library`, `app.config`, `app.state_db`, chains and
-context. Until a chat is deleted, entries are only ever appended to its file, except that a file of
-an older version is rewritten once. A write is reported as done only when it is on disk.
+This package may import `app.customize`, `app.library`, `app.config`, `app.durable`, `app.errors`,
+`app.log`, `app.paths`, `app.request_images`, `app.state_db`, chains, context and vault. Until a
+chat is deleted, entries are only ever appended to its file, except that a file of an older version
+is rewritten once. A write is reported as done only when it is on disk.
 """
 
 __all__ = [

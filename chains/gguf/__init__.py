@@ -13,9 +13,10 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
 - `model`: loads the file on first use, calls it, and reports how the process ended.
 - `worker`: the child process. No other module imports xllamacpp (the extra `local`).
 
-This package may import `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm` and
-`vault.workers`. Only the child process imports xllamacpp. The child listens on a loopback address,
-and answers only requests with its random key. It gets no API keys, and exits with the program.
+This package may import `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm`,
+`context.fit`, `vault.errors` and `vault.workers`. Only the child process imports xllamacpp. The
+child listens on a loopback address, and answers only requests with its random key. It gets no API
+keys, and exits with the program.
 """
 
 __all__ = ["file", "free_memory", "header", "model", "process"]

@@ -14,8 +14,8 @@ Chain + TurnRequest + session → TurnContext → draft: entries → PreparedTur
 - `epochs`: entries for a change of model or threshold, and for compactions that freed nothing.
 - `usage`: entries for the token usage that a provider reports.
 
-This package may import `chains.llm`, `chains.model`, `chains.models`, `chains.prompts`, context and
-vault. It builds the entries of a turn, and `chains.turn` stores them in one write.
+This package may import `chains.extractive`, `chains.gguf`, `chains.llm`, the modules of chains,
+context and vault. It builds the entries of a turn, and `chains.turn` stores them in one write.
 """
 
 __all__ = ["chain", "deferral", "draft", "epochs", "project", "request", "session", "usage"]

@@ -16,8 +16,9 @@ attachments → excerpts, or map_reduce → reading notes ──────┘
 - `map_reduce`: asks a model to read large attachments part by part and take notes.
 - `map_reduce_plan`: plans a map-reduce without a model: parts, calls, tokens, price.
 
-This package may import `chains.request`, `chains.llm`, `chains.citations`, context and vault.
-Attachments and passages together take at most half of the budget. A selection is never cut.
+This package may import `chains.request`, `chains.extractive`, `chains.llm`, `chains.citations`, the
+modules of chains, context and vault. Attachments and passages together take at most half of the
+budget. A selection is never cut.
 """
 
 __all__ = [

@@ -17,8 +17,8 @@ tool call → registry: find the tool, check the arguments → run → result an
 - `context_tools`: read_result reads stored results in pages, compact_context frees space,
   tool_search finds tools that requests leave out.
 
-This package may import `chains.mcp`, `chains.web`, `chains.request`, `chains.retrieval`, context
-and vault. It must not import app, ui or litellm.
+This package may import `chains.mcp`, `chains.web`, `chains.request`, `chains.retrieval`,
+`chains.llm`, the modules of chains, context and vault. It must not import app, ui or litellm.
 
 Each call has exactly one result. A failure is a result that says what to do instead, and it does
 not end the turn. Tools read only notes that a model may read.

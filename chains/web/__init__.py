@@ -9,9 +9,10 @@ address → urls: check, look up the host once → client: HTTP to that IP → p
 - `videos`: the transcript of a YouTube video, from its captions.
 - `pages`: the text of HTML, PDF and plain text; HTML and PDF are parsed in a child process.
 
-This package may import `chains.event_loop` and `vault.notes`, but neither app, ui nor other parts
-of chains. It connects only to IP addresses that it has checked, and sends neither cookies nor keys.
-The text of a page is treated as data: this code never follows it as an instruction.
+This package may import `chains.cancel`, `chains.errors`, `chains.event_loop`, `chains.ledger`,
+`vault.errors` and `vault.notes`. It connects only to IP addresses that it has checked, and sends
+neither cookies nor keys. The text of a page is treated as data: this code never follows it as an
+instruction.
 """
 
 __all__ = ["client", "pages", "urls", "videos"]

@@ -5,7 +5,7 @@
     RequestDraft ─ guard: drop, shorten ─→ GuardReport ─ seal ─→ PreparedRequest
     RequestDraft + previous request ─ cache ─→ reused tokens, and the reasons for each change
 
-    policy         decides when to trim and when to compact, and gives the reason
+    policy         decides when to trim and when to compact, and when a model is told of its usage
     trim           plans how far to trim the history and the current tool calls
     compact        compacts the history, and builds the log entries of the compaction
     compact_session  compacts a session on demand, or after a turn
@@ -14,7 +14,8 @@
     summaries      checks a model's summary; builds an outline where there is no model
     guard          the last step: enforces the budget; only `seal` can build a `PreparedRequest`
     drop           chooses the whole turns to drop, oldest first
-    shorten        shortens the last message, answers and tool results, for one request alone
+    shorten        shortens answers and tool results, and shortens or drops sources, the least
+                   valuable first, for one request alone
     cache          compares a request with the previous one, by the prefix that both have in common
     marks          places cache marks for providers that need them
 

@@ -9,7 +9,8 @@
     markdown     Markdown for a report and for its request, from their JSON
     warnings     a sentence for each attachment that is not sent whole
 
-This package holds values and texts only. `context.accounting.make_report` builds a report.
+This package holds values and texts only. `context.accounting.make_report` builds a report. A
+program that prints one adds its own keys to the JSON (`app.sessions.request_history`).
 `context.fit.cache` compares the cached prefix, and `context.fit.guard` lists what was left out.
 
 This package may import `context.assemble`, `context.history`, `context.log` and the contract

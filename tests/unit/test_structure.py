@@ -132,6 +132,18 @@ def find_incomplete_pages() -> dict[str, list[str]]:
     return found
 
 
+def find_imports_missing_on_pages() -> dict[str, list[str]]:
+    """Name, by package, what it imports although its page does not list it."""
+    found = defaultdict(set)
+    for path, tree in modules().items():
+        package = Path(path).parent.as_posix()
+        covers = _covered_by_page(package)
+        for name in _imported_names(tree):
+            if not name.startswith(f"{package.replace('/', '.')}.") and not covers(name):
+                found[package].add(name)
+    return {package: sorted(names) for package, names in sorted(found.items())}
+
+
 def find_long_pages() -> dict[str, int]:
     """Count the lines of each package page that has too many."""
     pages = {
@@ -152,6 +164,7 @@ RULES = {
     "imports_past_a_face": find_imports_past_a_face,
     "import_circles": find_import_circles,
     "incomplete_pages": find_incomplete_pages,
+    "imports_missing_on_pages": find_imports_missing_on_pages,
     "long_pages": find_long_pages,
 }
 
@@ -181,6 +194,42 @@ def _is_named_by_a_participle(function: Function) -> bool:
         and not _VERBS.fullmatch(first)
         and bool(_PARTICIPLE.fullmatch(first))
     )
+
+
+@cache
+def _covered_by_page(package: str) -> Callable[[str], bool]:
+    """Return a function that decides whether a module may be imported, as a package's page says.
+
+    "The modules of chains" and "the contract modules" (of context) do not include sub-packages.
+    """
+    page = " ".join((ast.get_docstring(modules()[f"{package}/__init__.py"]) or "").split())
+    said = re.search(r"This package may import (.*?)\.(?:\s|$)", page)
+    text = said[1] if said else ""
+    text = re.sub(r"\bexcept `[\w.]+`(?: and `[\w.]+`)?", "", text)
+    text = text.replace("the contract modules", "the modules of context")
+    flat = set(re.findall(r"\bthe modules of (\w+)", text))
+    names = set(re.findall(r"[\w.]+", re.sub(r"\bthe modules of \w+", "", text)))
+    other = re.search(r"the same packages as `([\w.]+)`", text)
+    covers_too = _covered_by_page(other[1].replace(".", "/")) if other else lambda _name: False
+
+    def covers(name: str) -> bool:
+        above = name.split(".")
+        is_flat = above[0] in flat and f"{'/'.join(above)}.py" in modules() and len(above) == 2
+        prefixes = {".".join(above[:count]) for count in range(1, len(above) + 1)}
+        return is_flat or bool(prefixes & names) or covers_too(name)
+
+    return covers
+
+
+def _imported_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the dotted names of our own modules and packages that a module imports from."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = {f"{node.module}.{alias.name}".replace(".", "/") for alias in node.names}
+            inner = {name for name in names if f"{name}.py" in modules()}
+            for path in inner or {node.module.replace(".", "/")}:
+                if {f"{path}.py", f"{path}/__init__.py"} & modules().keys():
+                    yield path.replace("/", ".")
 
 
 def _child_name(path: str, folder: Path) -> str:

@@ -11,9 +11,9 @@
     middle       The middle column: the title and the open chat, or the welcome page if no vault
                  is open.
 
-This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
-and data types of `app`, `chains`, `context` and `vault`. It must not call the assistant or start
-tasks.
+This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.actions`,
+`ui.notify`, and data types of `app`, `chains`, `context` and `vault`. It must not call the
+assistant or start tasks.
 
 The text that the user is reading does not move. New text scrolls the chat only while its end is in
 view. When a turn starts, the chat scrolls to its end and the message box gets the focus. Opening a

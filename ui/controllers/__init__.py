@@ -7,9 +7,9 @@
     session       the open chat: opens it, runs turns, shows their events
     turns         the state of a running turn: the message that was sent, the results so far
     chats         a package: acts on whole chats, and saves them as notes
-    composer      the unsent message: its text, attachments, mode, model, and sending it
+    composer      the unsent message; decides whether it is sent, queued or run as a command
     agent         a package: proposals that wait for a decision, and edits to notes
-    commands      slash commands
+    commands      runs slash commands
     drafts        unsent messages, one for each chat
     attachments   chooses attachments, reads them, and counts their tokens
     queue         the message that will be sent when the current answer is complete
@@ -29,9 +29,8 @@
 connects itself to their signals. A controller has a signal only if several other controllers listen
 to it. Otherwise, it calls another controller or a view directly.
 
-This package may import `ui.frame`, `ui.tasks`, `ui.notify`, the views, `app`, and the events and
-values of `chains`, `context` and `vault`. It must not import `ui.window`. Slow calls of the
-assistant run in a task, never in the GUI thread.
+This package may import the rest of `ui` except `ui.window`, `app`, and the events and values of
+`chains`, `context` and `vault`. Slow calls of the assistant run in a task, never in the GUI thread.
 """
 
 __all__ = [

@@ -15,9 +15,10 @@
                  connection
     cards        widgets: a card that the user can choose, and the bar that shows the steps
 
-This package may import `ui.controllers`, `ui.frame`, `ui.panels.index.state`, `ui.widgets`,
-`ui.tasks` and `app`. It must not import `ui.window` or `ui.settings`. Each step can be skipped, and
-nothing is stored before the user presses the step's button.
+This package may import PySide6, `ui.controllers`, `ui.chat`, `ui.panels`, `ui.frame`, `ui.state`,
+`ui.widgets`, `ui.theme`, `ui.icons`, `ui.tasks`, `app`, `chains` and resources. It must not import
+`ui.window` or `ui.settings`. Each step can be skipped, and nothing is stored before the user
+presses the step's button.
 """
 
 __all__ = ["controller"]

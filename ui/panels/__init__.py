@@ -11,9 +11,10 @@
     sidebar         the left column: vault, notes, projects, chats and index, or a rail of icons
     vault_switcher  the button with the open vault's name; its menu opens another vault
 
-This package may import PySide6, `ui.widgets`, `ui.icons`, `ui.theme`, and the value types of `app`,
-`chains`, `context` and `vault`. It must not call the assistant or start tasks. All numbers come
-from the request report. Rows are shown in the order in which the controllers pass them.
+This package may import PySide6, `ui.actions`, `ui.widgets`, `ui.icons`, `ui.theme`, resources, and
+the value types of `app`, `chains`, `context` and `vault`. It must not call the assistant or start
+tasks. All numbers come from the request report. Rows are shown in the order in which the
+controllers pass them.
 """
 
 __all__ = ["docks", "request_view", "sidebar", "vault_switcher"]

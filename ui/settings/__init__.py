@@ -17,9 +17,10 @@
     writer         writes settings in the background, in order, reports errors to their rows, and
                    takes up changes that another program made in the file
 
-This package may import `ui.widgets`, `ui.panels.context.bar`, `ui.tasks` and `app`. It must not
-import `ui.window` or `ui.controllers`. If a value is rejected, the setting keeps its old value, and
-its row shows the error.
+This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.actions`, `ui.panels.context.bar`,
+`ui.tasks`, `app`, `chains`, and the value types of `vault`. It must not import `ui.window` or
+`ui.controllers`. If a value is rejected, the setting keeps its old value, and its row shows the
+error.
 """
 
 __all__ = ["dialog", "project", "writer"]

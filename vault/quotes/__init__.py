@@ -1,4 +1,4 @@
-"""Search steps for answers and results that consist of quotations, which need no model.
+"""The parts of search that only quotations need, which no model reads before they are shown.
 
 - `spelling`: corrects the spelling of a query, using the words in the notes.
 - `sections`: measures how well passages support an answer, and finds the passages around them.

@@ -14,7 +14,8 @@ The rules return only a few findings that are worth a look. Only notes that shar
 sequences of words or a link are compared, so the running time is proportional to the length of the
 notes. Nothing is written.
 
-This package may import `vault.catalog`, `vault.records`, `vault.notes` and `vault.errors`.
+This package may import `vault.catalog`, `vault.records`, `vault.notes`, `vault.exclude` and
+`vault.errors`.
 """
 
 __all__ = ["findings", "review"]

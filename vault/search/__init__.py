@@ -17,7 +17,8 @@
     rerank     Rerank the best passages with a cross-encoder.
     scope      Apply a query's filters.
     search     Combine keyword search and semantic search.
-    selftest   Measure how well a vault's notes are found, and fit the ranking to them.
+    selftest   Measure how well a vault's notes are found. An idle `VaultIndex` fits its ranking
+               with it.
     staleness  Check the passages that were found against the notes on disk.
 
 This package may import all of vault except `vault.index` and `vault.indexing`.

@@ -12,7 +12,8 @@
     text        The text field of the composer: grows with its text, up to twelve lines.
 
 This package may import PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`,
-and data types of `context.layers` and `vault.notes.kinds`. It must not read files or search notes.
+`ui.actions`, and data types of `app`, `chains.models`, `context.layers` and `vault.notes.kinds`. It
+must not read files or search notes.
 """
 
 __all__ = [

@@ -29,9 +29,10 @@
     user          A user message: plain text, folded when it is long, and an editor to change it.
     user_tools    The actions below a user message, visible on hover or focus.
 
-This package may import PySide6, `ui.markdown.page`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
-`ui.icons`, and data types of `app`, `chains.events`, `chains.tool`, `chains.citations`,
-`context.layers` and `vault.notes.kinds`. It must not import `ui.chat.transcript`.
+This package may import PySide6, `ui.markdown`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
+`ui.icons`, `ui.actions`, and data types of `app`, `chains.events`, `chains.tool`,
+`chains.citations`, `context.layers` and `vault.notes.kinds`. It must not import
+`ui.chat.transcript`.
 
 User messages, errors, and the arguments and results of tools are shown as plain text. Each message
 widget has an accessible name and role.

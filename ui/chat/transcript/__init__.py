@@ -18,8 +18,9 @@
                       actions.
 
 This package may import PySide6, `ui.chat.message`, `ui.chat.composer.attachment`, `ui.markdown`,
-`ui.widgets`, `ui.notify`, and data types of `app` and `chains`. The messages in the viewport do
-not move while others are added or removed above them.
+`ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`, and data types of `app`, `chains` and
+`context.layers`. The messages in the viewport do not move while others are added or removed above
+them.
 """
 
 __all__ = ["empty_state", "finder", "instructions_bar", "live", "transcript", "widgets"]

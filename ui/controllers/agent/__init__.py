@@ -3,8 +3,8 @@
     approvals  Asks the user to approve proposed tool calls, and passes on the answers.
     edits      Shows the changes that an agent made to notes, and undoes them.
 
-This package may import the same packages as `ui.controllers`. Each proposed tool call is shown
-before it is approved or refused, and only the user can approve it here.
+This package may import the same packages as `ui.controllers`, and `ui.controllers`. Each proposed
+tool call is shown before it is approved or refused, and only the user can approve it here.
 """
 
 __all__ = ["approvals", "edits"]

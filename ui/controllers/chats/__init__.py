@@ -9,8 +9,7 @@
     quick_ask   A small window for a quick question, opened from the tray or by a command.
     versions    Compare two versions of an answer, or have another model answer too.
 
-This package may import the same packages as `ui.controllers`, and the modules `session`, `notes`
-and `navigation` of `ui.controllers`.
+This package may import the same packages as `ui.controllers`, and `ui.controllers`.
 """
 
 __all__ = ["actions", "compaction", "quick_ask", "save_note", "versions"]

@@ -9,8 +9,8 @@
     visit_history
                The visited notes and images, for going back and forward.
 
-This package may import the same packages as `ui.controllers`. Reading a note changes neither the
-chat nor the unsent message.
+This package may import the same packages as `ui.controllers`, and `ui.controllers`. Reading a note
+changes neither the chat nor the unsent message.
 """
 
 __all__ = ["links", "open_note", "review"]

@@ -7,7 +7,7 @@
     save_note The dialog that asks for a new note's name and folder.
     sessions  The list of chats, grouped by the time of their last use.
 
-This package may import PySide6, `ui.widgets`, `ui.theme` and `ui.icons`.
+This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and the value types of `app`.
 """
 
 __all__ = ["projects", "save_note", "sessions"]

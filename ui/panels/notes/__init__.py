@@ -20,8 +20,8 @@
     sources    The sources of an answer: a row for each citation number, and whether it is
                verified.
 
-This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, and the value
-types of `app`, `chains`, `context` and `vault`.
+This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
+`ui.panels.index.progress`, and the value types of `app`, `chains`, `context` and `vault`.
 """
 
 __all__ = [

@@ -10,7 +10,9 @@ A reader is a pure function of bytes: it uses no path, file or network. It retur
 raises `ReadingFailed` with a reason for the user. The size of a file is limited in `kinds`, the
 number of characters in `extract`, and the number of pages, parts or levels in each reader. Files
 that need a library written in C (`FileKind.needs_worker`) are read by `parser_client` in a child
-process with limited memory and time.
+process with limited memory and time. `read_extract` calls the reader of a kind.
+
+This package may import `vault.errors` and the modules of `vault.notes`.
 """
 
 from vault.notes.encodings import decode_text, normalize_line_ends
