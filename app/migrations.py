@@ -66,7 +66,7 @@ def m004_session_snapshots(connection: sqlite3.Connection) -> None:
 
 
 def m005_images_of_requests(connection: sqlite3.Connection) -> None:
-    """Add the tables of images in requests, so that each image is stored only once."""
+    """Add tables for the images of requests, so that each image is stored only once."""
     connection.execute("CREATE TABLE image (hash TEXT PRIMARY KEY, data BLOB NOT NULL)")
     connection.execute(
         """

@@ -268,7 +268,7 @@ def _step(step: "StepItem") -> Iterator[str]:
 
 
 def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Format the settings with value, source and help text as lines."""
+    """Format settings as lines of text, each with its value, its source and its help text."""
     for item in listing:
         yield f"{item['key']} = {value(item['value']) or 'nothing'}  ({item['source']})"
         yield f"    {item['help']}"

@@ -200,7 +200,7 @@ def restore_attachments(
 
     Args:
         attachments: reads the files.
-        question: see `list_attachments`.
+        question: the log entry of the question.
         sent: the segments sent with the question.
     """
     made = _index_selections(_filter_attached(sent))

@@ -67,7 +67,7 @@ def fetch_segment(
 
 
 def build_web_tool(client: WebClient, cancel: CancelToken, number: NumberSources = tuple) -> Tool:
-    """Build the tool that fetches a web page, once the page or its host is approved.
+    """Build the tool that fetches web pages after the user has approved the page or its host.
 
     Args:
         client: the client that fetches the pages.

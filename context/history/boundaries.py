@@ -222,7 +222,7 @@ _TRIMMED_BYTES: Final = len(TRIMMED)
 
 
 def clean_message(message: Message, counter: TokenCounter) -> Message:
-    """Replace each tool result of a message with its line count, unless the result is shorter.
+    """Replace each tool result of a message with its number of lines, unless that is longer.
 
     Return the message unchanged if it would not have fewer tokens.
     """

@@ -119,7 +119,7 @@ class OnnxModel:
         self._tokenizer.enable_padding(pad_id=details.pad_id, pad_token=details.pad_token)
 
     def encode(self, texts: Sequence[str], is_query: bool = False) -> Any:
-        """Return the vectors of texts, as float32 of unit length.
+        """Embed texts, and return one float32 vector of unit length for each.
 
         Args:
             texts: the texts to embed.

@@ -126,14 +126,14 @@ class _Span:
 
 
 def choose_passages_around(catalog: Catalog, places: Sequence[PassagePlace]) -> dict[int, int]:
-    """Find the other passages in the sections of the best passages.
+    """Find the other passages of the sections that contain the best passages.
 
     Args:
         catalog: the catalog of the passages.
         places: the locations of the passages found, best first.
 
     Returns:
-        For each passage id, the index in `places` of the passage that it belongs to.
+        For the id of each passage found, the index in `places` of the passage in the same section.
     """
     best = places[:WIDENED]
     spans = _read_spans(catalog, {place.path for place in best})

@@ -44,7 +44,7 @@ class VaultQuestion:
 def build_vault_questions(
     catalog: Catalog, attachments: str, most: int
 ) -> tuple[VaultQuestion, ...]:
-    """Build about the same number of questions of each kind.
+    """Build questions from a vault's notes, about equally many of each kind.
 
     For the same notes, the result is always the same.
 

@@ -133,7 +133,7 @@ class StepView:
 
     @property
     def is_done(self) -> bool:
-        """Whether the summary counts the step.
+        """Whether the step is counted in the summary line, such as "Read 3 notes".
 
         A tool call that needs approval, such as one of an MCP server, is counted only if it
         succeeded. Any other call is counted unless it was denied.

@@ -162,7 +162,7 @@ class BoxDecorations:
     def follow(
         self, ink: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
     ) -> None:
-        """Add decorations for the boxes that begin with a block, and extend those that continue.
+        """Start the decorations of the boxes that open at a block, and extend those of open boxes.
 
         Args:
             ink: the decorations to add to.

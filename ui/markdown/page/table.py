@@ -109,7 +109,8 @@ def cell_format(columns: ColumnLayout, column: int, char: QTextCharFormat) -> QT
     Args:
         columns: the column layout of the table.
         column: the index of the cell's column.
-        char: the character format of the table's text. Its font gives an empty cell its height.
+        char: the character format of the table's text. Its font determines the height of empty
+            cells.
     """
     made = QTextTableCellFormat()
     made.merge(char)
