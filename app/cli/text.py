@@ -131,14 +131,17 @@ def sources(result: "AskResult") -> Iterator[str]:
     """Format an answer's sources and unverified claims as lines."""
     from chains.citations.sources import name_share
     from chains.events import CITES_NOTHING
+    from chains.models import EXTRACTIVE
 
     is_found = bool(result.sentences and result.citations)
     has_text = bool(result.answer.strip())
-    if result.mode == "vault" or is_found:
+    # Without a model, an answer that quotes nothing says so itself.
+    cites = result.mode == "vault" and (result.model != EXTRACTIVE or bool(result.citations))
+    if cites or is_found:
         yield ""
     if is_found:
         yield name_share(result.citations, result.sentences)
-    elif result.mode == "vault" and has_text:
+    elif cites and has_text:
         yield "Sources" if result.citations else CITES_NOTHING
     ordered = sorted(result.citations, key=lambda citation: citation.n)
     yield from dict.fromkeys(map(_describe_source, ordered))

@@ -34,6 +34,9 @@ NO_SENTENCE: Final = "No model is set. The passages that fit best hold no senten
 NOTHING_FOUND: Final = (
     "No model is set, and nothing in your notes fits this question. Try other words."
 )
+NOTHING_NAMED: Final = (
+    "No model is set, and this message names nothing to look up. Ask about something in your notes."
+)
 NOTHING_ANSWERS: Final = (
     "No model is set, and nothing in your notes answers this question. "
     "These come closest, and may not answer it:\n"
@@ -92,13 +95,14 @@ class ExtractiveModel:
         yield ModelEnded("complete", "stop")
 
     def _write_pieces(self, sources: Sequence[Segment]) -> Iterator[str]:
-        if not sources:
-            yield NOTHING_FOUND if self._has_searched else NOT_SEARCHED
-            return
         if any(source.source == LIST_SOURCE for source in sources):
             yield from _write_list(sources)
             return
         question = read_question(self._question, self._searched)
+        if not sources:
+            nothing = NOTHING_FOUND if question.names_subject else NOTHING_NAMED
+            yield nothing if self._has_searched else NOT_SEARCHED
+            return
         leading = _select_sources(question, sources)
         rarity = self._support.weights if self._support is not None else {}
         chosen = choose_parts(question, leading, self._compare, rarity)

@@ -14,7 +14,7 @@ from typing import Final
 from chains.citations.quotes import VerbatimText, count_words, remove_markup
 from chains.citations.sentences import split_paragraph
 from chains.extractive.blocks import PassageBlock, parse_blocks
-from chains.extractive.parts import Part, PartKind
+from chains.extractive.parts import Part, PartKind, is_link_alone
 from chains.extractive.writer import write_code, write_lines, write_row, write_text
 from context.layers import Segment
 
@@ -36,7 +36,6 @@ _NO_ANSWER: Final = re.compile(
 )
 _UNENDED: Final = re.compile(r"[\w,][*_]{0,4}$")
 _MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_LINK_ALONE: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*")
 
 
 def build_parts(source: Segment) -> list[Part]:
@@ -84,6 +83,7 @@ class _Builder:
     def _build_sentences(
         self, block: PassageBlock, found: Sequence[str], *, is_first: bool
     ) -> Iterator[Part]:
+        is_link = all(map(is_link_alone, block.lines))
         for at, sentence in enumerate(found):
             is_question = _is_question(sentence)
             shown = found[at : at + 2] if is_question else [sentence]
@@ -93,20 +93,22 @@ class _Builder:
                 text = " ".join(shown)
                 around = " ".join(found[max(0, at - 1) : at])
                 part = self._make("sentences", block, block.end, [[_shorten(text)]], text, around)
-                yield replace(part, is_first=is_first and at == 0, sentence=at)
+                yield replace(part, is_first=is_first and at == 0, sentence=at, is_link=is_link)
 
     def _build_items(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
         for at, block in enumerate(blocks):
             if block.kind == "item":
                 end = _find_item_end(blocks, at)
                 intro = _find_intro(blocks, at)
-                yield from self._build_run("item", blocks, at, end, intro)
+                is_link = all(is_link_alone(block.lines[0]) for block in blocks[at:end])
+                for part in self._build_run("item", blocks, at, end, intro):
+                    yield replace(part, is_link=is_link)
 
     def _build_lists(self, blocks: Sequence[PassageBlock]) -> Iterator[Part]:
         at = 0
         while at < len(blocks):
             end = _find_list_end(blocks, at)
-            if end > at + 1 and not all(map(_is_link, blocks[at:end])):
+            if end > at + 1 and not all(is_link_alone(block.lines[0]) for block in blocks[at:end]):
                 has_intro = at > 0 and blocks[at - 1].kind == "text" and _fits_intro(blocks[at - 1])
                 whole = list(self._build_run("list", blocks, at - has_intro, end))
                 yield from whole or self._build_outline(blocks, at - has_intro, end)
@@ -290,11 +292,6 @@ def _needs_following_text(block: PassageBlock) -> bool:
 def _is_code_of_heading(blocks: Sequence[PassageBlock]) -> bool:
     """Return whether the blocks are a single code block whose heading states its purpose."""
     return len(blocks) == 1 and blocks[0].kind == "code" and len(blocks[0].heading) > 1
-
-
-def _is_link(block: PassageBlock) -> bool:
-    text = _MARK.sub("", block.lines[0].strip())
-    return _LINK_ALONE.fullmatch(text) is not None
 
 
 def _shorten(sentence: str) -> str:

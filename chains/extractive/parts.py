@@ -12,13 +12,18 @@ from typing import Final, Literal
 from chains.citations.quotes import VerbatimText
 from chains.extractive.words import split_words
 
-__all__ = ["Part", "PartKind", "verify_part"]
+__all__ = ["Part", "PartKind", "is_link_alone", "verify_part"]
 
 PartKind = Literal["sentences", "item", "row", "list", "section"]
 
 _NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
 _STEP: Final = re.compile(r"[ \t]*(?:`|~~~|(?:[-*+•]|\d{1,3}[.)]) )")
 _TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[ \] ")
+# Matches a line that is only a link, maybe as a list item.
+_LINK: Final = re.compile(
+    r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?"
+    r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*"
+)
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DAY: Final = re.compile(
     rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? {_MONTH} (?:19|20)\d\d\b"
@@ -43,6 +48,7 @@ class Part:
         title: the title of the note.
         is_first: whether this is the first sentence below a heading.
         sentence: the index of the sentence in its paragraph, or None if the part is no sentence.
+        is_link: whether the part is a sentence or list item that consists only of a link.
         origin: the text of the source, which the quotation is compared with.
     """
 
@@ -57,6 +63,7 @@ class Part:
     title: str = ""
     is_first: bool = False
     sentence: int | None = None
+    is_link: bool = False
     origin: VerbatimText = field(
         default_factory=lambda: VerbatimText(""), repr=False, compare=False
     )
@@ -142,6 +149,11 @@ class Part:
         if self.number != other.number or self.first >= other.end or other.first >= self.end:
             return False
         return None in (self.sentence, other.sentence) or self.sentence == other.sentence
+
+
+def is_link_alone(line: str) -> bool:
+    """Return whether a line consists only of a link, maybe as a list item."""
+    return _LINK.fullmatch(line) is not None
 
 
 def verify_part(part: Part) -> Part | None:

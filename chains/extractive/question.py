@@ -1,20 +1,22 @@
 """Find out what a question asks for: a fact, a list, instructions, a time, or several things."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
-from chains.extractive.words import list_content_words, split_words
+from chains.extractive.words import list_content_words, list_subject_words, split_words
 from vault.notes.keywords import find_function_words
 
 __all__ = [
     "AskedQuestion",
     "Facet",
     "QuestionKind",
+    "can_be_looked_up",
     "cut_background",
+    "cut_request",
     "read_question",
     "split_question",
 ]
@@ -99,7 +101,30 @@ _BACKGROUND: Final = re.compile(
     r"|what|when|where|which|who|whose|why|wie|will|wo)\b[^.!]*\?\s*$)",
     re.IGNORECASE | re.DOTALL,
 )
+# Matches the words before the subject in a request for what the notes say about it.
+_ABOUT: Final = re.compile(
+    r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:"
+    r"(?:describe|explain|summari[sz]e|sum up)(?: to me)?"
+    r"(?: (?:all )?(?:my|the) notes (?:about|on))?"
+    r"|tell me(?: (?:all|everything|more|something))? about"
+    r"|give me (?:an?|the) (?:\w+ )?(?:introduction|overview|summary) (?:about|of|on|to)"
+    r"(?: my notes (?:about|on))?"
+    r"|what (?:are|do|did|have) (?:i|my notes)(?: (?:know|learned|say|write|written))? (?:about|on)"
+    r"|(?:find|search|show(?: me)?) (?:my |the )?notes (?:about|on)"
+    r"|(?:beschreibe?|erkl[äa]re?)(?: mir| uns)?"
+    r"|was (?:steht in meinen notizen|wei[ßs]s? ich) [üu]ber"
+    r"|explique(?:-moi|r)?|r[ée]sume(?:r|z)? mes notes sur|que disent mes notes sur"
+    r"|expl[íi]ca(?:me)?|resume mis notas sobre|qu[ée] dicen mis notas sobre"
+    r") (?=\S)",
+    re.IGNORECASE,
+)
+_ASKING: Final = re.compile(
+    r"^(?:are|can|could|did|do|does|has|have|how|if|is|should|wann|warum|was|were|what|when|where"
+    r"|which|who|whose|why|wie|will|wo)\b|\?\s*$",
+    re.IGNORECASE,
+)
 _WORD: Final = re.compile(r"[^\W_]+")
+MOST_WORDS_OF_SUBJECT: Final = 4
 
 
 @dataclass(frozen=True)
@@ -138,6 +163,8 @@ class AskedQuestion:
         answer_type: the type of answer that the question expects, or an empty string.
         asks_for_more: whether the question asks for notes beyond the attached ones.
         asks_for_notes: whether the question asks which notes contain something.
+        names_subject: whether any word of the question could be looked up. It is False for messages
+            such as "Thanks!" and "What can you do?".
     """
 
     text: str
@@ -151,6 +178,7 @@ class AskedQuestion:
     answer_type: AnswerType = ""
     asks_for_more: bool = False
     asks_for_notes: bool = False
+    names_subject: bool = True
 
 
 def read_question(text: str, searched: str = "") -> AskedQuestion:
@@ -161,11 +189,13 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
         searched: the search query if it differs from the question, for example because the spelling
             was corrected or words were carried over from the previous question.
     """
+    whole, text = text, cut_request(text)
     corrected = searched.split()[: len(text.split())]
     text = " ".join(corrected) if corrected else text
     asked = cut_background(text)
     words = list_content_words(searched or text)
-    kind: QuestionKind = "fact" if _DEFINITION.search(asked) else _read_kind(asked)
+    is_definition = _DEFINITION.search(asked) is not None
+    kind: QuestionKind = "fact" if is_definition else _read_kind(asked)
     order: Literal["", "first", "last"] = ""
     if kind == "time":
         order = "last" if _LAST.search(asked) else "first" if _FIRST.search(asked) else ""
@@ -177,10 +207,11 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
         added=words - split_words(asked),
         facets=tuple(_list_facets(asked)) or (Facet(),),
         order=order,
-        asks_for_definition=_DEFINITION.search(asked) is not None,
+        asks_for_definition=is_definition or (kind == "fact" and _is_subject(asked)),
         answer_type="" if kind == "how_to" else read_answer_type(asked),
-        asks_for_more=_MORE.search(text) is not None,
+        asks_for_more=_MORE.search(whole) is not None,
         asks_for_notes=_NOTES.search(asked) is not None,
+        names_subject=bool(list_subject_words(searched or text)),
     )
 
 
@@ -192,10 +223,32 @@ def split_question(text: str) -> list[str]:
     return [facet.leave_out_others(text) for facet in _list_facets(text)]
 
 
+def can_be_looked_up(text: str, titles: Iterable[str]) -> bool:
+    """Return whether a message names a subject, or a word in the title of a note.
+
+    Args:
+        text: the message.
+        titles: the titles of the notes that were found.
+    """
+    named = split_words(text) - find_function_words(text)
+    return bool(list_subject_words(text)) or any(named & split_words(title) for title in titles)
+
+
+def cut_request(text: str) -> str:
+    """Return the subject of a request such as "Summarise my notes about compost", or the text."""
+    found = _ABOUT.match(text)
+    return text[found.end() :] if found else text
+
+
 def cut_background(text: str) -> str:
     """Return a question without the statements before it, as in "I have A. How do I get B?"."""
     found = _BACKGROUND.match(text)
     return text[found.end() :] if found else text
+
+
+def _is_subject(text: str) -> bool:
+    """Return whether a text only names a subject, such as "docker compose"."""
+    return len(text.split()) <= MOST_WORDS_OF_SUBJECT and _ASKING.search(text) is None
 
 
 def _read_kind(text: str) -> QuestionKind:

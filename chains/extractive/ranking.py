@@ -17,6 +17,7 @@ from chains.extractive.parts import Part, PartKind
 from chains.extractive.question import AskedQuestion, Facet, QuestionKind
 from chains.extractive.words import (
     list_pairs,
+    measure_match,
     measure_share,
     split_words,
     weigh_by_subject,
@@ -90,7 +91,8 @@ _STEPS: Final = re.compile(
     re.IGNORECASE,
 )
 _APPENDIX: Final = re.compile(
-    r"(?:references?|links?|see also|further reading|sources|footnotes|citations?|quellen)\b",
+    r"(?:references?|links?|see also|further reading|(?:\w+ )?resources|sources|footnotes"
+    r"|citations?|quellen)\b",
     re.IGNORECASE,
 )
 
@@ -159,13 +161,15 @@ def _list_suitable(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
     """Return the indices of the parts that are suitable as an answer to a question.
 
     A suitable part is short enough for the kind of question, and contains a word that the question
-    does not.
+    does not. A part that is only a link defines nothing.
     """
     must_be_short = question.kind in {"fact", "time"}
     return [
         at
         for at, part in enumerate(parts)
-        if (_is_short(part) or not must_be_short) and _adds_words(question, part)
+        if (_is_short(part) or not must_be_short)
+        and _adds_words(question, part)
+        and not (question.asks_for_definition and part.is_link)
     ]
 
 
@@ -265,11 +269,16 @@ def _weigh_position_and_form(question: AskedQuestion, part: Part, named: Abstrac
     return worth * (APPENDIX_WORTH if _APPENDIX.match(above) else 1.0)
 
 
-def _starts_with_definition(part: Part, words: AbstractSet[str]) -> bool:
+def _starts_with_definition(part: Part, words: frozenset[str]) -> bool:
     """Return whether a part starts with a definition of the term that the question asks about."""
     found = _DEFINED.match(part.text.lstrip(" \t-*+•`>|"))
-    named = frozenset() if found is None else split_words(found[1])
-    return bool(words) and words <= named <= words | FUNCTION_WORDS
+    named = frozenset() if found is None else split_words(found[1]) - FUNCTION_WORDS
+    return bool(words) and _match_all(words, named) and _match_all(named, words)
+
+
+def _match_all(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether each word has another with the same beginning, such as its plural."""
+    return all(measure_match(word, others) for word in words)
 
 
 def _weigh_instructions(part: Part) -> float:

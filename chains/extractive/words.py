@@ -41,6 +41,13 @@ _WEAK_WORDS: Final = """
     happen happens called
 """
 _WEAK: Final = frozenset(_WEAK_WORDS.split())
+# Words of greetings, thanks and other talk.
+_COURTESY_WORDS: Final = """
+    afternoon bonjour bye ciao cool danke day dear evening everybody everyone fine goodbye good
+    grazie great gracias guten hallo hello hey hi hola lot merci morgen morning nice night ok okay
+    please salut sorry tag thank thanks there today welcome yes
+"""
+_COURTESY: Final = frozenset(_COURTESY_WORDS.split()) | {"note", "notes"}
 # Words that say that things are compared. Notes about only one of the things do not contain them.
 _COMPARING_WORDS: Final = """
     between compare compared comparison differ difference differences versus vs
@@ -52,6 +59,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 # Matches a word with a capital letter or a digit behind its first letter, or a letter behind its
 # first digit. It begins at the start of the word, so that long words take little time.
 _NAME: Final = re.compile(r"\d*[^\W\d_].*[A-Z\d]|[^\W\d_]*\d.*[^\W\d_]")
+# Matches a capital letter that stands alone, but neither "A" nor "I", nor "C" in "C'est".
+_LETTER: Final = re.compile(r"\b[B-HJ-Z]\b(?!['’])")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 
@@ -62,6 +71,15 @@ def list_content_words(question: str) -> frozenset[str]:
     """
     words = split_words(question)
     return words - find_function_words(question) - _COMPARING or words
+
+
+def list_subject_words(text: str) -> frozenset[str]:
+    """Return the words of a message that can be looked up, including capital letters such as "R".
+
+    Function words, greetings and words such as "help" are left out.
+    """
+    words = split_words(text) | frozenset(_LETTER.findall(text))
+    return words - find_function_words(text) - _WEAK - _COURTESY
 
 
 def split_words(text: str) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """The retrieval step of a turn: build the query, search the vault, number the passages."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any, Final
@@ -142,18 +142,28 @@ def _search(
     def find(text: str) -> SearchResult:
         return search.search(text, wanted, in_play=in_play, reranks=reranks, is_quoted=is_quoted)
 
-    result = call(lambda: find(query), context.cancel)
-    if is_quoted:
-        from chains.extractive.question import split_question  # as in `TurnContext.open_model`
-
-        others = split_question(result.query)
-        result = _mix_results([result, *call(lambda: [*map(find, others)], context.cancel)])
+    result = call(
+        lambda: _search_to_quote(find, query) if is_quoted else find(query), context.cancel
+    )
     gap = BLANK_LINES if is_quoted else 0
     found = build_passages(result.hits, request.attached, known, gap)[:most]
     yield from map(Warned, result.warnings)
     corrected = "" if result.query == query else result.query
     stored_fields = _store_support(result.support)
     return RetrievalResult(corrected, result.support, found, result.warnings, stored_fields)
+
+
+def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> SearchResult:
+    """Search for the subject of a message, and for each of the things that it asks about.
+
+    If a message such as "Thanks!" names nothing to look up, the result has no hits.
+    """
+    from chains.extractive import question  # as in `TurnContext.open_model`
+
+    result = find(question.cut_request(message))
+    if not question.can_be_looked_up(result.query, (hit.title for hit in result.hits)):
+        return replace(result, hits=())
+    return _mix_results([result, *map(find, question.split_question(result.query))])
 
 
 def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
@@ -203,7 +213,9 @@ def _list_notes(
     result = call(lambda: search.list_notes(query, MOST_LISTED, listed.offset), context.cancel)
     attached = context.request.attached
     page = build_page(result, listed, attached, _measure_list_tokens(context), context.counter)
-    warnings = (*result.warnings, page.summary)
+    # A quoted answer begins with the summary itself.
+    is_told = context.request.model == EXTRACTIVE
+    warnings = result.warnings if is_told else (*result.warnings, page.summary)
     yield from map(Warned, warnings)
     return RetrievalResult(
         segments=page.segments, warnings=warnings, stored_fields=page.stored_fields

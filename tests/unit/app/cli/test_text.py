@@ -36,3 +36,13 @@ def test_a_stopped_answer_is_not_said_to_be_kept_if_nothing_arrived(
     result = AskResult(*place, (), (), "m", None, (), {"used": 1, "budget": 9})
     end = ["", "Chat 12ab34cd · m · 1 of 9 tokens"]
     assert list(sources(result)) == ["", *lines, *end]
+
+
+@pytest.mark.parametrize(("model", "lines"), [("m", ["", CITES_NOTHING]), ("extractive", [])])
+def test_a_message_that_quotes_nothing_is_not_said_to_cite_nothing(
+    model: str, lines: list[str]
+) -> None:
+    place = ("12ab34cd", "1f", "2f", "vault", "Nothing to look up.", "complete")
+    result = AskResult(*place, (), (), model, None, (), {"used": 1, "budget": 9})
+    end = ["", f"Chat 12ab34cd · {model} · 1 of 9 tokens"]
+    assert list(sources(result)) == [*lines, *end]

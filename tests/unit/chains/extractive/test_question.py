@@ -2,7 +2,12 @@ from time import process_time
 
 import pytest
 
-from chains.extractive.question import read_question, split_question
+from chains.extractive.question import (
+    can_be_looked_up,
+    cut_request,
+    read_question,
+    split_question,
+)
 from chains.extractive.words import list_names
 
 
@@ -150,3 +155,61 @@ def test_a_long_pasted_text_is_read_in_little_time(word):
     read_question(text)
     list_names(f"{text} {text}")
     assert process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Summarise my notes about compost", "compost"),
+        ("Could you sum up the notes on climbing beans?", "climbing beans?"),
+        ("What do my notes say about compost?", "compost?"),
+        ("Give me a short overview of the garden", "the garden"),
+        ("Tell me everything about the garden", "the garden"),
+        ("Explain how beans climb", "how beans climb"),
+        ("Beschreibe den Garten", "den Garten"),
+        ("Explain", "Explain"),
+        ("What do I need for beans?", "What do I need for beans?"),
+    ],
+)
+def test_the_subject_of_a_request_is_what_stands_behind_it(text, subject):
+    assert cut_request(text) == subject
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("climbing beans", True),
+        ("Tell me about climbing beans", True),
+        ("What are climbing beans?", True),
+        ("ingredients for the soup", False),
+        ("pin a note to the sidebar", False),
+        ("Where do climbing beans grow?", False),
+    ],
+)
+def test_a_subject_alone_asks_what_it_is(text, is_asked):
+    assert read_question(text).asks_for_definition == is_asked
+
+
+@pytest.mark.parametrize(
+    ("text", "can"),
+    [
+        ("Hi", False),
+        ("thanks a lot!", False),
+        ("Who are you?", False),
+        ("What can you do?", False),
+        ("What is 2+2?", False),
+        ("Can you help me?", False),
+        ("Danke", False),
+        ("Tell me about R", True),
+        ("beans", True),
+        ("庭の道具", True),
+    ],
+)
+def test_a_message_without_a_subject_cannot_be_looked_up(text, can):
+    assert can_be_looked_up(text, ["Beans in summer"]) == can
+    assert read_question(text).names_subject == can
+
+
+def test_a_greeting_can_be_looked_up_where_a_note_is_named_after_it():
+    assert can_be_looked_up("Good morning", ["Morning routine"])
+    assert not can_be_looked_up("What can you do?", ["What to do"])

@@ -34,3 +34,28 @@ def test_a_label_that_only_repeats_the_question_is_left_out():
     ranked = rank_parts(question, parts, facet=question.facets[0], rarity={}, compare=None)
     assert "The beds of the garden" not in {each.part.text for each in ranked}
     assert ranked
+
+
+def test_a_link_alone_defines_nothing_but_can_be_the_answer_to_another_question():
+    link, text = "[The guide to beans](https://beans.example/guide)", "Beans are climbing plants."
+    parts = build_parts(passage("Plants", f"{link}\n\n{text}"))
+
+    def rank(asked):
+        question = read_question(asked)
+        ranked = rank_parts(question, parts, facet=question.facets[0], rarity={}, compare=None)
+        return {each.part.pieces[0][0] for each in ranked if each.part.kind == "sentences"}
+
+    assert "The guide to beans" not in rank("beans")
+    assert {"The guide to beans", text} <= rank("Where can I read about beans?")
+
+
+def test_the_plural_of_a_term_is_defined_by_the_same_sentence():
+    texts = [
+        "Plants are watered in the morning.",
+        "One bean climbs on a pole in the bed.",
+        "A bean is a climbing plant with pods.",
+    ]
+    parts = build_parts(passage("Plants", "\n\n".join(texts)))
+    question = read_question("explain beans")
+    ranked = rank_parts(question, parts, facet=question.facets[0], rarity={}, compare=None)
+    assert ranked[0].part.text == texts[2]

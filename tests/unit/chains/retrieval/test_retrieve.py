@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chains.cancel import CancelToken
+from chains.extractive.model import NOTHING_NAMED
 from chains.models import EXTRACTIVE, ModelInfo
 from chains.request.chain import Chain
 from chains.request.request import TurnContext
@@ -76,3 +77,17 @@ def test_other_logs_are_read_too(
     request = ask("What do beans need?", model=EXTRACTIVE)
     list(run_turn(chain, request, session, CancelToken()))
     assert support_when_regenerated() == read
+
+
+def test_without_a_model_the_subject_of_a_request_is_searched(ask, session):
+    search = ListSearch(*HITS)
+    request = ask("Summarise my notes about beans", model=EXTRACTIVE)
+    list(run_turn(Chain("vault_qa", lambda _: None, search), request, session, CancelToken()))
+    assert [query for query, _ in search.asked] == ["beans"]
+
+
+def test_without_a_model_a_message_that_names_nothing_finds_nothing(chain, ask, session):
+    *_, ended = run_turn(chain, ask("Thanks!", model=EXTRACTIVE), session, CancelToken())
+    assert ended.result.answer == NOTHING_NAMED
+    (turn,) = list_turns(session.path())
+    assert turn.segments == ()

@@ -584,9 +584,10 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
 
 
 def test_without_a_model_a_list_is_printed_as_it_was_found(run):
-    answer = result_of(run("Which notes mention beans?", model="extractive")).answer
-    assert answer.startswith("2 notes match.\n")
-    assert answer.count("\n- ") == 2
+    result = result_of(run("Which notes mention beans?", model="extractive"))
+    assert result.answer.startswith("2 notes match.\n")
+    assert result.answer.count("\n- ") == 2
+    assert result.warnings == ()  # the answer itself says how many
 
 
 def test_a_model_may_put_a_follow_up_into_words_to_search_for(run, search, session, server):
