@@ -8,6 +8,7 @@ quotation that is about the subject of a question, but does not answer it, can b
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from chains.extractive.answer_type import contains_count, meets_expected_type
@@ -36,6 +37,7 @@ MISSING_COST: Final = 1.0
 NAME_COST: Final = 1.0
 COUNT_COST: Final = 0.7
 CLOSEST_WORTH: Final = 1.0
+PERIOD_WORTH: Final = 0.3
 # The similarity that is assumed if none was measured.
 USUAL_CLOSEST: Final = 0.5
 # Used if no support score was measured: passages that contain a smaller share of the question's
@@ -68,6 +70,9 @@ def judge(
     asked = cut_background(question.text)
     if quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted):
         return "nothing"
+    is_dated = _is_of_period(question, chosen)
+    if is_dated and question.period is not None:
+        question = replace(question, words=question.words - question.period.words)
     coverage = _measure_coverage(question, sources)
     if support is None:
         return "answers" if coverage >= LEAST_COVERAGE else "nothing"
@@ -76,9 +81,18 @@ def judge(
     evidence -= MISSING_COST * _weigh_missing_word(question, support, chosen)
     evidence -= NAME_COST * _weigh_missing_name(question, support, chosen)
     evidence -= 0.0 if contains_count(asked, quoted) else COUNT_COST
+    evidence += PERIOD_WORTH if is_dated else 0.0
     if evidence < LEAST_EVIDENCE:
         return "nothing"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
+
+
+def _is_of_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
+    """Return whether the best part is from a note or section of the time that is asked about."""
+    best = chosen.parts[:1]
+    return question.period is not None and any(
+        question.period.covers_names(part.names) for part in best
+    )
 
 
 def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:

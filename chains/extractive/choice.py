@@ -5,20 +5,22 @@ quoted as a whole. A question about several things gets a part for each.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
 from chains.extractive.part_builder import build_parts
 from chains.extractive.parts import Part, verify_part
-from chains.extractive.question import AskedQuestion, QuestionKind
+from chains.extractive.question import AskedQuestion, Period, QuestionKind, list_days
 from chains.extractive.ranking import Compare, ScoredPart, rank_parts
 from chains.extractive.words import measure_match
 from context.layers import Segment
+from vault.notes.dates import Span
 
-__all__ = ["ChosenParts", "choose_parts"]
+__all__ = ["ChosenParts", "choose_beginnings", "choose_parts", "list_of_period"]
 
 MOST_OF_FACET: Final = 3
 MOST_NOTES: Final = 5
@@ -45,6 +47,10 @@ _MARGINS: Final[Mapping[QuestionKind, float]] = {
     "how_to": 2.0,
     "list": 1.5,
 }
+
+# The most words that are quoted for a time, and the fewest that each of its notes gets.
+MOST_WORDS_OF_PERIOD: Final = 260
+LEAST_WORDS_OF_NOTE: Final = 30
 
 _ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
 
@@ -97,6 +103,57 @@ def choose_parts(
         places = list(dict.fromkeys(part.place for part in found))
         found.sort(key=lambda part: places.index(part.place))
     return ChosenParts(tuple(found), max(cosines, default=None))
+
+
+def list_of_period(
+    period: Period, sources: Sequence[Segment], days: Mapping[str, Sequence[str]]
+) -> list[Segment]:
+    """Return the sources from notes of a time, in the order of their dates.
+
+    Args:
+        period: the time.
+        sources: the sources that may be quoted.
+        days: the dates in the properties of notes as ISO 8601, by path.
+    """
+    dated: list[tuple[date, str, int, Segment]] = []
+    for source in sources:
+        own = list_days((source.title, source.source, *source.heading))
+        known = own or _read_days(days.get(source.source, ()))
+        covered = [span for span in known if period.covers([span])]
+        if covered:
+            first_line = source.lines[0] if source.lines else 0
+            dated.append((min(covered)[0], source.source, first_line, source))
+    return [source for *_, source in sorted(dated, key=lambda each: each[:3])]
+
+
+def choose_beginnings(sources: Sequence[Segment]) -> tuple[Part, ...]:
+    """Choose the first parts of each note, so that all notes together have few words."""
+    share = max(
+        LEAST_WORDS_OF_NOTE, MOST_WORDS_OF_PERIOD // len({source.source for source in sources})
+    )
+    left: dict[str, int] = {}
+    chosen: list[Part] = []
+    for source in sources:
+        for part in _list_in_order(source):
+            length = len(part.text.split())
+            rest = left.setdefault(source.source, share)
+            is_least = rest == share and part.kind in {"sentences", "item"}
+            if (is_least or length <= rest) and not any(map(part.overlaps, chosen)):
+                chosen.append(part)
+                left[source.source] = rest - length
+    return tuple(chosen)
+
+
+def _list_in_order(source: Segment) -> Iterator[Part]:
+    """Yield the parts of a source in their order, longer ones before those within them."""
+    parts = sorted(build_parts(source), key=lambda part: (part.first, -part.end))
+    short = (part for part in parts if len(part.text.split()) <= MOST_WORDS_OF_PERIOD)
+    return filter(None, map(verify_part, short))
+
+
+def _read_days(days: Iterable[str]) -> frozenset[Span]:
+    first_days = [date.fromisoformat(day) for day in days]
+    return frozenset((day, day + timedelta(days=1)) for day in first_days)
 
 
 def _widen_to_section(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:

@@ -2,15 +2,17 @@
 
 The answer says that no model is configured. If it is doubtful whether the quotations answer the
 question, the answer says so. If no quotation is likely to answer it, the answer only lists the
-notes that come closest.
+notes that come closest. A question for everything at a time, such as "What did I do last week?", is
+answered by the beginnings of the notes with a date in that time.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from chains.cancel import CancelToken
 from chains.extractive.answerability import judge
-from chains.extractive.choice import choose_parts
+from chains.extractive.choice import choose_beginnings, choose_parts, list_of_period
 from chains.extractive.parts import Part
 from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.ranking import Compare
@@ -30,6 +32,7 @@ FOUND: Final = (
 DOUBTFUL: Final = (
     "No model is set, and your notes may not answer this question. These passages come closest:\n"
 )
+OF_PERIOD: Final = "No model is set, so here is what your notes of that time say.\n"
 NO_SENTENCE: Final = "No model is set. The passages that fit best hold no sentence to quote:\n"
 NOTHING_FOUND: Final = (
     "No model is set, and nothing in your notes fits this question. Try other words."
@@ -65,6 +68,7 @@ class ExtractiveModel:
         support: Support | None = None,
         compare: Compare | None = None,
         find_days: FindDays | None = None,
+        today: date | None = None,
     ) -> None:
         """Store the question, and what is known about the search for it.
 
@@ -78,6 +82,7 @@ class ExtractiveModel:
                 words are compared.
             find_days: a function that returns the dates in the properties of notes. If None, no
                 dates are written.
+            today: the date that words such as "yesterday" refer to, or None for the current date.
         """
         self._question = question
         self._searched = searched
@@ -85,6 +90,7 @@ class ExtractiveModel:
         self._support = support
         self._compare = compare
         self._find_days = find_days
+        self._today = today
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
@@ -98,21 +104,36 @@ class ExtractiveModel:
         if any(source.source == LIST_SOURCE for source in sources):
             yield from _write_list(sources)
             return
-        question = read_question(self._question, self._searched)
+        question = read_question(self._question, self._searched, self._today)
         if not sources:
             nothing = NOTHING_FOUND if question.names_subject else NOTHING_NAMED
             yield nothing if self._has_searched else NOT_SEARCHED
             return
         leading = _select_sources(question, sources)
+        of_period = self._list_of_period(question, leading)
+        if of_period and question.period is not None and question.period.is_alone:
+            yield OF_PERIOD
+            yield from self._write_parts(choose_beginnings(of_period), sources)
+            return
         rarity = self._support.weights if self._support is not None else {}
-        chosen = choose_parts(question, leading, self._compare, rarity)
+        chosen = choose_parts(question, of_period or leading, self._compare, rarity)
         verdict = judge(question, leading, self._support, chosen)
-        if verdict == "nothing" or not chosen.parts:
+        if (verdict == "nothing" and not of_period) or not chosen.parts:
             yield NOTHING_ANSWERS if verdict == "nothing" else NO_SENTENCE
             yield from _write_titles(sources)
             return
         yield FOUND if verdict == "answers" else DOUBTFUL
         yield from self._write_parts(chosen.parts, sources)
+
+    def _list_of_period(
+        self, question: AskedQuestion, sources: Sequence[Segment]
+    ) -> Sequence[Segment]:
+        """Return the sources from notes of the time that a question is about, if it is short."""
+        if question.period is None or not question.period.is_short:
+            return ()
+        paths = {source.source for source in sources}
+        days = {} if self._find_days is None else self._find_days(paths)
+        return list_of_period(question.period, sources, days)
 
     def _write_parts(self, parts: Sequence[Part], sources: Sequence[Segment]) -> Iterator[str]:
         """Yield the quotations, each below the title, the headings and the date of its note."""

@@ -176,7 +176,8 @@ class _Builder:
         around = " ".join((source.title, *heading, intro))
         shown = tuple(map(tuple, pieces))
         place = (source.number or 0, kind, block.first, end)
-        return Part(*place, shown, text, around, heading, source.title, origin=self._origin)
+        note = source.title, source.source
+        return Part(*place, shown, text, around, heading, *note, origin=self._origin)
 
 
 def _write_block(block: PassageBlock, least: int = 0) -> list[str]:

@@ -46,6 +46,7 @@ class Part:
         around: the context of the part: the note's title, the headings, and the sentence before it.
         heading: the headings above the part.
         title: the title of the note.
+        path: the path of the note, or the name of another source.
         is_first: whether this is the first sentence below a heading.
         sentence: the index of the sentence in its paragraph, or None if the part is no sentence.
         is_link: whether the part is a sentence or list item that consists only of a link.
@@ -61,6 +62,7 @@ class Part:
     around: str
     heading: tuple[str, ...]
     title: str = ""
+    path: str = ""
     is_first: bool = False
     sentence: int | None = None
     is_link: bool = False
@@ -102,6 +104,11 @@ class Part:
     def place(self) -> str:
         """The title of the part's note and the headings above the part."""
         return ". ".join(dict.fromkeys(name for name in (self.title, *self.heading) if name))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The title and the path of the part's note, and the headings above the part."""
+        return (self.title, self.path, *self.heading)
 
     @cached_property
     def title_words(self) -> frozenset[str]:

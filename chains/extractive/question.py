@@ -4,19 +4,25 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.words import list_content_words, list_subject_words, split_words
+from vault.notes.dates import Span, cut_dates, find_date_spans, find_written_spans
 from vault.notes.keywords import find_function_words
 
 __all__ = [
     "AskedQuestion",
     "Facet",
+    "Period",
     "QuestionKind",
     "can_be_looked_up",
     "cut_background",
     "cut_request",
+    "list_days",
     "read_question",
     "split_question",
 ]
@@ -125,6 +131,48 @@ _ASKING: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 MOST_WORDS_OF_SUBJECT: Final = 4
+# The length of the longest time, three months, whose notes are quoted alone.
+MOST_DAYS: Final = 92
+
+
+# Verbs and nouns that a question for everything at a time may contain, besides function words.
+_DOING_WORDS: Final = """
+    add added been change changed day days diary did doing done ecrit entries entry escribi fait
+    gemacht geschrieben getan go goes going happen happened happening happens hice journal learn
+    learned learnt log note noted notes on passe passiert passierte paso record recorded up went
+    work worked working write writes writing written wrote
+"""
+_DOING: Final = frozenset(_DOING_WORDS.split())
+
+
+@dataclass(frozen=True)
+class Period:
+    """The time that a question is about.
+
+    Attributes:
+        spans: the ranges of days that the question names.
+        words: the words of the question that name them.
+        is_alone: whether the question asks for everything at that time.
+    """
+
+    spans: tuple[Span, ...]
+    words: frozenset[str]
+    is_alone: bool
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the time is short enough for the date of a note to decide what is quoted."""
+        return all((after - first).days <= MOST_DAYS for first, after in self.spans)
+
+    def covers(self, days: Iterable[Span]) -> bool:
+        """Return whether any of the days lies in this time."""
+        return any(
+            first < end and start < after for start, end in days for first, after in self.spans
+        )
+
+    def covers_names(self, names: Iterable[str]) -> bool:
+        """Return whether a name of a note, its path, or a heading contains a day of this time."""
+        return self.covers(list_days(names))
 
 
 @dataclass(frozen=True)
@@ -165,6 +213,7 @@ class AskedQuestion:
         asks_for_notes: whether the question asks which notes contain something.
         names_subject: whether any word of the question could be looked up. It is False for messages
             such as "Thanks!" and "What can you do?".
+        period: the time that the question is about, or None if it names no date.
     """
 
     text: str
@@ -179,15 +228,17 @@ class AskedQuestion:
     asks_for_more: bool = False
     asks_for_notes: bool = False
     names_subject: bool = True
+    period: Period | None = None
 
 
-def read_question(text: str, searched: str = "") -> AskedQuestion:
+def read_question(text: str, searched: str = "", today: date | None = None) -> AskedQuestion:
     """Find out what a question asks for.
 
     Args:
         text: the question.
         searched: the search query if it differs from the question, for example because the spelling
             was corrected or words were carried over from the previous question.
+        today: the date that words such as "yesterday" refer to, or None for the current date.
     """
     whole, text = text, cut_request(text)
     corrected = searched.split()[: len(text.split())]
@@ -212,7 +263,32 @@ def read_question(text: str, searched: str = "") -> AskedQuestion:
         asks_for_more=_MORE.search(whole) is not None,
         asks_for_notes=_NOTES.search(asked) is not None,
         names_subject=bool(list_subject_words(searched or text)),
+        period=_read_period(asked, today or date.today()),
     )
+
+
+def _read_period(text: str, today: date) -> Period | None:
+    """Read the time that a question is about, or return None if it names no date.
+
+    Args:
+        text: the question.
+        today: the date that words such as "yesterday" refer to.
+    """
+    spans = find_date_spans(text, today)
+    if not spans:
+        return None
+    words = split_words(text) - split_words(cut_dates(text))
+    return Period(spans, words, is_alone=not list_subject_words(text) - words - _DOING)
+
+
+def list_days(names: Iterable[str]) -> frozenset[Span]:
+    """Return the dates in names of a note, in its path and in headings, as ranges of days."""
+    return frozenset(span for name in names for span in _find_spans(PurePosixPath(name).stem))
+
+
+@lru_cache(maxsize=4096)
+def _find_spans(name: str) -> tuple[Span, ...]:
+    return find_written_spans(name)
 
 
 def split_question(text: str) -> list[str]:

@@ -58,6 +58,7 @@ LEAST_RARITY: Final = 0.02
 USUAL_RARITY: Final = 0.5
 APPENDIX_WORTH: Final = 0.6
 DATED_WORTH: Final = 1.2
+PERIOD_WEIGHT: Final = 1.0
 DEFINING_WORTH: Final = 1.3
 DETAIL_WORTH: Final = 0.8
 NAMED_FIRST_WORTH: Final = 1.3
@@ -229,6 +230,8 @@ def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
             note's title, the part scores higher.
     """
     score = _KIND_SCORES[question.kind][part.kind]
+    if question.period is not None and question.period.covers_names(part.names):
+        score += PERIOD_WEIGHT
     if question.answer_type:
         has_answer = contains_answer_of_type(part.text, question.answer_type)
         score += TYPE_WEIGHT if has_answer else -TYPE_WEIGHT

@@ -45,7 +45,7 @@ _WEAK: Final = frozenset(_WEAK_WORDS.split())
 _COURTESY_WORDS: Final = """
     afternoon bonjour bye ciao cool danke day dear evening everybody everyone fine goodbye good
     grazie great gracias guten hallo hello hey hi hola lot merci morgen morning nice night ok okay
-    please salut sorry tag thank thanks there today welcome yes
+    please salut sorry tag thank thanks there welcome yes
 """
 _COURTESY: Final = frozenset(_COURTESY_WORDS.split()) | {"note", "notes"}
 # Words that say that things are compared. Notes about only one of the things do not contain them.

@@ -12,6 +12,7 @@ from typing import Final
 
 __all__ = [
     "Span",
+    "cut_dates",
     "find_date_spans",
     "find_iso_days",
     "find_written_spans",
@@ -115,6 +116,14 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
         found += [_build_span(match, today) for match in form.finditer(said)]
         said = form.sub("|", said)  # in "5 March 2024" no March 2024 is named
     return tuple(dict.fromkeys(span for span in found if span is not None))
+
+
+def cut_dates(text: str) -> str:
+    """Return the beginning of a question in lower case, without the dates in it."""
+    said = text[:_MAX_CHARS].lower().translate(_FOLDED)
+    for form in (_RELATIVE, _WEEKDAY, _AGO, *_WRITTEN, *_ASKED):
+        said = form.sub(" ", said)
+    return said
 
 
 def find_written_spans(text: str) -> tuple[Span, ...]:

@@ -1,11 +1,13 @@
+import re
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
 import pytest
 
 from chains.cancel import CancelToken
 from chains.citations.check import check_citations
-from chains.extractive.model import DOUBTFUL, NOTHING_ANSWERS, ExtractiveModel
+from chains.extractive.model import DOUBTFUL, NOTHING_ANSWERS, OF_PERIOD, ExtractiveModel
 from chains.extractive.words import list_content_words
 from chains.llm.port import ModelEnded, ModelText
 from chains.models import ModelInfo
@@ -43,7 +45,7 @@ def read_quotations(text):
 def answer(ask):
     """Ask without a model, over given sources; return the answer's text."""
 
-    def run(question, *sources, has_searched=True, support=None, compare=None, find_days=None):
+    def run(question, *sources, has_searched=True, support=None, **known):
         chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
         request, view = ask(question, model="extractive"), SessionView("chat1")
         context = TurnContext(chain, request, view, info, ByteEstimator())
@@ -51,8 +53,7 @@ def answer(ask):
         turn = prepare_turn(context, drafted, "preview")
         if isinstance(support, float):
             support = Support(support, dict.fromkeys(list_content_words(question), 0.5))
-        measured = {"support": support, "compare": compare, "find_days": find_days}
-        model = ExtractiveModel(question, has_searched=has_searched, **measured)
+        model = ExtractiveModel(question, has_searched=has_searched, support=support, **known)
         *pieces, ended = model.stream(turn.request, CancelToken())
         assert ended == ModelEnded("complete", "stop")
         assert all(isinstance(piece, ModelText) for piece in pieces)
@@ -706,3 +707,58 @@ def test_a_price_that_is_told_before_a_question_is_not_asked_for(answer, source)
     text = "The large plan of the garden has room for ten beds."
     question = "The garden costs me a lot. Which plan of the garden has room for ten beds?"
     assert NOTHING_ANSWERS not in answer(question, source(1, text), support=1.2)
+
+
+FRIDAY: Final = date(2026, 3, 6)
+
+
+@pytest.fixture
+def diary(source):
+    """Days of a diary, the last one first, dated by a name, a heading or a property."""
+    return (
+        source(1, "The roof is finished.", title="2026-03-05", source="Diary/2026-03-05.md"),
+        source(2, "Met Ines in the garden. She brought seeds.", source="Diary/2026-03-03.md"),
+        source(3, "Sowed peas.\n\nWatered them.", title="Log", heading=("Monday, 2 March 2026",)),
+        source(4, "Beans are sown in May.", title="Beans"),
+        source(5, "Bought the seeds.", title="Shopping"),
+    )
+
+
+def find_shopping_day(_paths):
+    return {"Notes/Note 5.md": ["2026-03-04"]}
+
+
+@pytest.mark.parametrize(
+    ("question", "numbers"),
+    [
+        ("What did I do this week?", [3, 2, 2, 5, 1]),
+        ("What did I write yesterday?", [1]),
+        ("What happened on 3 March?", [2, 2]),
+        ("What happened on Wednesday?", [5]),
+    ],
+)
+def test_everything_at_a_time_is_quoted_in_the_order_of_the_days(answer, diary, question, numbers):
+    text = answer(question, *diary, support=0.1, find_days=find_shopping_day, today=FRIDAY)
+    assert text.startswith(OF_PERIOD)
+    assert [int(number) for number in re.findall(r"\[(\d)\]$", text, re.MULTILINE)] == numbers
+
+
+def test_of_a_long_time_each_note_is_quoted_by_its_beginning(answer, source):
+    text = "\n\n".join(f"In row {number} grows another kind of bean." for number in range(7))
+    days = [source(n, text, source=f"2026-02-{n:02}.md", title=f"Day {n}") for n in range(1, 13)]
+    said = answer("What did I do last month?", *days, support=0.1, today=FRIDAY)
+    assert len(list(re.finditer(r"^> In row 0 grows", said, re.MULTILINE))) == 12
+    assert len(" ".join(read_quotations(said)).split()) < 600
+
+
+def test_a_question_about_a_time_is_answered_by_its_notes_and_never_refused(answer, diary):
+    text = answer("What did Ines bring this week?", *diary, support=0.1, today=FRIDAY)
+    assert text.startswith(DOUBTFUL)
+    assert read_quotations(text)[0] == "> Met Ines in the garden. [2]"
+    assert "Beans are sown" not in text
+
+
+@pytest.mark.parametrize("question", ["What did I do in 2019?", "What happened last Monday?"])
+def test_a_time_without_notes_is_refused(answer, source, question):
+    days = source(1, "The roof is finished.", title="2026-03-05", source="Diary/2026-03-05.md")
+    assert answer(question, days, support=0.1, today=FRIDAY).startswith(NOTHING_ANSWERS)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.notes.dates import (
+    cut_dates,
     find_date_spans,
     find_iso_days,
     find_written_spans,
@@ -144,3 +145,16 @@ def test_days_months_and_years_have_the_forms_in_which_notes_write_them() -> Non
 def test_the_forms_of_a_day_are_read_as_that_day(day: date) -> None:
     span = (day, day + timedelta(days=1))
     assert {find_written_spans(form) for form in write_date_forms(span)} == {(span,)}
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("What did Ines say yesterday?", "what did ines say ?"),
+        ("beans on 5 March 2024", "beans on "),
+        ("sown in May", "sown "),
+        ("nothing else", "nothing else"),
+    ],
+)
+def test_the_dates_of_a_question_can_be_left_out(text: str, rest: str) -> None:
+    assert " ".join(cut_dates(text).split()) == " ".join(rest.split())
