@@ -138,9 +138,9 @@ MOST_DAYS: Final = 92
 # Verbs and nouns that a question for everything at a time may contain, besides function words.
 _DOING_WORDS: Final = """
     add added been change changed day days diary did doing done ecrit entries entry escribi fait
-    gemacht geschrieben getan go goes going happen happened happening happens hice journal learn
-    learned learnt log note noted notes on passe passiert passierte paso record recorded up went
-    work worked working write writes writing written wrote
+    gemacht geschrieben getan go goes going habe haben happen happened happening happens hast hice
+    journal learn learned learnt log note noted notes on passe passiert passierte paso record
+    recorded up went work worked working write writes writing written wrote
 """
 _DOING: Final = frozenset(_DOING_WORDS.split())
 

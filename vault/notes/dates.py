@@ -81,7 +81,27 @@ _ASKED: Final = _compile(
     rf"(?P<which>in|last|this|since|during|im)\s+{_MONTH}",
     rf"(?P<which>last|this)\s+{_SEASON}",
 )
-_RELATIVE: Final = re.compile(r"\b(?:(today|yesterday)|(this|last)\s+(week|month|year))\b")
+_DAYS_BACK: Final = {
+    "today": 0,
+    "yesterday": 1,
+    "heute": 0,
+    "gestern": 1,
+    "vorgestern": 2,
+    "hoy": 0,
+    "ayer": 1,
+}
+_UNITS: Final = {
+    "week": "week",
+    "month": "month",
+    "year": "year",
+    "woche": "week",
+    "monat": "month",
+    "jahr": "year",
+}
+_RELATIVE: Final = re.compile(
+    rf"\b(?:({'|'.join(_DAYS_BACK)})"
+    rf"|(this|last|diese[mnrs]?|letzte[mnrs]?)\s+({'|'.join(_UNITS)}))\b"
+)
 _WEEKDAY: Final = re.compile(rf"\b(?:on|last|this|since)\s+({'|'.join(_WEEKDAYS)})\b")
 _NUMBERS: Final = [
     "a",
@@ -253,8 +273,8 @@ def _build_week(year: int, week: int) -> Span | None:
 def _build_relative_span(match: re.Match[str], today: date) -> Span | None:
     word, which, unit = match.groups()
     if word is not None:
-        return _build_unit_span("day", int(word == "yesterday"), today)
-    return _build_unit_span(unit, int(which == "last"), today)
+        return _build_unit_span("day", _DAYS_BACK[word], today)
+    return _build_unit_span(_UNITS[unit], int(which.startswith("l")), today)
 
 
 def _build_past_span(match: re.Match[str], today: date) -> Span | None:
