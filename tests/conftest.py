@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,7 @@ from tests.support.processes.forked_processes import ForkedProcesses
 from vault.workers.process import start_process
 
 MEMORY, FREE_BYTES = Path("/dev/shm"), 6_000_000_000
+SHARED = pytest.StashKey[ForkedProcesses]()
 
 
 def use_memory_for_temporary_files() -> None:
@@ -186,10 +188,21 @@ def pytest_runtest_teardown() -> Iterator[None]:
     assert not said, f"Qt warned while the test was cleaned up: {said}"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let the test processes of this run fork from the same servers."""
+    stash = node.config.stash
+    if SHARED not in stash:
+        stash[SHARED] = ForkedProcesses()
+        node.config.add_cleanup(lambda: stash[SHARED].__exit__())
+    node.workerinput["fork_servers"] = stash[SHARED].addresses
+
+
 @pytest.fixture(scope="session", autouse=True)
-def forked_processes() -> Iterator[ForkedProcesses]:
+def forked_processes(request: pytest.FixtureRequest) -> Iterator[ForkedProcesses]:
     """Start workers without importing their libraries again, except where that is tested."""
-    with ForkedProcesses() as forked, pytest.MonkeyPatch.context() as patch:
+    shared = getattr(request.config, "workerinput", {}).get("fork_servers")
+    with ForkedProcesses(shared) as forked, pytest.MonkeyPatch.context() as patch:
         patch.setattr("vault.workers.process.start_process", forked.start_worker)
         yield forked
 

@@ -4,7 +4,8 @@ Importing chromadb or litellm takes more processor time than all else in most te
 and importing torch takes seconds. A `ForkServer` process imports what a module needs and forks a
 child for each start of that module. The child has the folder, process group, environment, arguments
 and standard streams of a process that is started, and runs the module as `__main__`. Its own
-workers are forked too. `ForkedProcesses` starts the servers when they are first wanted.
+workers are forked too. `ForkedProcesses` starts the servers when they are first wanted, and the test
+processes of a run share them.
 """
 
 import contextlib
@@ -173,18 +174,20 @@ class ForkedProcesses:
     """A context manager that forks processes, from servers of its own or of another process."""
 
     def __init__(self, addresses: Mapping[str, str] | None = None) -> None:
-        """Store the addresses of servers that run already, by module."""
-        self._is_owner = addresses is None
+        """Store the addresses of another process's servers, by module, or open new ones."""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._servers: dict[str, subprocess.Popen[bytes]] = {}
-        self._addresses = dict(addresses or {})
-        self._lock = threading.Lock()
+        self._servers: list[subprocess.Popen[bytes]] = []
+        self._thread: threading.Thread | None = None
+        self.addresses = self._open_servers() if addresses is None else dict(addresses)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        for server in self._servers.values():
+        if self._thread is not None:
+            self._end.close()
+            self._thread.join()
+        for server in self._servers:
             server.kill()  # it has nothing to save
             server.wait()
         if self._folder is not None:
@@ -208,7 +211,7 @@ class ForkedProcesses:
             "is_session": True,
         }
         try:
-            return _fork(self._find_server(module), wanted, stderr)
+            return _fork(self.addresses[module], wanted, stderr)
         except ConnectionRefusedError:  # the server has ended
             return _start_process(module, arguments, dict(environment), stderr)
 
@@ -224,41 +227,54 @@ class ForkedProcesses:
 
         Another module can run in its place, with the libraries of the program.
         """
-        workers = {module: self._find_server(module) for module in WORKERS}
         wanted = {
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": str(folder),
             "is_session": False,
             "module": module,
-            "workers": workers,
+            "workers": {name: self.addresses[name] for name in WORKERS},
             "pass_fds": list(pass_fds),
         }
-        return _fork(self._find_server(PROGRAM), wanted, None)
+        return _fork(self.addresses[PROGRAM], wanted, None)
 
-    def _find_server(self, module: str) -> str:
-        """Return the address of a module's server, which is started if it is not running."""
-        with self._lock:
-            if module not in self._addresses:
-                self._addresses[module] = self._start_server(module)
-            return self._addresses[module]
-
-    def _start_server(self, module: str) -> str:
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="strata-forks-")
-        address = os.path.join(self._folder.name, module)
-        environment = process.pick_environment(is_online=False)
-        own = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"} if module == PROGRAM else WORKER_ENVIRONMENT
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+    def _open_servers(self) -> dict[str, str]:
+        """Open the addresses of the servers, each of which is started by its first client."""
+        self._folder = tempfile.TemporaryDirectory(prefix="strata-forks-")
+        addresses = {module: os.path.join(self._folder.name, module) for module in LIBRARIES}
+        waiting: dict[socket.socket, str] = {}
+        for module, address in addresses.items():
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             listening.bind(address)
             listening.listen(64)
-            self._servers[module] = subprocess.Popen(
-                [_INTERPRETER, "-P", "-m", __name__, module],
-                stdin=listening.fileno(),
-                cwd=os.path.abspath(os.sep),
-                env={**environment, **own},
-            )
-        return address
+            waiting[listening] = module
+        ends, self._end = socket.socketpair()
+        self._thread = threading.Thread(
+            target=self._start_servers, args=(waiting, ends), name="fork servers", daemon=True
+        )
+        self._thread.start()
+        return addresses
+
+    def _start_servers(self, waiting: dict[socket.socket, str], ends: socket.socket) -> None:
+        """Start a server when the first client connects, until the other end of `ends` closes."""
+        with ends:
+            while waiting and ends not in (ready := select.select([ends, *waiting], [], [])[0]):
+                for listening in ready:
+                    with listening:  # from now on, clients are refused where the server has ended
+                        self._servers.append(_start_server(waiting.pop(listening), listening))
+        for listening in waiting:
+            listening.close()
+
+
+def _start_server(module: str, listening: socket.socket) -> "subprocess.Popen[bytes]":
+    environment = process.pick_environment(is_online=False)
+    own = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"} if module == PROGRAM else WORKER_ENVIRONMENT
+    return subprocess.Popen(
+        [_INTERPRETER, "-P", "-m", __name__, module],
+        stdin=listening.fileno(),
+        cwd=os.path.abspath(os.sep),
+        env={**environment, **own},
+    )
 
 
 def _fork(address: str, wanted: Mapping[str, Any], stderr: IO[bytes] | None) -> ForkedProcess:
