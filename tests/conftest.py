@@ -194,7 +194,7 @@ def pytest_configure_node(node: Any) -> None:
     stash = node.config.stash
     if SHARED not in stash:
         stash[SHARED] = ForkedProcesses()
-        node.config.add_cleanup(lambda: stash[SHARED].__exit__())
+        node.config.add_cleanup(stash[SHARED].__exit__)
     node.workerinput["fork_servers"] = stash[SHARED].addresses
 
 
@@ -214,9 +214,14 @@ def workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def embedder() -> Iterator[RememberingEmbedder]:
+def embedder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RememberingEmbedder]:
     """The real embedding child, started once for all tests of this process."""
-    shared = RememberingEmbedder()
+    folder = tmp_path_factory.getbasetemp()
+    memory = (folder.parent if hasattr(request.config, "workerinput") else folder) / "vectors"
+    memory.mkdir(exist_ok=True)
+    shared = RememberingEmbedder(memory)
     yield shared
     shared.close()
 

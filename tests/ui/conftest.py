@@ -13,7 +13,6 @@ from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
 from tests.support.models.model_server import ModelServer
-from tests.support.models.remembering_embedder import RememberingEmbedder
 from tests.support.window.desktop import Desktop
 from tests.support.window.transcripts import HERE, Place
 from tests.support.window.waiting import PatientBot
@@ -48,14 +47,6 @@ def default_keys(qapp: QApplication) -> None:
 def _cards_take_decisions_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an approval card take a decision at once and not only after half a second."""
     monkeypatch.setattr("ui.chat.message.approval_card._INERT_MS", 20)
-
-
-@pytest.fixture(autouse=True)
-def _same_notes_are_embedded_once(
-    embedder: RememberingEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Embed the notes that many tests of the window index only once."""
-    monkeypatch.setattr(embedder, "remembers", True)
 
 
 @pytest.fixture

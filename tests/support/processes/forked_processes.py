@@ -4,7 +4,7 @@ Importing chromadb or litellm takes more processor time than all else in most te
 and importing torch takes seconds. A `ForkServer` process imports what a module needs and forks a
 child for each start of that module. The child has the folder, process group, environment, arguments
 and standard streams of a process that is started, and runs the module as `__main__`. Its own
-workers are forked too. `ForkedProcesses` starts the servers when they are first wanted, and the test
+workers are forked too. `ForkedProcesses` starts the servers when they are first wanted. All test
 processes of a run share them.
 """
 

@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.models.remembering_embedder import RememberingEmbedder
 from vault.embedder import Embedder
 from vault.index import VaultIndex
 
 IndexMaker = Callable[..., VaultIndex]
 NotesIndexer = Callable[[Mapping[str, str]], VaultIndex]
+
+
+@pytest.fixture(autouse=True)
+def _all_notes_are_embedded(embedder: RememberingEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Embed all notes, those too that other tests have embedded: the work is what is tested."""
+    monkeypatch.setattr(embedder, "remembers", False)
 
 
 @pytest.fixture(scope="module")

@@ -22,25 +22,32 @@ from app.library.library import Library
 from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
+from tests.support.models.remembering_embedder import RememberingEmbedder
 from tests.support.sessions.turns import ask, result_of
 from vault.errors import EmbedderFailed
 from vault.index import VaultIndex
 from vault.indexing.progress import IndexProgress, IndexReport
 
 NOTES = 240
-FILLER = "It tells of beds, barrels and beans in long rows. " * 20  # takes its time to embed
 
 
 @pytest.fixture
 def large(
-    assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    assistant: Assistant,
+    embedder: RememberingEmbedder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Library]:
-    """A vault that takes a while to embed, open and not indexed yet; no question waits for it."""
+    """A vault that is open and not indexed yet; no question waits for it.
+
+    Only its first passages are embedded until the test lets the others go on.
+    """
+    monkeypatch.setattr(embedder, "goes_on", threading.Event())
     monkeypatch.setattr("app.library.indexing.USUAL_WAIT_S", 0.0)
     notes = tmp_path / "large"
     notes.mkdir()
     for number in range(NOTES):
-        text = f"# Row {number}\n\nThe password of row {number} is melon{number}.\n\n{FILLER}\n"
+        text = f"# Row {number}\n\nThe password of row {number} is melon{number}.\n"
         (notes / f"row-{number}.md").write_text(text, "utf-8")
     assistant.open_vault(notes, remember=False)
     library = assistant.library
@@ -49,14 +56,15 @@ def large(
     library.close()
 
 
-def wait_for_end(library: Library) -> None:
+def wait_for_end(library: Library, embedder: RememberingEmbedder) -> None:
+    embedder.goes_on.set()
     for run in library._answers._runs:
         run._thread.join(120)
     assert not library.is_updating
 
 
 def test_a_question_in_the_middle_of_the_vectors_is_answered_from_the_words(
-    assistant: Assistant, large: Library
+    assistant: Assistant, large: Library, embedder: RememberingEmbedder
 ) -> None:
     events = ask(assistant, "What is the password of row 17?")
     last = [event.progress for event in events if isinstance(event, IndexProgressed)][-1]
@@ -66,7 +74,7 @@ def test_a_question_in_the_middle_of_the_vectors_is_answered_from_the_words(
     (said,) = result.warnings
     assert said.endswith(f" of {NOTES} notes searched by meaning, all by words.")
     assert large.is_updating  # the answer did not end it
-    wait_for_end(large)
+    wait_for_end(large, embedder)
     again = ask(assistant, "What is the password of row 18?")
     assert "melon18" in result_of(again).answer
     assert result_of(again).warnings == ()
@@ -83,12 +91,12 @@ def test_a_second_question_does_not_wait_for_the_vectors_either(
 
 
 def test_what_goes_on_after_an_answer_is_told_to_the_listener(
-    assistant: Assistant, large: Library
+    assistant: Assistant, large: Library, embedder: RememberingEmbedder
 ) -> None:
     told: list[IndexProgress | IndexReport] = []
     large._answers.listener = IndexListener(told.append, told.append)
     ask(assistant, "What is the password of row 17?")
-    wait_for_end(large)
+    wait_for_end(large, embedder)
     assert isinstance(told[-1], IndexReport)
     assert told[-1].is_complete
     assert told[-1].notes == NOTES

@@ -16,6 +16,7 @@ from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
 from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.models.remembering_embedder import RememberingEmbedder
 
 Line = dict[str, Any]
 PATIENCE_S = 60
@@ -301,13 +302,17 @@ def test_notes_are_indexed_and_searched(
 
 
 def test_a_question_to_a_large_folder_is_answered_while_it_is_indexed(
-    assistant: Assistant, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    assistant: Assistant,
+    server: ModelServer,
+    embedder: RememberingEmbedder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("app.library.indexing.USUAL_WAIT_S", 0.0)
+    monkeypatch.setattr(embedder, "goes_on", threading.Event())
     (tmp_path / "large").mkdir()
-    filler = "It tells of beds, barrels and beans in long rows. " * 20  # takes its time to embed
     for number in range(200):
-        text = f"Row {number} grows melon{number}.\n\n{filler}\n"
+        text = f"Row {number} grows melon{number}.\n"
         (tmp_path / "large" / f"row-{number}.md").write_text(text, "utf-8")
     assistant.open_vault(tmp_path / "large", remember=False)
     caller = Caller(assistant)
@@ -321,6 +326,7 @@ def test_a_question_to_a_large_folder_is_answered_while_it_is_indexed(
         found = caller.ask("search", query="melon17")
         assert found["hits"][0]["path"] == "row-17.md"
         assert found["warnings"][0].endswith("searched by meaning, all by words.")
+        embedder.goes_on.set()
         caller.wait_for(lambda line: line.get("data", {}).get("phase") == "done")
         assert not caller.ask("get_state")["indexing"]
         assert "warnings" not in caller.ask("search", query="melon17")

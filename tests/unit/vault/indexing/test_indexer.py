@@ -249,7 +249,7 @@ def test_notes_below_a_folder_out_of_sight_are_kept(
 def test_a_cancelled_run_keeps_what_it_did_and_the_next_goes_on(
     make_index: MakeIndex, write: Write
 ) -> None:
-    filler = "It tells of beds, barrels and beans in long rows. " * 20  # takes its time to embed
+    filler = "It tells of beds, barrels and beans in long rows. " * 5  # takes its time to embed
     for number in range(120):
         text = f"Note {number} about the number {number * 7}.\n{filler}\n"
         notes = write(f"n{number}.md", text).parent
@@ -280,20 +280,20 @@ def test_progress_names_the_phases_in_their_order(make_index: MakeIndex, notes: 
 
 
 def test_progress_counts_notes_in_every_phase(make_index: MakeIndex, write: Write) -> None:
-    for number in range(40):
+    for number in range(20):
         sections = (f"## Part {part}\n\n{'word ' * 150}{number} {part}.\n" for part in range(5))
         notes = write(f"n{number}.md", "\n".join(sections)).parent
     told: list[IndexProgress] = []
     report = make_index(notes).update(told.append)
-    assert report.embedded_chunks == 200
+    assert report.embedded_chunks == 100
     totals = {phase: {p.total for p in told if p.phase == phase} for phase in ("scan", "embed")}
-    assert totals == {"scan": {40}, "embed": {40}}
+    assert totals == {"scan": {20}, "embed": {20}}
     done = [progress.done for progress in told if progress.phase == "embed"]
     assert done == sorted(done)
-    assert done[-1] == 40
-    assert any(0 < count < 40 for count in done)
+    assert done[-1] == 20
+    assert any(0 < count < 20 for count in done)
     assert {(p.done, p.total) for p in told if p.phase == "store"} == {(0, 0)}
-    assert (told[-1].phase, told[-1].done, told[-1].total) == ("done", 40, 40)
+    assert (told[-1].phase, told[-1].done, told[-1].total) == ("done", 20, 20)
 
 
 PASSAGES = st.lists(

@@ -23,7 +23,7 @@ from vault.indexing.progress import IndexProgress
 Write = Callable[[str, str | bytes], Path]
 MakeIndex = Callable[..., VaultIndex]
 
-FILLER = "It tells of beds, barrels and beans in long rows. " * 20  # takes its time to embed
+FILLER = "It tells of beds, barrels and beans in long rows. " * 5  # takes its time to embed
 
 
 def open_catalog(index: VaultIndex) -> Catalog:
