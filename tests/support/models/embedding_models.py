@@ -4,9 +4,10 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from vault.embedding.models import DIMENSION, MODEL_PACKAGE
+from vault.embedding.models import DIMENSION, MODEL_PACKAGE, find_model
+from vault.embedding.onnx_model import OnnxFiles
 
-__all__ = ["other_model"]
+__all__ = ["other_model", "refuse_onnx_form"]
 
 _DENSE = "sentence_transformers.models.Dense"
 
@@ -40,3 +41,10 @@ def other_model(folder: Path, dimension: int = 256) -> Path:
     (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "README.md").write_text("---\nlanguage: [en, de]\n---\n# A model of the tests\n")
     return folder
+
+
+def refuse_onnx_form(home: Path, model: str) -> None:
+    """Let no process of a home export a model to ONNX, which takes seconds."""
+    details = OnnxFiles.locate(home / "cache" / "embedding", find_model(model).stamp).details
+    details.parent.mkdir(parents=True, exist_ok=True)
+    details.write_text(json.dumps({"refused": "not wanted here"}), "utf-8")

@@ -238,6 +238,23 @@ class ForkedProcesses:
         }
         return _fork(self.addresses[PROGRAM], wanted, None)
 
+    def run_code(self, worker: str, code: str, *arguments: str) -> str:
+        """Run Python code with the libraries of a worker, and return what it prints."""
+        if not hasattr(os, "pidfd_open"):
+            command = [sys.executable, "-c", code, *arguments]
+            return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        wanted = {
+            "arguments": ["-c", *arguments],
+            "environment": {**os.environ, **WORKER_ENVIRONMENT},
+            "folder": os.path.abspath(os.sep),
+            "is_session": True,
+            "code": code,
+        }
+        running = _fork(self.addresses[worker], wanted, None)
+        out, errors = running.communicate()
+        assert running.returncode == 0, errors.decode()
+        return out.decode()
+
     def _open_servers(self) -> dict[str, str]:
         """Open the addresses of the servers, each of which is started by its first client."""
         self._folder = tempfile.TemporaryDirectory(prefix="strata-forks-")
@@ -362,9 +379,12 @@ def _become(module: str, wanted: Mapping[str, Any], handles: Sequence[int]) -> N
         _load_plug_in(wanted["environment"].get("PYTHONPATH", ""))
         if workers := wanted.get("workers"):
             process.start_process = ForkedProcesses(workers).start_worker
-        module = wanted.get("module", module)
-        sys.modules.pop(module, None)
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        if "code" in wanted:
+            exec(wanted["code"], {"__name__": "__main__"})
+        else:
+            module = wanted.get("module", module)
+            sys.modules.pop(module, None)
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:
         code = end.code

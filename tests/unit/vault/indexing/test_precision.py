@@ -1,8 +1,6 @@
 """The precision of embedding is the faster one on this processor, measured once and kept."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.processes.forked_processes import ForkedProcesses
 from vault.embedder import Embedder
 from vault.embedding.encoder_choice import BFLOAT16, FLOAT32, measure_seconds
 
@@ -69,11 +68,10 @@ def test_it_is_measured_by_the_first_batch_and_kept_for_later_processes(tmp_path
 
 
 @pytest.fixture(scope="module")
-def chosen() -> dict[tuple[float, str], list[str]]:
+def chosen(forked_processes: ForkedProcesses) -> dict[tuple[float, str], list[str]]:
     """The precision before and after the choice, for each case; one process loads the model."""
-    command = [sys.executable, "-c", CHOOSE, json.dumps(list(CHOICES))]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return dict(zip(CHOICES, map(str.split, done.stdout.splitlines()), strict=True))
+    said = forked_processes.run_code("vault.embed_worker", CHOOSE, json.dumps(list(CHOICES)))
+    return dict(zip(CHOICES, map(str.split, said.splitlines()), strict=True))
 
 
 @pytest.mark.parametrize("case", CHOICES)

@@ -2,13 +2,12 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.processes.forked_processes import ForkedProcesses
 from vault.embedder import Embedder
 from vault.index import VaultIndex
 from vault.options import IndexOptions
@@ -33,11 +32,10 @@ TEXTS = ("beans in May", "the base fee", "a train to Graz", "leeks in winter", "
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def models(tmp_path_factory: pytest.TempPathFactory, forked_processes: ForkedProcesses) -> Path:
     """A folder with two models, by the number of scores that they give for a text."""
     folder = tmp_path_factory.mktemp("models")
-    command = [sys.executable, "-c", MAKE_MODELS, str(folder)]
-    subprocess.run(command, check=True, capture_output=True)
+    forked_processes.run_code("vault.embed_worker", MAKE_MODELS, str(folder))
     return folder
 
 
