@@ -4,10 +4,11 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
+from vault.embedding.encoder_choice import FLOAT32, keep_choice, locate_choice
 from vault.embedding.models import DIMENSION, MODEL_PACKAGE, find_model
 from vault.embedding.onnx_model import OnnxFiles
 
-__all__ = ["other_model", "refuse_onnx_form"]
+__all__ = ["choose_float32", "other_model"]
 
 _DENSE = "sentence_transformers.models.Dense"
 
@@ -43,8 +44,12 @@ def other_model(folder: Path, dimension: int = 256) -> Path:
     return folder
 
 
-def refuse_onnx_form(home: Path, model: str) -> None:
-    """Let no process of a home export a model to ONNX, which takes seconds."""
-    details = OnnxFiles.locate(home / "cache" / "embedding", find_model(model).stamp).details
-    details.parent.mkdir(parents=True, exist_ok=True)
-    details.write_text(json.dumps({"refused": "not wanted here"}), "utf-8")
+def choose_float32(cache: Path, model: Path) -> None:
+    """Let processes with a cache use a model as it is.
+
+    They measure no precision and export no ONNX form, which takes seconds for each model.
+    """
+    stamp = find_model(str(model)).stamp
+    keep_choice(locate_choice(str(cache), stamp), {"precision": FLOAT32})
+    refused = json.dumps({"refused": "not wanted here"})
+    OnnxFiles.locate(cache, stamp).details.write_text(refused, "utf-8")

@@ -10,7 +10,7 @@ from app.library.library import IndexFinished, Library
 from app.library.open_vault import index_options
 from app.paths import Paths
 from chains.cancel import CancelToken
-from tests.support.models.embedding_models import other_model, refuse_onnx_form
+from tests.support.models.embedding_models import choose_float32, other_model
 from tests.support.processes.program import share_onnx_form
 from vault.options import IndexOptions, VectorServer
 
@@ -60,8 +60,9 @@ def test_another_model_may_be_chosen_while_the_notes_are_open(
     values: Values, small_vault: Path, tmp_path: Path, strata_home: Path
 ) -> None:
     share_onnx_form(strata_home)
-    model = str(other_model(tmp_path / "model"))
-    refuse_onnx_form(strata_home, model)
+    other = other_model(tmp_path / "model")
+    choose_float32(strata_home / "cache" / "embedding", other)
+    model = str(other)
     settings = values()
     library = Library.open(small_vault, Paths.find(), (), lambda: index_options(settings))
     try:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.models.embedding_models import other_model
+from tests.support.models.embedding_models import choose_float32, other_model
 from vault.embedder import Embedder
 from vault.embedding.models import (
     CHARS_PER_TOKEN,
@@ -31,6 +31,13 @@ MANY = 41  # more than one batch
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return other_model(tmp_path_factory.mktemp("models") / "short")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
+    cache = tmp_path_factory.mktemp("cache")
+    choose_float32(cache, model)
+    return cache
 
 
 @pytest.fixture
@@ -60,12 +67,12 @@ def chosen() -> Chosen:
 
 @pytest.fixture
 def open_index(
-    notes: Path, tmp_path: Path, embedder: Embedder, chosen: Chosen
+    notes: Path, tmp_path: Path, embedder: Embedder, chosen: Chosen, cache: Path
 ) -> Iterator[Callable[[], VaultIndex]]:
     made: list[VaultIndex] = []
 
     def make() -> VaultIndex:
-        made.append(VaultIndex(notes, tmp_path / "index", (), embedder, chosen))
+        made.append(VaultIndex(notes, tmp_path / "index", (), embedder, chosen, cache))
         return made[-1]
 
     yield make
@@ -189,13 +196,15 @@ def test_going_back_embeds_only_what_is_new_since(
 
 
 def test_a_third_model_takes_the_place_of_the_spare_one(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path, tmp_path: Path
+    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path, tmp_path: Path, cache: Path
 ) -> None:
+    third = other_model(tmp_path / "third", 200)
+    choose_float32(cache, third)
     index = open_index()
     index.update()
     chosen.model(model)
     index.update()
-    chosen.model(other_model(tmp_path / "third", 200))
+    chosen.model(third)
     index.update()
     assert by_meaning(index)[0] == "rain.md"
     chosen.model("all-MiniLM-L6-v2")
@@ -227,9 +236,10 @@ def test_a_reader_asks_in_the_way_of_the_vectors_that_are_used(
 
 
 def test_without_its_model_the_index_is_searched_by_words_and_says_so(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, tmp_path: Path
+    open_index: Callable[[], VaultIndex], chosen: Chosen, tmp_path: Path, cache: Path
 ) -> None:
     folder = other_model(tmp_path / "gone", 200)
+    choose_float32(cache, folder)
     chosen.model(folder)
     index = open_index()
     index.update()
