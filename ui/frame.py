@@ -193,16 +193,18 @@ class WindowFrame(QMainWindow):
             self.first_painted.emit()
 
     def _make_views(self) -> None:
+        self.columns = Columns(self)
+        self.setCentralWidget(self.columns)
+        # The order of creation is that of the Tab key.
+        self.rail, self.sidebar = Rail(self.columns), Sidebar(self.columns.splitter)
         self.composer = Composer()
-        self.sidebar, self.rail = Sidebar(), Rail()
-        self.column = RightColumn()
-        self.middle = Middle(self.composer)
+        self.middle = Middle(self.composer, self.columns.splitter)
+        self.column = RightColumn(self.columns.splitter)
         self.notifier = Notifier(self.middle)
-        self.columns = Columns(self.sidebar, self.rail, self.middle, self.column, self)
+        self.columns.take(self.sidebar, self.rail, self.middle, self.column)
         self.columns.changed.connect(self._on_columns_changed)
         self.composer.submitted.connect(self._on_submitted)
         self.sidebar.note_chosen.connect(self._on_note_chosen)
-        self.setCentralWidget(self.columns)
         self.setWindowTitle("Strata")
         layout = tokens()["layout"]
         self.setMinimumSize(*layout["window_min"])

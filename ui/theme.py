@@ -233,8 +233,11 @@ def dress(
     _set_dressed_font(widget)
     if widget.property("tone") != tone:
         widget.setProperty("tone", tone)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
+        if widget.testAttribute(
+            Qt.WidgetAttribute.WA_WState_Polished
+        ):  # otherwise Qt does it later
+            widget.style().unpolish(widget)
+            widget.style().polish(widget)
 
 
 def redress(widget: QWidget) -> None:

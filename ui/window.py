@@ -194,7 +194,7 @@ class MainWindow(WindowFrame):
         from ui.panels.notes.related import RelatedPanel
         from ui.panels.notes.review import ReviewPanel
 
-        self.column.take_panels(RelatedPanel(), IndexPanel(), ReviewPanel())
+        self.column.take_panels(RelatedPanel, IndexPanel, ReviewPanel)
         self.docking = Docking(self.columns, self.column, self.sidebar)
         self.transcript = Transcript()
         self.middle.take_transcript(self.transcript)

@@ -46,6 +46,7 @@ class Middle(Scaled, Pane):
 
     Args:
         composer: the widget below the transcript.
+        parent: the Qt parent.
     """
 
     columns_changed = Signal(bool, bool, bool)
@@ -56,14 +57,11 @@ class Middle(Scaled, Pane):
     composer_resized = Signal(int)
     menu_wanted = Signal(QMenu)
 
-    def __init__(self, composer: Composer) -> None:
-        super().__init__("content")
-        self._left = Pane("content")
-        self._left.installEventFilter(self)
+    def __init__(self, composer: Composer, parent: QWidget | None = None) -> None:
+        super().__init__("content", parent)
         self._note: QWidget | None = None
         self._transcript: QWidget | None = None
         self._is_reading = self._needs_sidebar = False
-        self.welcome = Welcome()
         self._composer = composer
         self.setFocusProxy(composer)
         self._title = TitleButton("Chat", "Actions of this chat")
@@ -78,19 +76,12 @@ class Middle(Scaled, Pane):
         self._find.clicked.connect(self.find_requested)
         self._more = IconButton("dots-three-bold", "Actions of this chat")
         self._more.clicked.connect(lambda: self._open_menu(self._more))
-        self._stack = QStackedWidget()
-        self._chat = Pane("content")
-        self._rows = chat = QVBoxLayout(self._chat)
-        chat.setContentsMargins(0, 0, 0, 0)
-        chat.setSpacing(0)
-        self._above_composer = QWidget()
-        chat.addWidget(self._above_composer, 1)
-        chat.addWidget(composer)
-        composer.installEventFilter(self)
         self._notice = Notice()
         self._notice.hide()
         self._notice_room, self._find_room = QVBoxLayout(), QVBoxLayout()
         self._lay_out()
+        composer.installEventFilter(self)
+        self._left.installEventFilter(self)
         self._fit()
 
     def take_transcript(self, transcript: QWidget) -> None:
@@ -253,7 +244,16 @@ class Middle(Scaled, Pane):
         self.composer_resized.emit(self._composer.height() if is_there else 0)
 
     def _lay_out(self) -> None:
-        header = Header("content")
+        # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
+        self._columns = QSplitter(Qt.Orientation.Horizontal, self)
+        self._columns.setHandleWidth(1)
+        self._columns.setChildrenCollapsible(False)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self._columns)
+        self._left = Pane("content", self._columns)
+        self._columns.addWidget(self._left)
+        header = Header("content", self._left)
         header.row.setContentsMargins(16, 0, 12, 1)
         header.row.addWidget(self._open_sidebar)
         header.row.addWidget(self._title)
@@ -261,9 +261,7 @@ class Middle(Scaled, Pane):
         header.row.addWidget(self._find)
         header.row.addWidget(self._more)
         header.row.addWidget(self._panel)
-        self._stack.addWidget(self.welcome)
-        self._stack.addWidget(self._chat)
-        self._notice_room.addWidget(self._notice)
+        self._stack = QStackedWidget(self._left)
         column = QVBoxLayout(self._left)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -271,13 +269,17 @@ class Middle(Scaled, Pane):
         column.addLayout(self._notice_room)
         column.addLayout(self._find_room)
         column.addWidget(self._stack, 1)
-        self._columns = QSplitter(Qt.Orientation.Horizontal)
-        self._columns.setHandleWidth(1)
-        self._columns.setChildrenCollapsible(False)
-        self._columns.addWidget(self._left)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._columns)
+        self._notice_room.addWidget(self._notice)
+        self.welcome = Welcome(self._stack)
+        self._stack.addWidget(self.welcome)
+        self._chat = Pane("content", self._stack)
+        self._stack.addWidget(self._chat)
+        self._rows = QVBoxLayout(self._chat)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(0)
+        self._above_composer = QWidget()
+        self._rows.addWidget(self._above_composer, 1)
+        self._rows.addWidget(self._composer)
 
 
 class Welcome(Pane):

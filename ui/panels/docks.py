@@ -4,6 +4,7 @@ The column is a nested main window whose panels are docks. The user can move, fl
 dock. The column is beside the chat, or on top of it if the window is narrow.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
@@ -52,14 +53,18 @@ class RightColumn(DockWindow):
         self.setProperty("surface", "panel")
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.context = ContextPanel()
-        self.sources = SourcesPanel()
-        context_head = _head("Context", self.context.switch)
-        self.context_dock = _Dock("Context", self.context, context_head, self)
-        self.sources_dock = _Dock("Sources", self.sources, _head("Sources"), self)
-        self.related_dock = _Dock("Related", None, _head("Related"), self)
-        self.index_dock = _Dock("Index", None, _head("Index"), self)
-        self.review_dock = _Dock("Look after", None, _head("Look after"), self)
+        # Qt restyles everything below a widget that gets a parent, so the docks come first.
+        self.context_dock, self.sources_dock = _Dock("Context", self), _Dock("Sources", self)
+        self.context = ContextPanel(self.context_dock)
+        self.context_dock.setWidget(self.context)
+        self.context_dock.add_head(self.context.switch)
+        self.sources = SourcesPanel(self.sources_dock)
+        self.sources_dock.setWidget(self.sources)
+        self.related_dock = _Dock("Related", self)
+        self.index_dock = _Dock("Index", self)
+        self.review_dock = _Dock("Look after", self)
+        for dock in (self.sources_dock, *self._tabs()):
+            dock.add_head()
         self.reset()
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
@@ -68,13 +73,17 @@ class RightColumn(DockWindow):
         self._fit_heads()
 
     def take_panels(
-        self, related: "RelatedPanel", index: "IndexPanel", review: "ReviewPanel"
+        self,
+        related: Callable[[QWidget], "RelatedPanel"],
+        index: Callable[[QWidget], "IndexPanel"],
+        review: Callable[[QWidget], "ReviewPanel"],
     ) -> None:
-        """Add the panels that are created only after the window has been painted."""
-        self.related, self.index, self.review = related, index, review
-        self.related_dock.setWidget(related)
-        self.index_dock.setWidget(index)
-        self.review_dock.setWidget(review)
+        """Create the panels that are added only after the window has been painted."""
+        self.related = related(self.related_dock)
+        self.index, self.review = index(self.index_dock), review(self.review_dock)
+        self.related_dock.setWidget(self.related)
+        self.index_dock.setWidget(self.index)
+        self.review_dock.setWidget(self.review)
 
     def docks(self) -> "tuple[_Dock, ...]":
         """Return all docks of the right column, in the order of the default layout."""
@@ -141,16 +150,22 @@ class RightColumn(DockWindow):
 class _Dock(QDockWidget):
     """A dock of the right column, with the same kind of header as the window's columns."""
 
-    def __init__(self, title: str, panel: QWidget | None, head: Header, parent: QWidget) -> None:
+    def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(title, parent)
         self.setObjectName(title.lower().replace(" ", "_"))
         self.setAllowedAreas(_AREA)  # docks can be arranged in any way within this area
-        if panel is not None:
-            self.setWidget(panel)
-        self.setTitleBarWidget(head)
-        self._head = head
-        for button in head.findChildren(IconButton):
-            button.clicked.connect(self.close)
+
+    def add_head(self, extra: QWidget | None = None) -> None:
+        """Add the header with the title, and an extra widget to the right of it."""
+        close = IconButton("x", f"Close {self.windowTitle().lower()}")
+        close.clicked.connect(self.close)
+        self._head = Header("panel", self)
+        self._head.row.addWidget(label(self.windowTitle(), "ui_strong"))
+        if extra is not None:
+            self._head.row.addWidget(extra)
+        self._head.row.addStretch(1)
+        self._head.row.addWidget(close)
+        self.setTitleBarWidget(self._head)
 
     def set_head_shown(self, is_shown: bool) -> None:
         """Show or hide the dock's header. It is hidden if a tab shows the same title."""
@@ -160,16 +175,6 @@ class _Dock(QDockWidget):
             for part in self._head.findChildren(QWidget, options=direct):
                 part.setVisible(is_shown)  # keeps hidden parts out of the tab order
             self.setTitleBarWidget(self._head)
-
-
-def _head(title: str, extra: QWidget | None = None) -> Header:
-    head = Header("panel")
-    head.row.addWidget(label(title, "ui_strong"))
-    if extra is not None:
-        head.row.addWidget(extra)
-    head.row.addStretch(1)
-    head.row.addWidget(IconButton("x", f"Close {title.lower()}"))
-    return head
 
 
 class Docking(QObject):

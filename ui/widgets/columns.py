@@ -22,46 +22,48 @@ class Columns(QWidget):
 
     The signal `changed` is emitted when a column is shown or hidden, or the layout is updated.
 
+    Attributes:
+        splitter: the parent of the columns. Qt restyles everything below a widget that gets another
+            parent, so the columns are created with this one.
+
     Args:
-        sidebar: the left column of a wide window.
-        rail: the narrow bar of icons that replaces the sidebar in a narrow window.
-        middle: the column with the chat.
-        right: the right column.
         parent: the parent widget.
     """
 
     changed = Signal()
 
-    def __init__(
-        self,
-        sidebar: QWidget,
-        rail: QWidget,
-        middle: QWidget,
-        right: QWidget,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._sidebar, self._rail, self._middle, self._right = sidebar, rail, middle, right
         self.wants_sidebar = True
         self.wants_right = True
         self._drawers: list[_Drawer] = []
         self._came_from: QWidget | None = None
-        self._widths: dict[QWidget, int | None] = {sidebar: None, right: None}
-        # Qt restyles everything below a widget that gets a parent, so the columns come last.
-        self._splitter = QSplitter(Qt.Orientation.Horizontal, self)
-        self._splitter.setHandleWidth(1)
-        self._splitter.setChildrenCollapsible(False)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
         self._edge = Hairline(is_vertical=True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        for widget in (rail, self._edge, self._splitter):
-            row.addWidget(widget)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(0)
+
+    def take(self, sidebar: QWidget, rail: QWidget, middle: QWidget, right: QWidget) -> None:
+        """Lay out the columns.
+
+        Args:
+            sidebar: the left column of a wide window.
+            rail: the narrow bar of icons that replaces the sidebar in a narrow window.
+            middle: the column with the chat.
+            right: the right column.
+        """
+        self._sidebar, self._rail, self._middle, self._right = sidebar, rail, middle, right
+        self._widths: dict[QWidget, int | None] = {sidebar: None, right: None}
+        for widget in (rail, self._edge, self.splitter):
+            self._row.addWidget(widget)
         for widget in (sidebar, middle, right):
-            self._splitter.addWidget(widget)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setCollapsible(1, False)
-        self._splitter.splitterMoved.connect(self._on_moved)
+            self.splitter.addWidget(widget)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setCollapsible(1, False)
+        self.splitter.splitterMoved.connect(self._on_moved)
         middle.installEventFilter(self)
         Theme.current().changed.connect(self._fit_limits)
         self.set_widths([])
@@ -175,10 +177,10 @@ class Columns(QWidget):
     def _apply_widths(self, has_sidebar: bool, has_right: bool) -> None:
         left = self._compute_width(self._sidebar) if has_sidebar else 0
         right = self._compute_width(self._right) if has_right else 0
-        total = self._splitter.width()
+        total = self.splitter.width()
         sizes = {self._sidebar: left, self._middle: total - left - right, self._right: right}
-        places = {self._splitter.indexOf(widget): width for widget, width in sizes.items()}
-        self._splitter.setSizes([max(0, places[n]) for n in sorted(places) if n >= 0])
+        places = {self.splitter.indexOf(widget): width for widget, width in sizes.items()}
+        self.splitter.setSizes([max(0, places[n]) for n in sorted(places) if n >= 0])
 
     def _fit_limits(self) -> None:
         for widget, name in ((self._sidebar, "sidebar"), (self._right, "right")):
@@ -200,8 +202,8 @@ class Columns(QWidget):
 
     def _dock(self, widget: QWidget, place: int) -> None:
         self._close(widget)
-        if widget.parent() is not self._splitter:
-            self._splitter.insertWidget(min(place, self._splitter.count()), widget)
+        if widget.parent() is not self.splitter:
+            self.splitter.insertWidget(min(place, self.splitter.count()), widget)
             redress(widget)
 
     def _open(self, widget: QWidget, edge: Qt.Edge) -> None:
@@ -222,8 +224,8 @@ class Columns(QWidget):
             if drawer.content is widget:
                 self._drawers.remove(drawer)
                 widget.hide()
-                at = 0 if widget is self._sidebar else self._splitter.count()
-                self._splitter.insertWidget(at, widget)
+                at = 0 if widget is self._sidebar else self.splitter.count()
+                self.splitter.insertWidget(at, widget)
                 redress(widget)
                 drawer.hide()
                 drawer.deleteLater()

@@ -22,7 +22,8 @@ class DockWindow(QMainWindow):
     """A window of docks stacked in areas. Tabbed docks share one area."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Widget)
+        super().__init__(parent)
+        self.setWindowFlags(Qt.WindowType.Widget)  # otherwise a main window is a window of its own
         self._shares: dict[str, int] = {}
         self._places: dict[str, str] = {}
         self._laid_out: object = None

@@ -104,7 +104,7 @@ def notes() -> Notes:
 def column(qtbot: QtBot) -> RightColumn:
     """The right column with related notes in front."""
     column = RightColumn()
-    column.take_panels(RelatedPanel(), IndexPanel(), ReviewPanel())
+    column.take_panels(RelatedPanel, IndexPanel, ReviewPanel)
     qtbot.addWidget(column)
     column.resize(344, 900)
     column.show()

@@ -228,16 +228,21 @@ class ContextPanel(Pane):
         self._notice.hide()
 
     def _lay_out(self) -> None:
+        # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
         content = Pane("panel")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(make_scroll_area(content))
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 12, 0, 16)
         column.setSpacing(0)
-        self._figures, self._no_model = self._make_figures(), QWidget()
+        self._no_model = QWidget(content)
         unread = QVBoxLayout(self._no_model)
         unread.setContentsMargins(SIDE, 0, SIDE, 0)
         unread.addWidget(self._unread)
         unread.addWidget(self._set_model, 0, Qt.AlignmentFlag.AlignLeft)
         self._no_model.hide()
+        self._figures = self._make_figures(content)
         for widget in (self._no_model, self._figures, self._memory_box, self._pins_box):
             column.addWidget(widget)
         column.addSpacing(12)
@@ -248,13 +253,10 @@ class ContextPanel(Pane):
         row.addStretch(1)
         column.addLayout(_pad(row))
         column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(make_scroll_area(content))
 
-    def _make_figures(self) -> QWidget:
+    def _make_figures(self, parent: QWidget) -> QWidget:
         """Create the widget with token counts and prices. It is hidden if no model is used."""
-        figures = QWidget()
+        figures = QWidget(parent)
         column = QVBoxLayout(figures)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -94,7 +94,11 @@ class IndexPanel(Pane):
         self.rebuild_confirmed.emit()
 
     def _lay_out(self) -> None:
+        # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
         content = Pane("panel")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(make_scroll_area(content))
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 8)
         column.setSpacing(0)
@@ -104,9 +108,6 @@ class IndexPanel(Pane):
         column.addSpacing(4)
         column.addWidget(self.lists, 1)
         column.addStretch(0)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(make_scroll_area(content))
 
     def _about(self) -> QVBoxLayout:
         about = QVBoxLayout()
