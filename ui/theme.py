@@ -229,7 +229,8 @@ def dress(
         numbers: whether all digits have the same width.
     """
     widget.setProperty("kind", kind)
-    widget.setProperty("numbers", numbers)
+    if numbers or widget.property("numbers"):
+        widget.setProperty("numbers", numbers)
     _set_dressed_font(widget)
     if widget.property("tone") != tone:
         widget.setProperty("tone", tone)

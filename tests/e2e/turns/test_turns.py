@@ -6,6 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import MessageEntry
@@ -130,11 +132,22 @@ def test_a_stream_that_breaks_off_is_kept_and_said(
     assert result["warnings"]
 
 
+@pytest.fixture
+def impatient(tmp_path: Path) -> dict[str, str]:
+    """Variables of a forked program that tries again without a pause."""
+    file = tmp_path / "impatient" / "sitecustomize.py"
+    file.parent.mkdir()
+    file.write_text("import chains.model\n\nchains.model.BACK_OFF_S = (0.0, 0.0)\n")
+    return {"PYTHONPATH": str(file.parent)}
+
+
 def test_a_server_that_fails_is_one_clear_error_and_the_question_is_kept(
-    program: Program, asking: TurnRunner, server: ModelServer
+    program: Program, asking: TurnRunner, server: ModelServer, impatient: dict[str, str]
 ) -> None:
     server.script(Failure.saying(500, "scripted"))
-    done = asking(program).run("ask", "Is anybody there?", *CHAT, "--json")
+    asked = asking(program).with_environ(impatient)
+    done = asked.run("ask", "Is anybody there?", *CHAT, "--json")
+    assert len(server.bodies) == 3
     assert (done.code, done.error["code"]) == (1, "model_unavailable")
     assert done.err == ""
     kept = program.json("sessions", "show", done.error["session"])["entries"]
@@ -142,11 +155,11 @@ def test_a_server_that_fails_is_one_clear_error_and_the_question_is_kept(
     assert kept[1]["status"] == "error"
 
 
-def test_a_server_that_is_down_is_named(program: Program, asking: TurnRunner) -> None:
+def test_a_server_that_is_down_is_named(program: Program, impatient: dict[str, str]) -> None:
     down = Program(
         program.home, ("--set", "chat.apiBase=http://127.0.0.1:9/v1", "--set", "chat.model=gpt-4o")
     )
-    done = down.run("ask", "x", *CHAT, "--json")
+    done = down.with_environ(impatient).run("ask", "x", *CHAT, "--json")
     assert (done.code, done.error["code"]) == (1, "model_unavailable")
     assert "127.0.0.1" in done.error["message"]
 

@@ -261,6 +261,11 @@ class Composer(Scaled, QWidget):
         return False
 
     def _lay_out(self) -> None:
+        # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(6)
+        self._column.setContentsMargins(0, 0, 0, 10)
+        self._column.addWidget(self._frame)
         tools = QHBoxLayout()
         tools.setContentsMargins(8, 0, 8, 8)
         tools.setSpacing(4)
@@ -286,11 +291,7 @@ class Composer(Scaled, QWidget):
         inner.setSpacing(0)
         for part in (self._chip_room, written, said, tools):
             inner.addLayout(part)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(6)
-        self._column.addWidget(self._frame)
         self._column.addWidget(self._hint)
-        self._column.setContentsMargins(0, 0, 0, 10)
 
     def _connect(self) -> None:
         self.input.sent.connect(self._submit)

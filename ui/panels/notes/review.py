@@ -264,6 +264,11 @@ class ReviewPanel(Pane):
             (self.stop if self._is_busy else self.again).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _lay_out(self) -> None:
+        # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
+        content = Pane("panel")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(make_scroll_area(content))
         head = QHBoxLayout()
         head.setContentsMargins(16, 8, 12, 0)
         head.addWidget(self._title, 1)
@@ -275,7 +280,6 @@ class ReviewPanel(Pane):
         self._changed = make_wrapped_label(_CHANGED, "caption", "amber")
         for part in (self._bar, self._text, self._changed, self._notice):
             texts.addWidget(part)
-        content = Pane("panel")
         column = QVBoxLayout(content)
         column.setSpacing(0)
         column.setContentsMargins(0, 0, 0, 8)
@@ -291,9 +295,6 @@ class ReviewPanel(Pane):
         column.addLayout(row)
         column.addWidget(self._make_foot())
         column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(make_scroll_area(content))
 
     def _make_foot(self) -> QWidget:
         self._foot = QWidget()

@@ -164,7 +164,12 @@ class SourcesPanel(Pane):
         return False
 
     def _lay_out(self) -> None:
+        # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
         content = Pane("panel")
+        self._scroll = make_scroll_area(content)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._scroll)
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 6, 0, 8)
         column.setSpacing(0)
@@ -177,10 +182,6 @@ class SourcesPanel(Pane):
         column.addStretch(1)
         for part in (self.list, self._reason):
             part.hide()
-        self._scroll = make_scroll_area(content)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._scroll)
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row: SourceRow = index.data(ROW)
