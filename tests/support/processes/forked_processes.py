@@ -64,6 +64,7 @@ LIBRARIES = {**WORKERS, PROGRAM: PROGRAM_NEEDS}
 _INTERPRETER = sys.executable
 _MOST_BYTES, _MOST_HANDLES = 1 << 20, 16
 _HIGH = 1 << 9
+_CHECK_S = 5.0
 _start_process = process.start_process
 
 
@@ -329,8 +330,9 @@ def _serve(module: str) -> None:
     gc.freeze()
     with socket.socket(fileno=os.dup(0)) as listening:
         forked: dict[socket.socket, int] = {}
-        while True:
-            for ready in select.select([listening, *forked], [], [])[0]:
+        parent = os.getppid()
+        while os.getppid() == parent:  # pytest may be killed, and cannot end its servers then
+            for ready in select.select([listening, *forked], [], [], _CHECK_S)[0]:
                 if ready is listening:
                     forked[ready.accept()[0]] = 0
                 elif not _answer(module, ready, forked):
