@@ -48,20 +48,28 @@ class FlowRow(Scaled, QScrollArea):
         self._line_height = height
 
     def show_widgets(self, widgets: Sequence[QWidget]) -> None:
-        """Show widgets in the given order. Delete previous widgets that are no longer shown."""
-        for widget in self._shown:
-            if widget not in widgets:
+        """Show widgets in the given order, and scroll to one that is added behind others.
+
+        Previous widgets that are no longer shown are deleted.
+        """
+        old, new = self._shown, list(widgets)
+        for widget in old:
+            if widget not in new:
                 widget.hide()
                 widget.deleteLater()
-        self._shown = list(widgets)
+        self._shown = new
         before: QWidget | None = None
         for widget in self._shown:
             widget.setParent(self._inner)
+            widget.installEventFilter(self)
             widget.show()
             if before is not None:
                 QWidget.setTabOrder(before, widget)
             before = widget
         self._fit()
+        added = [widget for widget in new if widget not in old]
+        if added and len(added) < len(new):
+            self._reveal(added[-1])
 
     def shown(self) -> list[QWidget]:
         """Return the widgets in the order in which they are shown."""
@@ -74,10 +82,14 @@ class FlowRow(Scaled, QScrollArea):
             self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wrap the widgets again when one of them changes its size."""
+        """Wrap the widgets again when one changes its size, and scroll to one that is focused."""
+        if watched is not self._inner:
+            if event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
+                self._reveal(watched)
+            return False
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
-        return False
+        return super().eventFilter(watched, event)
 
     def _fit(self) -> None:
         """Place the widgets. A line is taller than usual only if one of its widgets is."""
@@ -93,6 +105,9 @@ class FlowRow(Scaled, QScrollArea):
         wanted = ends[min(self._most_lines, len(ends) - 1)] or px(_LINE)
         if self.minimumHeight() != wanted or self.maximumHeight() != wanted:
             self.setFixedHeight(wanted)
+
+    def _reveal(self, widget: QWidget) -> None:
+        self.ensureWidgetVisible(widget, 0, 0)
 
     def _list_lines(self, width: int) -> list[list[tuple[QWidget, QSize]]]:
         """Split the widgets into lines of at most the given width, with the size of each."""

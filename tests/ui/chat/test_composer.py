@@ -587,6 +587,32 @@ def test_many_chips_take_three_lines_and_then_scroll(composer: Composer) -> None
     assert max(rights) < composer.chips.viewport().width()
 
 
+def shows_whole(chip: Chip) -> bool:
+    """Return whether nothing of a chip is scrolled away."""
+    return chip.visibleRegion().boundingRect() == chip.rect()
+
+
+def test_what_is_attached_later_is_scrolled_to(qtbot: QtBot, composer: Composer) -> None:
+    states: dict[Attachment, ChipState] = {}
+    for n in range(20):
+        states[Attachment(f"Folder/A note with a name {n}.md")] = ChipState(tokens=n)
+        composer.set_attached(states)
+    qtbot.waitUntil(lambda: shows_whole(composer.chips.chips()[-1]))
+    assert composer.chips.verticalScrollBar().isVisible()
+    assert not shows_whole(composer.chips.chips()[0])
+
+
+def test_a_chip_that_takes_the_focus_is_scrolled_to(qtbot: QtBot, offering: Composer) -> None:
+    many = {Attachment(f"Folder/A note with a name {n}.md"): ChipState(tokens=n) for n in range(20)}
+    offering.set_attached(many)
+    offering.input.setFocus()
+    qtbot.keyClick(offering.input, Qt.Key.Key_Backspace)
+    qtbot.waitUntil(lambda: shows_whole(offering.chips.chips()[-1]))
+    for _ in range(19):
+        qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Left)
+    assert shows_whole(offering.chips.chips()[0])
+
+
 def test_up_in_an_empty_field_asks_for_the_last_message(qtbot: QtBot, composer: Composer) -> None:
     with qtbot.waitSignal(composer.last_requested):
         qtbot.keyClick(composer.input, Qt.Key.Key_Up)
