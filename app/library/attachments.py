@@ -7,6 +7,7 @@ rules for web pages still apply.
 import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,9 +67,12 @@ class WebPages:
         self._client = client
         self._lock = threading.Lock()
         self._pages: dict[str, Segment] = {}
+        self._fetches: dict[str, Future[Segment]] = {}  # the pages that are being fetched
 
     def read(self, address: str) -> Segment:
         """Return a web page as a segment.
+
+        Callers that ask for the same page at the same time share one fetch and its outcome.
 
         Raises:
             FetchFailed: the page cannot be fetched or read.
@@ -78,14 +82,29 @@ class WebPages:
         with self._lock:
             if url in self._pages:
                 return self._pages[url]
+            running = self._fetches.get(url)
+            fetch = self._fetches.setdefault(url, Future())
+        if running is None:
+            self._fetch(url, fetch)
+        return fetch.result()
+
+    def _fetch(self, url: str, fetch: "Future[Segment]") -> None:
+        """Fetch a page, and pass it or the error to all callers that wait for `fetch`."""
         from chains.tools.web import fetch_segment  # with a parser for web pages
 
-        page = fetch_segment(self._client, url, CancelToken())
+        try:
+            page = fetch_segment(self._client, url, CancelToken())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is read
+            with self._lock:
+                del self._fetches[url]
+            fetch.set_exception(error)
+            return
         with self._lock:
+            del self._fetches[url]
             self._pages[url] = page
             while len(self._pages) > MAX_PAGES:
                 del self._pages[next(iter(self._pages))]
-        return page
+        fetch.set_result(page)
 
 
 class Attachments:

@@ -1,7 +1,9 @@
 """What is attached to a question, and what becomes of it in later turns."""
 
 from base64 import b64decode
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -299,6 +301,34 @@ def test_a_web_page_is_attached_with_its_title_and_fetched_once(attachments):
         assert attachments.segments([f"{url}#part", "Garden.md"])[0] == segment
         assert len(server.requests) == 1
     assert attachments.resolve(segment).state == "same"
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_readers_of_a_web_page_at_the_same_time_share_one_fetch(
+    attachments: Attachments, status: int
+) -> None:
+    start = threading.Barrier(8)
+
+    def read(url: str) -> str:
+        start.wait(30)
+        try:
+            return attachments.segments([url])[0].title or ""
+        except FetchFailed:
+            return "failed"
+
+    with WebServer() as server, ThreadPoolExecutor(8) as readers:
+        server.pages["/oak"] = Page(b"<title>Oaks</title><p>An oak.", status=status)
+        titles = set(readers.map(read, [f"{server.url}/oak"] * 8))
+        assert len(server.requests) == 1
+    assert titles == {"Oaks" if status == 200 else "failed"}
+
+
+def test_a_web_page_that_failed_is_fetched_again(attachments: Attachments) -> None:
+    with WebServer() as server:
+        with pytest.raises(FetchFailed):
+            attachments.segments([f"{server.url}/oak"])
+        server.pages["/oak"] = Page(b"<title>Oaks</title><p>An oak.")
+        assert attachments.segments([f"{server.url}/oak"])[0].title == "Oaks"
 
 
 def test_a_web_page_that_may_not_be_fetched_is_not_attached(attachments):
