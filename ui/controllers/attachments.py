@@ -16,7 +16,7 @@ from app.config.schema import use_labels
 from app.errors import describe
 from context.layers import Segment, name_source
 from ui.chat.composer.attachment import Attachment, Drops, attachments_at
-from ui.chat.composer.attachment_state import ChipState
+from ui.chat.composer.attachment_state import ChipState, Omission
 from ui.controllers.turns import list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.tasks import Task, TaskRunner
@@ -120,6 +120,9 @@ class AttachmentController(QObject):
                 is_unseen = any(part["reason"] == "unseen" for part in parts)
                 unseen = _explain_unseen(str(context["model"])) if is_unseen else ""
                 self._states[item] = replace(state, unseen=unseen)
+            elif item in self._states:
+                omitted = _find_omission(segments, self._list_others(item))
+                self._states[item] = replace(self._states[item], omitted=omitted)
         self.measured.emit()
 
     def set_parts(self, parts: Mapping[str, int], is_read: bool) -> None:
@@ -137,6 +140,10 @@ class AttachmentController(QObject):
             length = _length(item, segments) if large else ""
             self._states[item] = replace(self._states[item], parts=shown, length=length)
         self.measured.emit()
+
+    def _list_others(self, item: Attachment) -> list[Segment]:
+        """Return the segments of all attachments but one."""
+        return [part for other, parts in self._found.items() if other != item for part in parts]
 
     def _read(self, item: Attachment) -> None:
         task = self._runner.call(
@@ -189,7 +196,16 @@ def _explain_unseen(model: str) -> str:
 def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
     whole = sum(int(part["original_tokens"]) for part in parts)
     sent = sum(0 if part["state"] == "dropped" else int(part["tokens"]) for part in parts)
-    return replace(state, tokens=whole, sent=sent if sent < whole else None)
+    return replace(state, tokens=whole, sent=sent if sent < whole else None, omitted="")
+
+
+def _find_omission(parts: Sequence[Segment], others: Sequence[Segment]) -> Omission:
+    """Return why a request has none of an attachment's segments, if that can be told from them."""
+    if not any(part.content.strip() for part in parts):
+        return "empty"
+    sources = {other.source for other in others}
+    is_repeated = all(part.kind == "selection" and part.source in sources for part in parts)
+    return "repeated" if is_repeated else ""
 
 
 def _length(item: Attachment, segments: Sequence[Segment]) -> str:

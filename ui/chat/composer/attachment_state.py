@@ -3,6 +3,7 @@
 from base64 import b64decode
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
@@ -10,9 +11,16 @@ from PySide6.QtGui import QImage, QImageReader
 from context.layers import ImageData
 from ui.widgets.formatting import count, plural
 
-__all__ = ["ChipState", "read_thumbnail"]
+__all__ = ["ChipState", "Omission", "read_thumbnail"]
+
+Omission = Literal["", "empty", "repeated"]
 
 _COUNTING = "…"
+_OMITTED = {"empty": "empty", "repeated": "sent once"}
+_WHY_OMITTED = {
+    "empty": "It is empty, so there is nothing of it to send.",
+    "repeated": "Another attachment contains these lines, so they are sent once.",
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,8 @@ class ChipState:
             attachment is searched instead, and None if it is small enough to be sent whole.
         image: the image that is sent, or None.
         unseen: why the chosen model cannot receive the image, or an empty string.
+        omitted: why the message is sent without the attachment: "empty", or "repeated" if another
+            attachment contains it.
     """
 
     notes: int = 0
@@ -39,6 +49,7 @@ class ChipState:
     parts: int | None = None
     image: ImageData | None = None
     unseen: str = ""
+    omitted: Omission = ""
 
     @property
     def obstacle(self) -> str:
@@ -48,7 +59,9 @@ class ChipState:
     @property
     def is_amber(self) -> bool:
         """Whether the chip has the warning colour, as a sign that it cannot be sent completely."""
-        return bool(self.obstacle) or (self.sent is not None and self.parts is None)
+        if self.obstacle or self.omitted:
+            return bool(self.obstacle) or self.omitted == "empty"
+        return self.sent is not None and self.parts is None
 
     @property
     def figures(self) -> str:
@@ -59,6 +72,8 @@ class ChipState:
         """
         if self.obstacle:
             return "cannot be sent"
+        if self.omitted:
+            return _OMITTED[self.omitted]
         if self.parts is not None:
             how = f"read in {plural(self.parts, 'part')}" if self.parts else "searched within"
             return f"{self.length}, {how}" if self.length else how
@@ -72,6 +87,8 @@ class ChipState:
         """The chip's tooltip: the number of tokens and their use, or why nothing is sent."""
         if self.obstacle:
             return self.obstacle
+        if self.omitted:
+            return _WHY_OMITTED[self.omitted]
         if self.tokens is None:
             return "Its tokens are being counted."
         if self.parts:

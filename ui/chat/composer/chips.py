@@ -240,9 +240,11 @@ class Chip(QAbstractButton):
 
     def _spoken_figures(self) -> str:
         state = self._state
+        if state is not None and (state.omitted or state.parts is not None):
+            return state.figures
         if state is None or state.tokens is None:
             return "counting"
-        return state.figures if state.parts is not None else f"{state.figures} tokens"
+        return f"{state.figures} tokens"
 
     def _name_width(self) -> int:
         metrics = QFontMetrics(_name_font())

@@ -48,6 +48,28 @@ def test_a_chip_has_the_tokens_that_the_panel_counts(window: WindowPage) -> None
     assert window.composer.view.meter.fraction == preview["fraction"]
 
 
+def test_an_empty_note_is_not_counted_for_ever(window: WindowPage, small_vault: Path) -> None:
+    (small_vault / "Empty.md").write_text("\n")
+    window.composer.attach(Attachment("Empty.md"))
+    state = window.composer.chips["Empty.md"]
+    assert (state.figures, state.is_amber, state.obstacle) == ("empty", True, "")
+    (chip,) = window.composer.view.chips.chips()
+    assert chip.accessibleName() == (
+        "Attached Empty.md, It is empty, so there is nothing of it to send."
+    )
+
+
+def test_lines_of_an_attached_note_are_sent_once_and_counted_again_alone(
+    window: WindowPage,
+) -> None:
+    window.composer.attach(WATERING, Attachment("Watering.md", (1, 2)))
+    whole, lines = window.composer.view.chips.chips()
+    assert lines.accessibleName() == "Attached Watering.md, lines 1–2, sent once"
+    window.composer.view.chips.removed.emit(whole.attachment)
+    (lines,) = window.composer.view.chips.chips()
+    assert lines.accessibleName().endswith(" tokens")
+
+
 def test_what_is_attached_is_sent_and_shown_with_the_question(
     window: WindowPage, server: ModelServer
 ) -> None:
