@@ -33,11 +33,12 @@ class LiveTurn(QObject):
         self._feed, self._maker = feed, maker
         self._asked: Slot | None = None
         self._slot: Slot | None = None
+        self._unsent: Slot | None = None  # the error of a message that was not sent
         self._broken = ""
 
     def forget(self) -> None:
         """Stop showing the turn, because another chat is opened. The turn continues."""
-        self._asked = self._slot = None
+        self._asked = self._slot = self._unsent = None
         self._broken = ""
 
     def begin(
@@ -61,6 +62,9 @@ class LiveTurn(QObject):
             continues: the entry ID of the interrupted answer to continue, or an empty string.
         """
         broken = self._find_answer(continues)
+        if self._unsent is not None and self._unsent in self._feed.slots():
+            self._feed.remove(self._unsent)
+        self._unsent = None
         self._cut(instead or continues, keeps_question=is_again)
         if not is_again:
             now = datetime.now(UTC).isoformat()
@@ -144,7 +148,9 @@ class LiveTurn(QObject):
         if self._asked is not None and not is_stored:
             self._feed.remove(self._asked)
         self._let_go()
-        self._feed.append(self._maker.loose("failure", lambda: self._maker.failure(info)))
+        told = self._maker.loose("failure", lambda: self._maker.failure(info))
+        self._feed.append(told)
+        self._unsent = None if is_stored else told
 
     def _find_answer(self, entry: str) -> AnswerItem | None:
         """Return the answer in the chat with the given entry ID, or None."""

@@ -163,6 +163,19 @@ def test_the_title_of_a_question_that_was_not_stored_goes(
     assert window.chat.title == "New chat"
 
 
+def test_the_error_of_an_unsent_message_goes_once_the_message_is_sent(
+    window: WindowPage, small_vault: Path
+) -> None:
+    window.composer.attach(WATERING)
+    (small_vault / "Watering.md").unlink()
+    window.composer.send("How much?")
+    assert len(window.chat.failures()) == 1
+    window.composer.press_send()  # now the chip knows that the note is gone
+    window.press("Remove Watering.md")
+    window.composer.press_send()
+    assert (len(window.chat.answers()), window.chat.failures()) == (1, [])
+
+
 def test_what_is_too_large_says_how_much_of_it_goes(window: WindowPage, small_vault: Path) -> None:
     window.assistant.settings.set("autoCompactThreshold", 4_000)
     (small_vault / "Log.md").write_text("A line of the log that says nothing new.\n" * 2_000)
