@@ -16,7 +16,6 @@
     interrupt  Handle Ctrl+C, SIGTERM and SIGHUP, and compute the exit code of each verb.
     output     Print one JSON document or text; print messages and progress on standard error.
     text       Format results as text.
-    escape     Escape characters that a terminal must not receive.
 
 This package may import the rest of app, chains, context and vault. With `--json`, it prints exactly
 one JSON document to standard output.

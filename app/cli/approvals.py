@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.assistant import Assistant
-from app.cli.escape import escape_text
+from app.escape import escape_text
 from app.cli.output import can_ask
 from chains.cancel import CancelToken
 from chains.events import ApprovalRequested

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from app.cli import text as cli_text
-from app.cli.escape import escape_text
+from app.escape import escape_text
 from app.errors import ErrorInfo
 
 if TYPE_CHECKING:

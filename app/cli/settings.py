@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.escape import escape_text
+from app.escape import escape_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, complain, readable
 from app.config import secrets

@@ -1,10 +1,10 @@
-"""Format results for a terminal. Texts from notes and models are escaped, see `app.cli.escape`."""
+"""Format results for a terminal. Texts from notes and models are escaped, see `app.escape`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from app.cli.escape import escape_text
+from app.escape import escape_text
 
 if TYPE_CHECKING:
     from app.doctor import Check

@@ -23,7 +23,7 @@ from ui.actions import Keymap
 from ui.icons import icon, keep_upright, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.geometry import Scaled
-from ui.widgets.texts import from_left
+from ui.widgets.texts import escape_hidden, from_left
 
 __all__ = [
     "AlignedLabel",
@@ -392,6 +392,5 @@ def plain_tip(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Convert text to a single line, and escape control characters."""
-    flat = " ".join(text.split())
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)
+    """Convert text to a single line, and escape control characters and invisible characters."""
+    return escape_hidden(" ".join(text.split()))

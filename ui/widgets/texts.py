@@ -1,4 +1,4 @@
-"""The direction and script of text, and plain text for the clipboard.
+"""The direction and script of text, and plain text for the clipboard and for names.
 
 Importing this module does not import Qt, so that Markdown can be read without Qt.
 """
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "END_ISOLATE",
     "ISOLATE",
+    "escape_hidden",
     "from_left",
     "has_rtl",
     "has_tall_letters",
@@ -84,3 +85,15 @@ def read_selection(cursor: "QTextCursor") -> str:
     Formatting is removed, and Qt's own separators become plain line breaks and spaces.
     """
     return cursor.selectedText().translate(_INNER)
+
+
+def escape_hidden(text: str) -> str:
+    """Escape control characters, invisible characters and lone surrogates in a line of text.
+
+    Joiners that emoji and some scripts need are kept.
+    """
+    if text.isprintable():
+        return text
+    from app.escape import escape_text  # its tables of characters are rarely needed
+
+    return escape_text(text).encode("utf-8", "backslashreplace").decode("utf-8")

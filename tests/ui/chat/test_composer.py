@@ -512,6 +512,25 @@ def test_chips_say_what_goes_along_and_how_much(composer: Composer) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("👩\u200d👩\u200d👧 Family.md", "👩\u200d👩\u200d👧 Family.md"),
+        ("می\u200cخواهم.md", "می\u200cخواهم.md"),
+        ("A\u200dB.md", r"A\u{200d}B.md"),
+        ("photo\u202egpj.md", r"photo\u{202e}gpj.md"),
+        ("bell\x07.md", r"bell\x07.md"),
+        ("byte\udcff.md", r"byte\udcff.md"),
+    ],
+)
+def test_names_keep_the_joiners_that_scripts_and_emoji_need(
+    composer: Composer, name: str, shown: str
+) -> None:
+    composer.set_attached({Attachment(name): ChipState(tokens=1)})
+    (chip,) = composer.chips.chips()
+    assert chip.accessibleName() == f"Attached {shown}, 1 tokens"
+
+
+@pytest.mark.parametrize(
     ("state", "said"),
     [
         (ChipState(tokens=40_000, sent=3_120), "3,120 of its 40,000 tokens fit"),

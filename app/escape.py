@@ -1,6 +1,6 @@
 """Escape characters in texts from notes and models that a terminal would execute or hide.
 
-These are control characters, invisible characters and direction marks. Characters that emoji and
+The window escapes them in names and titles. These are control characters, invisible characters and direction marks. Characters that emoji and
 some scripts need are kept.
 """
 
