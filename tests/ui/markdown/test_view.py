@@ -1,13 +1,22 @@
 """What a reader of an answer can rely on, on the real view."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QKeySequence,
+    QShortcut,
+    QTextBlock,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -237,6 +246,50 @@ def test_a_card_tells_what_a_citation_stands_for(qtbot: QtBot, view: MarkdownVie
     )
     view.point_at("")
     assert not view.card.isVisible()
+
+
+@pytest.fixture
+def beside(qtbot: QtBot) -> Iterator[tuple[MarkdownView, QPushButton]]:
+    """A view whose citation has the focus and shows its card, and a button behind it."""
+    place, view, button = QWidget(), MarkdownView(), QPushButton("Copy")
+    column = QVBoxLayout(place)
+    column.addWidget(view)
+    column.addWidget(button)
+    qtbot.addWidget(place)
+    view.set_markdown("Rain [1].")
+    view.set_sources({1: Source(1, "Backups", "Backups.md", (1, 3), "Borg.", is_verified=True)})
+    with qtbot.waitActive(place):
+        place.show()
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Tab)
+    qtbot.waitUntil(lambda: view.card is not None and view.card.isVisible())
+    yield view, button
+    place.hide()  # lives until here
+
+
+def test_a_card_goes_when_tab_leaves_the_text(
+    qtbot: QtBot, beside: tuple[MarkdownView, QPushButton]
+) -> None:
+    view, button = beside
+    with qtbot.waitSignal(view.citation_pointed) as caught:
+        qtbot.keyClick(view, Qt.Key.Key_Tab)
+    assert button.hasFocus()
+    assert caught.args == [0]
+    assert view.card is not None
+    assert not view.card.isVisible()
+
+
+def test_escape_closes_a_card_and_nothing_else(
+    qtbot: QtBot, beside: tuple[MarkdownView, QPushButton]
+) -> None:
+    view, _ = beside
+    stops = QShortcut(QKeySequence(Qt.Key.Key_Escape), view.window())
+    with qtbot.assertNotEmitted(stops.activated):
+        qtbot.keyClick(view, Qt.Key.Key_Escape)
+    assert view.card is not None
+    assert not view.card.isVisible()
+    with qtbot.waitSignal(stops.activated):
+        qtbot.keyClick(view, Qt.Key.Key_Escape)
 
 
 def test_a_source_is_spoken_in_one_sentence() -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import escape
 
-from PySide6.QtCore import QObject, QPoint, QRect, QTimer, QUrl, Signal
-from PySide6.QtGui import QCursor, QGuiApplication, QTextCursor, QTextDocument
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
 from chains.citations.quotes import normalize_text
@@ -62,6 +62,7 @@ class LinkHandler(QObject):
         self._timer.timeout.connect(self._show_card)
         view.anchorClicked.connect(self._on_clicked)
         view.highlighted.connect(self.point_at)
+        view.installEventFilter(self)
 
     @property
     def card(self) -> CitationCard | None:
@@ -88,13 +89,29 @@ class LinkHandler(QObject):
     def focus(self, href: str) -> None:
         """Behave as if a link or citation were hovered, and announce its source to screen readers.
 
+        If the focus has left the view, the hover ends.
+
         Args:
             href: the address of the link, or `cite:1` for a citation.
         """
+        if self._view.window().focusWidget() is not self._view:
+            href = ""  # Qt reports the last link's Tab as handled, and its cursor stays at the link
         self.point_at(QUrl(href))
         self._pill = self._find_pill(_number(href), self._view.textCursor())
         if source := self._source(href, self._pill):
             announce(self._view, source.spoken)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hide the card with Escape, and when the focus leaves the view."""
+        is_shown = self._card is not None and self._card.isVisible()
+        if event.type() == QEvent.Type.FocusOut:
+            self.hide_card()
+        elif is_shown and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()  # Escape is a shortcut of the window too
+            if event.type() == QEvent.Type.KeyPress:
+                self.hide_card()
+            return True
+        return super().eventFilter(watched, event)
 
     def hide_card(self) -> None:
         """Hide the card that shows a citation's source, or cancel one that is about to appear."""
