@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -14,6 +14,7 @@ from tests.support.window.clicks import button_named, click_button
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
+from ui.theme import Theme
 
 LONG = "\n\n".join(f"Paragraph {n} of a long answer about rain." for n in range(30))
 
@@ -82,6 +83,30 @@ def test_answering_again_leaves_the_cursor_in_the_message_box(
     settle()
     assert [answer.text for answer in window.chat.answers()] == ["Perhaps."]
     assert window.focus_name == "Message"
+
+
+def test_the_current_message_has_an_unbroken_ring_and_shows_its_buttons(
+    window: WindowPage, server: ModelServer
+) -> None:
+    ask(window, server, "Will it rain?", "Yes.")
+    window.chat.view.setFocus()
+    QTest.keyClick(window.chat.view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    settle()
+    (message,) = window.chat.user_messages()
+    shown = message.grab().toImage()
+    edit = button_named(message, "Edit message")
+    spot = QRect(edit.mapTo(message, QPoint(0, 0)), edit.size())
+    ground = shown.pixelColor(spot.topLeft())
+    assert any(
+        shown.pixelColor(x, y) != ground
+        for x in range(spot.left(), spot.right())
+        for y in range(spot.top(), spot.bottom())
+    )
+    row = message.parentWidget()
+    assert row is not None
+    around, blue = row.grab().toImage(), Theme.current().color("line.focus")
+    top = message.y() + 12
+    assert [around.pixelColor(0, y) == blue for y in range(top, row.height() - 12)].count(False) == 0
 
 
 def make_versions(window: WindowPage, server: ModelServer) -> None:

@@ -170,6 +170,10 @@ class UserMessage(AccessibleFrame):
         self.body.show()
         self._show_more()
 
+    def set_current(self, is_current: bool) -> None:
+        """Set whether the message is the current one for the keyboard, which shows its buttons."""
+        self.tools.set_current(is_current)
+
     def enterEvent(self, event: QEnterEvent) -> None:
         """Show the message's buttons. The layout does not change, as their space is reserved."""
         self.tools.set_seen(True)

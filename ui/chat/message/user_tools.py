@@ -56,7 +56,7 @@ class UserTools(ToolStrip):
             lambda entry: self.action_requested.emit(MessageAction("select", entry))
         )
         self.label.named.connect(lambda text: self._wish("label", text))
-        self._is_hovered = False
+        self._is_hovered = self._is_current = False
         for act in acts:
             act.installEventFilter(self)
         self.set_entry("", (), "")
@@ -88,10 +88,18 @@ class UserTools(ToolStrip):
         They also stay visible while one of them has the focus.
         """
         self._is_hovered = is_seen
+        self._update()
+
+    def set_current(self, is_current: bool) -> None:
+        """Set whether the message is the current one for the keyboard, which shows the buttons."""
+        self._is_current = is_current
+        self._update()
+
+    def _update(self) -> None:
         tools = (self.edit, self.copy, self.branch, self.pin, self.name)
-        has_focus = QApplication.focusWidget() in tools
+        is_used = self._is_current or QApplication.focusWidget() in tools
         for tool in tools:
-            tool.set_seen(is_seen or has_focus)
+            tool.set_seen(self._is_hovered or is_used)
 
     def _wish(self, kind: _Kind, text: str = "") -> None:
         self.action_requested.emit(MessageAction(kind, self._entry, text))

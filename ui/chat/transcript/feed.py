@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from ui.chat.message.user import UserMessage
 from ui.widgets.controls import paint_focus
 
 __all__ = ["MOST_LIVE", "Feed", "MessageRow", "Slot"]
@@ -55,6 +56,20 @@ class Slot:
         return found or self.make()
 
 
+class _FocusRing(QWidget):
+    """A focus ring around a widget, painted over it and its surroundings."""
+
+    def __init__(self, around: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._around = around
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        ring = self._around.geometry().adjusted(-4, -4, 4, 4)
+        paint_focus(QPainter(self), ring.intersected(self.rect()), "lg")
+
+
 class MessageRow(QWidget):
     """A message widget with a gap above it, and a focus ring if it is the current message."""
 
@@ -65,6 +80,7 @@ class MessageRow(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, gap, 0, 0)
         column.addWidget(widget)
+        self._ring = _FocusRing(widget, self)
         self.quiet()
 
     def quiet(self) -> None:
@@ -101,13 +117,13 @@ class MessageRow(QWidget):
     def set_current(self, is_current: bool) -> None:
         """Set whether the message is the current one, which has a focus ring."""
         self.is_current = is_current
-        self.update()
+        self._ring.setVisible(is_current)
+        if isinstance(self.widget, UserMessage):
+            self.widget.set_current(is_current)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the focus ring around the message."""
-        if self.is_current:
-            ring = self.widget.geometry().adjusted(-4, -4, 4, 4)
-            paint_focus(QPainter(self), ring.intersected(self.rect()), "lg")
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the focus ring cover the row."""
+        self._ring.setGeometry(self.rect())
 
 
 class _Column(QVBoxLayout):
