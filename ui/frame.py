@@ -307,7 +307,13 @@ class WindowFrame(QMainWindow):
         _focus_first(target)
 
     def _regions(self) -> list[QWidget]:
-        return [self.composer, self.column, self.sidebar, self.rail]
+        return [
+            self.composer,
+            *self.notifier.list_regions(),
+            self.column,
+            self.sidebar,
+            self.rail,
+        ]
 
     def reset_layout(self) -> None:
         """Show all columns and panels at their default sizes and positions."""

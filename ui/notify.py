@@ -128,6 +128,10 @@ class Notifier(QObject):
         for toast in [toast for toast in self._toasts if toast in self._of_chat]:
             self._drop(toast)
 
+    def list_regions(self) -> list[QWidget]:
+        """Return the toasts that have an action, newest first, for the keys that walk regions."""
+        return [toast for toast in reversed(self._toasts) if toast.has_action]
+
     def texts(self) -> list[str]:
         """Return the texts of the visible toasts, oldest first."""
         return [toast.text for toast in self._toasts]

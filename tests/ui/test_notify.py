@@ -145,6 +145,25 @@ def test_a_toast_leaves_the_buttons_below_the_last_answer_free(
         assert page.view.childAt(centre) is button
 
 
+def test_the_action_of_a_toast_is_reached_by_f6_and_the_focus_goes_back(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    page = open_window(assistant, runner, qtbot)
+    page.activate(1_280, 800, qtbot)
+    undone: list[str] = []
+    page.view.notifier.toast("The chat is deleted.", "Undo", lambda: undone.append("chat"))
+    page.view.notifier.toast("Three notes have changed since you asked.")
+    page.composer.view.setFocus()
+    page.press_keys("F6")
+    undo = QApplication.focusWidget()
+    assert isinstance(undo, QAbstractButton)
+    assert undo.text() == "Undo"
+    qtbot.keyClick(undo, Qt.Key.Key_Space)
+    assert (undone, page.focus_name) == (["chat"], "Message")
+    page.press_keys("F6")
+    assert page.focus_name != "Dismiss"
+
+
 def test_a_toast_about_a_chat_goes_with_it_and_an_undo_stays(
     assistant: Assistant, runner: TaskRunner, qtbot: QtBot
 ) -> None:

@@ -26,6 +26,7 @@ class Toast(QWidget):
         act: the function to call when the button is clicked, or None for no button.
 
     Attributes:
+        has_action: whether the toast has a button besides the one that hides it.
         expired: the timer that hides the toast.
         dismiss: the button that hides the toast.
     """
@@ -35,6 +36,7 @@ class Toast(QWidget):
     ) -> None:
         super().__init__(place)
         self.text = text
+        self.has_action = act is not None
         theme = Theme.current()
         self._is_focused = False
         time_ms = theme.duration("toast_with_action" if word else "toast_info")
