@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -41,6 +41,22 @@ def drop(window: MainWindow, path: Path, at: QPointF) -> None:
     event = QDropEvent(at, Qt.DropAction.CopyAction, data, buttons, keys)
     # Qt hands drops on to a target that only a real drag can have.
     window.findChild(Drops).eventFilter(window, event)
+
+
+@pytest.mark.parametrize("kind", [QDragEnterEvent, QDragMoveEvent, QDropEvent])
+def test_what_is_dropped_is_copied_even_if_moving_is_proposed(
+    make: Make, small_vault: Path, kind: type[QDropEvent]
+) -> None:
+    window = make(is_begun=False)
+    data, at = drop_of(small_vault), window.rect().center()
+    offered = Qt.DropAction.CopyAction | Qt.DropAction.MoveAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier
+    place = QPointF(at) if kind is QDropEvent else at
+    event = kind(place, offered, data, buttons, keys)  # type: ignore[arg-type]
+    assert event.proposedAction() == Qt.DropAction.MoveAction
+    assert window.findChild(Drops).eventFilter(window, event)
+    assert event.isAccepted()
+    assert event.dropAction() == Qt.DropAction.CopyAction
 
 
 def middle_of(window: MainWindow, widget: QWidget) -> QPointF:

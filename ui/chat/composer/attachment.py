@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
@@ -194,7 +194,7 @@ class Drops(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Accept drags and drops on the window, and emit the signals for what was dropped.
 
-        Return True for drag-enter and drop events, which need no further handling.
+        Return True for drag and drop events, which need no further handling.
         """
         if event.type() == QEvent.Type.DragLeave:
             self.hovered.emit(False)
@@ -204,9 +204,11 @@ class Drops(QObject):
         if event.type() == QEvent.Type.Drop:
             self._drop(event)
         elif event.type() == QEvent.Type.DragEnter and self._can_take(event):
-            event.acceptProposedAction()
+            _accept_copy(event)
             self.hovered.emit(self._vault() is not None)
-        return event.type() in {QEvent.Type.Drop, QEvent.Type.DragEnter}
+        elif event.type() == QEvent.Type.DragMove:  # only follows a drag-enter that was accepted
+            _accept_copy(event)
+        return True
 
     def _can_take(self, event: QDropEvent) -> bool:
         vault = self._vault()
@@ -215,7 +217,7 @@ class Drops(QObject):
         return bool(dropped.folders or (has_items and vault is not None))
 
     def _drop(self, event: QDropEvent) -> None:
-        event.acceptProposedAction()
+        _accept_copy(event)
         self.hovered.emit(False)
         vault = self._vault()
         dropped = read_drop(event.mimeData(), vault)
@@ -229,6 +231,15 @@ class Drops(QObject):
             self.image_dropped.emit(event.mimeData().imageData())
         elif dropped.items:
             self.attached.emit(dropped.items)
+
+
+def _accept_copy(event: QDropEvent) -> None:
+    """Accept a drag or drop as a copy, even if moving is proposed.
+
+    A program that is told that its files were moved may delete them.
+    """
+    event.setDropAction(Qt.DropAction.CopyAction)
+    event.accept()
 
 
 def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
