@@ -1,4 +1,4 @@
-"""The menu of the open note or image, which opens the file in other programs."""
+"""The menus of the open note or image and of its text."""
 
 import sys
 from collections.abc import Callable
@@ -26,6 +26,8 @@ class NoteMenuController(QObject):
         super().__init__(frame)
         self._assistant, self._frame = assistant, frame
         frame.note.menu_wanted.connect(self._fill_menu)
+        for text in (frame.note.page, frame.note.source):
+            text.menu_wanted.connect(self._add_attach)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
         """Return the functions that run this controller's window commands, by command name."""
@@ -87,3 +89,9 @@ class NoteMenuController(QObject):
         menu.addAction("Reveal in the file manager", self.reveal)
         menu.addSeparator()
         menu.addAction("Copy the path", self._copy_path)
+
+    def _add_attach(self, menu: QMenu) -> None:
+        """Add the action that attaches the selected lines, or the whole note."""
+        note = self._frame.note
+        menu.addSeparator()
+        menu.addAction(note.attach.accessibleName(), note.attach_selection)

@@ -2,9 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QPainter,
+    QPainterPath,
+    QTextCharFormat,
+    QTextCursor,
+)
+from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.markdown.blocks import Missing
 from ui.markdown.inline import NOTE
@@ -14,6 +20,7 @@ from ui.markdown.page.lines import find_line_at, find_line_band
 from ui.markdown.page.view import MarkdownView
 from ui.markdown.page.writer import OUTDENT
 from ui.theme import Theme
+from ui.widgets.menus import show_menu
 
 __all__ = ["NoteView"]
 
@@ -23,6 +30,10 @@ _LINK = "link:"
 
 class NoteView(MarkdownView):
     """Draws one part of a note.
+
+    Signals:
+        menu_wanted: emitted with the text's context menu before it is shown. The receiver adds to
+            it.
 
     Attributes:
         part: the part of the note that is drawn.
@@ -34,6 +45,8 @@ class NoteView(MarkdownView):
         images: the loaded images by their source, and the reasons why others are not shown.
         parent: the parent widget.
     """
+
+    menu_wanted = Signal(QMenu)
 
     def __init__(
         self, part: NotePart, width: int, images: Mapping[str, Picture], parent: QWidget
@@ -141,6 +154,12 @@ class NoteView(MarkdownView):
         ends = (cursor.selectionStart(), max(cursor.selectionStart(), cursor.selectionEnd() - 1))
         first, last = (find_line_at(self.document(), position) for position in ends)
         return self.part.find_note_line(first), self.part.find_note_line(last)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Show the context menu of the text, with what the receiver of `menu_wanted` adds."""
+        menu = self._pointing.menu(self.anchorAt(event.pos()))
+        self.menu_wanted.emit(menu)
+        show_menu(menu, event.globalPos())
 
     def _begin(self) -> None:
         super()._begin()

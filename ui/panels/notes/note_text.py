@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFont,
     QFontMetrics,
     QPainter,
@@ -17,9 +18,10 @@ from PySide6.QtGui import (
     QTextDocument,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.theme import Theme, dress
+from ui.widgets.menus import show_menu
 
 __all__ = ["MarkdownColors", "NoteText"]
 
@@ -37,7 +39,12 @@ _INLINE = (
 
 
 class NoteText(QPlainTextEdit):
-    """A read-only view of a note's source text, with line numbers and highlighted lines."""
+    """A read-only view of a note's source text, with line numbers and highlighted lines.
+
+    The signal `menu_wanted` is emitted with the context menu before it is shown.
+    """
+
+    menu_wanted = Signal(QMenu)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,6 +100,12 @@ class NoteText(QPlainTextEdit):
         """
         self.verticalScrollBar().setValue(line)
         self._is_untouched = False
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Show the context menu, with what the receiver of `menu_wanted` adds."""
+        menu = self.createStandardContextMenu(event.pos())
+        self.menu_wanted.emit(menu)
+        show_menu(menu, event.globalPos())
 
     def find_selected_lines(self) -> tuple[int, int] | None:
         """Return the first and last selected line, or None if nothing is selected."""

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
 from ui.markdown.note_parts import NotePart, cut_parts, find_part
 from ui.markdown.page.images import Picture
@@ -34,6 +34,7 @@ class NoteReader(QScrollArea):
         link_clicked: emitted with the address of a clicked link that may be opened.
         image_wanted: emitted with the path or name of a local image that has to be loaded.
         selection_changed: emitted when the selection has changed.
+        menu_wanted: emitted with the context menu of the text before it is shown.
         part_drawn: emitted with the index of a part each time it has been drawn.
     """
 
@@ -42,6 +43,7 @@ class NoteReader(QScrollArea):
     image_wanted = Signal(str)
     link_clicked = Signal(str)
     selection_changed = Signal()
+    menu_wanted = Signal(QMenu)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -306,6 +308,7 @@ class NoteReader(QScrollArea):
         view.mark_missing(self._is_missing)
         view.link_clicked.connect(self.link_clicked)
         view.selectionChanged.connect(self.selection_changed)
+        view.menu_wanted.connect(self.menu_wanted)
         view.move(left, self._tops[index])
         view.show()
         view.installEventFilter(self)

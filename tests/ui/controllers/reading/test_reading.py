@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
-from PySide6.QtGui import QColor, QDesktopServices, QGuiApplication, QImage
+from PySide6.QtGui import QColor, QContextMenuEvent, QDesktopServices, QGuiApplication, QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -279,6 +280,26 @@ def test_attaching_the_note_goes_back_to_the_message(window: WindowPage, note: N
     assert [item.target for item in window.composer.attached] == ["Rain.md"]
     assert window.composer.view.input.hasFocus()
     assert not note.is_open
+
+
+@pytest.mark.parametrize("is_source", [False, True])
+def test_selected_lines_are_attached_from_the_menu_of_the_text(
+    window: WindowPage, note: NotePage, is_source: bool
+) -> None:
+    open_note(window, "Rain.md")
+    panel = window.view.note
+    if is_source:
+        note.press("Show the source")
+    view = panel.source if is_source else panel.page.views()[0]
+    view.selectAll()
+    lines = panel.find_selected_lines()
+    assert lines is not None
+    spot = view.viewport().rect().center()
+    asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, spot, view.mapToGlobal(spot))
+    QApplication.sendEvent(view.viewport(), asked)
+    click_item(open_menu(), f"Attach lines {lines[0]}–{lines[1]}")
+    (item,) = window.composer.attached
+    assert (item.target, item.lines) == ("Rain.md", lines)
 
 
 def test_images_of_the_vault_are_shown_and_no_others(window: WindowPage, note: NotePage) -> None:
