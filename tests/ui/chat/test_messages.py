@@ -5,7 +5,15 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QStyle,
+    QStyleOptionFrame,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.library.attachments import Selection
@@ -238,6 +246,22 @@ def test_a_name_is_given_with_enter_and_left_with_escape(
     with qtbot.assertNotEmitted(transcript.maker.action_requested):
         qtbot.keyClick(tools.label.field, Qt.Key.Key_Escape)
     assert tools.label.text == "to check"
+
+
+@pytest.mark.parametrize("kind", [UserMessage, Answer])
+def test_the_field_for_a_name_is_wide_enough_for_its_hint(
+    transcript: Transcript, kind: type[UserMessage | Answer]
+) -> None:
+    show(transcript, user(), answer())
+    tools = first(transcript, kind).tools
+    tools.name.click()
+    settle()
+    field = tools.label.field
+    hint = field.fontMetrics().horizontalAdvance(field.placeholderText())
+    inside, option = QStyle.SubElement.SE_LineEditContents, QStyleOptionFrame()
+    field.initStyleOption(option)
+    room = field.style().subElementRect(inside, option, field)
+    assert room.width() - 4 >= hint  # Qt keeps 2 pixels on either side
 
 
 def test_the_tools_have_their_place_before_they_are_seen(transcript: Transcript) -> None:

@@ -314,7 +314,7 @@ class LabelTag(Scaled, QWidget):
         wide = theme.px(200) if is_edited else self._words.sizeHint().width() + theme.px(20)
         self.setFixedHeight(theme.px(24))
         self.setMaximumWidth(min(wide, theme.px(240)))
-        self.setMinimumWidth(min(wide, theme.px(120)) if is_edited else 0)
+        self.setMinimumWidth(min(wide, theme.px(152)) if is_edited else 0)  # fits the hint
 
 
 @dataclass(frozen=True)
