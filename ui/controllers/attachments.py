@@ -71,6 +71,11 @@ class AttachmentController(QObject):
         """The attachments of the unsent message that have no known problem."""
         return tuple(item for item, state in self._states.items() if not state.problem)
 
+    @property
+    def loaded(self) -> tuple[Attachment, ...]:
+        """The attachments of the unsent message whose content has been read, without a problem."""
+        return tuple(item for item in self.sendable if item in self._found)
+
     def add(self, items: Iterable[Attachment]) -> None:
         """Add attachments, unless they are already attached."""
         new = [item for item in items if item not in self._states]

@@ -5,7 +5,7 @@ tokens counted by the provider.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -105,9 +105,11 @@ class ContextController(QObject):
         """Return a function that previews the next request as if some settings were changed.
 
         The function takes the changed settings by name and returns the report. It can be called in
-        any thread.
+        any thread. Attachments that are still being read are left out, so that it does not wait for
+        a slow web page.
         """
         message = self._composer.next_message()
+        message = replace(message, attached=self._composer.attachments.loaded)
         return lambda changes: self._preview(message, changes)
 
     def show_sent(self, context: Context) -> None:

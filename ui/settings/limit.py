@@ -183,6 +183,7 @@ class _Effect(QFrame):
         Later previews are compared with this one.
         """
         self._preview, self._first = preview, None
+        self._say("Loading…", "secondary")
         self.show_changes({})
 
     def show_changes(self, changes: Changes) -> None:

@@ -1,7 +1,8 @@
 """The settings: made from the schema, in force at once, refused with what they take."""
 
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -300,6 +301,24 @@ def test_a_model_that_takes_less_makes_the_limit_void() -> None:
     assert describe_effect(now, new)[0].startswith(
         "Nothing changes: the model itself takes no more"
     )
+
+
+def test_the_preview_of_the_limit_says_that_it_is_loading(
+    assistant: Assistant, qtbot: QtBot
+) -> None:
+    gate = threading.Event()
+
+    def preview_late(changes: Mapping[str, object]) -> Mapping[str, object]:
+        assert gate.wait(60)
+        return assistant.preview(None, "hello", "chat", None, changes)
+
+    with open_settings(assistant, TaskRunner(), qtbot) as dialog:
+        dialog.set_preview(preview_late)
+        dialog.show_page("Context")
+        assert "Loading…" in shown(dialog)
+        gate.set()
+        qtbot.waitUntil(lambda: "Loading…" not in shown(dialog))
+        assert "128,000 now" in shown(dialog)
 
 
 def test_a_limit_under_which_the_message_does_not_fit_says_so(

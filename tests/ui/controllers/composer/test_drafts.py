@@ -1,6 +1,7 @@
 """What is written, attached, commanded and changed, through the window and the real assistant."""
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,27 @@ def test_an_older_read_of_an_attachment_does_not_replace_a_newer_one(
     tasks = page.view.runner.findChildren(Task)
     qtbot.waitUntil(lambda: not any(isValid(task) and task.is_running for task in tasks))
     assert page.composer.chips["Watering.md"].problem == ""
+
+
+def test_the_preview_in_the_settings_leaves_out_what_is_still_read(
+    talking: Assistant, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, gate = talking.read_attachments, threading.Event()
+
+    def read_late(paths: Sequence[str], *rest: object) -> object:
+        assert "Watering.md" not in paths or gate.wait(60)
+        return read(paths, *rest)
+
+    monkeypatch.setattr(talking, "read_attachments", read_late)
+    page = open_window(talking, None, qtbot, mode="chat", is_begun=False)
+    page.composer.attach(WATERING, Attachment("garden/Tomatoes.md"))
+    attachments = page.view.controllers.composer.attachments
+    qtbot.waitUntil(lambda: len(attachments.loaded) == 1)
+    report = page.view.controllers.context.preview_call()({})
+    sources = [part["source"] for part in report["segments"] if part["layer"] == "L3"]
+    gate.set()
+    qtbot.waitUntil(lambda: len(attachments.loaded) == 2)
+    assert sources == ["garden/Tomatoes.md"]
 
 
 def test_the_title_of_a_question_that_was_not_stored_goes(
