@@ -1,7 +1,7 @@
 """Escape characters in texts from notes and models that a terminal would execute or hide.
 
-The window escapes them in names and titles. These are control characters, invisible characters and direction marks. Characters that emoji and
-some scripts need are kept.
+The window escapes the same characters in names and titles. They are control characters, invisible
+characters and direction marks. Characters that emoji and some scripts need are kept.
 """
 
 from typing import Final

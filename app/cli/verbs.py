@@ -12,10 +12,10 @@ from contextlib import closing, contextmanager
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.escape import escape_text
 from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.errors import NotFound, StorageFailed, TurnFailed, VaultNotChosen
+from app.escape import escape_text
 from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths

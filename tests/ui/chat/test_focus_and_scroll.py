@@ -106,7 +106,7 @@ def test_the_current_message_has_an_unbroken_ring_and_shows_its_buttons(
     assert row is not None
     around, blue = row.grab().toImage(), Theme.current().color("line.focus")
     top = message.y() + 12
-    assert [around.pixelColor(0, y) == blue for y in range(top, row.height() - 12)].count(False) == 0
+    assert all(around.pixelColor(0, y) == blue for y in range(top, row.height() - 12))
 
 
 def make_versions(window: WindowPage, server: ModelServer) -> None:

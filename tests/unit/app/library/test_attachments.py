@@ -1,7 +1,7 @@
 """What is attached to a question, and what becomes of it in later turns."""
 
-from base64 import b64decode
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
