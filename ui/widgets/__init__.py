@@ -20,12 +20,13 @@
                      context menus.
     surfaces         Surfaces of the window: panes, headers, hairlines, notices and accessible
                      frames.
-    texts            The direction and script of text, and plain text for the clipboard.
+    texts            The direction and script of text, and plain text for the clipboard and for
+                     names.
     toast            A short message over the chat, with at most one action.
 
-This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `context.layers` for the
-names of layers, and `vault.edits.diff` for the lines of a diff. It must not import views or other
-modules below `ui`.
+This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `app.escape` for names,
+`context.layers` for the names of layers, and `vault.edits.diff` for the lines of a diff. It must
+not import views or other modules below `ui`.
 
 Text is plain text, and elided text has a tooltip with the full text. An icon button has an
 accessible name. Sizes follow the font scale.
