@@ -592,6 +592,8 @@ def test_all_actions_of_a_message_are_seen_while_one_has_the_focus(
     assert QApplication.focusWidget() is tools.copy
     assert all(map(has_ink, actions))
     transcript.setFocus(Qt.FocusReason.OtherFocusReason)
+    assert all(map(has_ink, actions))  # the message is still the current one, with its ring
+    transcript.step_message(1)
     assert not any(map(has_ink, actions))
 
 
