@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
 from context.errors import MalformedEnvelope
+from context.layers import replace_surrogates
 from context.messages import FrozenMapping, Message, ToolDefinition, thaw_mapping
 
 Item = TypeVar("Item")
@@ -14,10 +15,14 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class SystemPart:
-    """A part of the system message, with a name."""
+    """A part of the system message, with a name. It contains no lone surrogates."""
 
     name: str
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", replace_surrogates(self.name))
+        object.__setattr__(self, "text", replace_surrogates(self.text))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:

@@ -29,6 +29,12 @@ def test_compiled_is_made_anew_from_the_parts():
     assert envelope.to_dict()["system"]["compiled"] == "Be kind."
 
 
+def test_a_system_part_can_always_be_sent_as_utf_8():
+    part = {"name": "rules\ud800", "text": "half \udcff, whole \ud83d\ude00"}
+    written = ContextEnvelope.from_dict({"system": {"parts": [part]}}).to_dict()
+    assert written["system"]["parts"] == [{"name": "rules\ufffd", "text": "half \ufffd, whole 😀"}]
+
+
 def test_what_is_missing_is_empty():
     assert ContextEnvelope.from_dict({}).to_dict() == {
         "system": {"parts": [], "compiled": ""},
