@@ -114,7 +114,7 @@ def offer_tools(
 
 def build_promotion(session: SessionPort, names: Sequence[str]) -> OtherEntry:
     """Build the log entry for tools that the model has found and that are sent from now on."""
-    data = {"customType": PROMOTED, "names": list(names)}
+    data = {"customType": PROMOTED, "content": {"names": list(names)}}
     leaf = session.path()[-1].id
     return OtherEntry(session.new_id(), leaf, session.now(), "custom", data)
 
@@ -181,7 +181,7 @@ def _find_record(path: Sequence[Entry], key: str) -> list[str] | None:
 def _list_promoted(session: SessionPort) -> list[str]:
     names: list[str] = []
     for entry in session.custom(PROMOTED):
-        found = entry.data.get("names")
+        found = entry.content.get("names")
         names += map(str, found) if isinstance(found, tuple) else ()
     return list(dict.fromkeys(names))
 

@@ -43,8 +43,8 @@ class LoggedBreaker(CircuitBreaker):
         logged = session.custom(ATTEMPT)
         after = _last_cut(session.path()) if logged else None
         for attempt in logged:
-            model, budget = attempt.data.get("model"), attempt.data.get("budget")
-            if attempt.data.get("after") == after and isinstance(budget, int):
+            model, budget = attempt.content.get("model"), attempt.content.get("budget")
+            if attempt.content.get("after") == after and isinstance(budget, int):
                 super().record(str(model), budget, has_shrunk=False)
 
     def record(self, model: str, budget: int, has_shrunk: bool) -> None:
@@ -61,12 +61,8 @@ class LoggedBreaker(CircuitBreaker):
         if has_shrunk:
             return
         path = self._session.path()
-        data = {
-            "customType": ATTEMPT,
-            "model": model,
-            "budget": budget,
-            "after": _last_cut(path),
-        }
+        content = {"model": model, "budget": budget, "after": _last_cut(path)}
+        data = {"customType": ATTEMPT, "content": content}
         place = self._session.new_id(), path[-1].id if path else None, self._session.now()
         self._new_entries.append(OtherEntry(*place, "custom", data))
 

@@ -133,14 +133,15 @@ class ToolRun:
             result: the id of the tool result's log entry, which becomes the parent.
             timestamp: the time in UTC as ISO 8601.
         """
-        data = {
-            "customType": KIND,
+        content = {
             "callId": self.call_id,
+            "result": result,
             "status": self.status,
             "seconds": round(self.seconds, 3),
             "refId": self.ref_id,
             "sources": [source.to_dict() for source in self.sources],
         }
+        data = {"customType": KIND, "content": content}
         return OtherEntry(id, result, timestamp, "custom", data)
 
     @classmethod
@@ -148,13 +149,14 @@ class ToolRun:
         """Parse a log entry, or return None if it is not a valid tool run."""
         if not isinstance(entry, OtherEntry) or entry.data.get("customType") != KIND:
             return None
-        call, status = entry.data.get("callId"), entry.data.get("status")
-        seconds, ref = entry.data.get("seconds"), entry.data.get("refId")
+        content = entry.content
+        call, status = content.get("callId"), content.get("status")
+        seconds, ref = content.get("seconds"), content.get("refId")
         if not isinstance(call, str) or not isinstance(seconds, int | float):
             return None
         known: ToolStatus = status if status in ("ok", "denied") else "error"
         ref_id = ref if isinstance(ref, str) else None
-        return cls(call, known, float(seconds), ref_id, _sources(entry.data.get("sources")))
+        return cls(call, known, float(seconds), ref_id, _sources(content.get("sources")))
 
 
 def _sources(value: object) -> tuple[Segment, ...]:

@@ -12,13 +12,7 @@ from context.errors import MalformedEntry
 from context.layers import Segment
 from context.log import codec
 from context.log.codec import EntryType, Kind, optional
-from context.messages import (
-    NO_FIELDS,
-    FrozenMapping,
-    Message,
-    freeze,
-    thaw_mapping,
-)
+from context.messages import NO_FIELDS, FrozenMapping, Message, freeze, thaw_mapping
 
 Status = Literal["complete", "interrupted", "limit", "error"]
 STATUSES: Final[tuple[str, ...]] = get_args(Status)
@@ -287,6 +281,12 @@ class OtherEntry(Entry):
     def __post_init__(self) -> None:
         if not isinstance(self.data, FrozenMapping):
             object.__setattr__(self, "data", FrozenMapping(self.data))
+
+    @property
+    def content(self) -> Mapping[str, object]:
+        """The content of a custom entry. Some older logs have its fields beside the type."""
+        content = self.data.get("content")
+        return content if isinstance(content, Mapping) else self.data
 
     def to_dict(self) -> dict[str, object]:
         """Return the original JSON object, with the current id, parent id and timestamp."""

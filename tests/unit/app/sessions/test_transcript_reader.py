@@ -17,6 +17,7 @@ from context.log.entries import (
     MessageEntry,
     SegmentsEntry,
     TransformEntry,
+    parse_entry,
 )
 from context.messages import Message, TextPart, ToolCallPart, ToolResultPart, list_tool_calls
 
@@ -183,6 +184,25 @@ def test_an_answer_with_tools_shows_its_steps_and_opens_what_they_read() -> None
     assert [citation.path for citation in answer.citations] == ["Watering.md"]
     assert answer.unverified == ()
     assert [source.number for source in answer.sources] == [1]
+
+
+def move_content_up(entry: Entry) -> Entry:
+    """Return a custom entry as older versions wrote it, with its fields beside the type."""
+    data: dict[str, Any] = entry.to_dict()
+    return parse_entry({**data.pop("content"), **data}) if entry.type == "custom" else entry
+
+
+def test_the_run_of_a_tool_is_kept_as_the_content_of_a_custom_entry() -> None:
+    run: dict[str, Any] = agent_turn()[-2].to_dict()
+    assert (run["type"], run["customType"], run["parentId"]) == ("custom", "tool_run", "r1")
+    content = run["content"]
+    assert (content["callId"], content["result"], content["status"]) == ("c1", "r1", "ok")
+    assert content["refId"] == "r77"
+
+
+def test_runs_of_tools_in_older_logs_are_read() -> None:
+    log = agent_turn()
+    assert item_of([move_content_up(entry) for entry in log], "a") == item_of(log, "a")
 
 
 def test_what_was_said_before_a_tool_stands_with_the_first_step_after_it() -> None:

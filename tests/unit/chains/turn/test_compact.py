@@ -178,6 +178,11 @@ def test_fruitless_attempts_are_counted_from_the_log(session):
     assert not LoggedBreaker(session, []).is_tripped("m", 100)
 
 
+def test_a_fruitless_attempt_is_logged_as_the_content_of_a_custom_entry(session):
+    LoggedBreaker(session, kept := []).record("m", 100, has_shrunk=False)
+    assert kept[0].to_dict()["content"] == {"model": "m", "budget": 100, "after": None}
+
+
 def test_what_is_asked_for_is_compacted_up_to_the_last_complete_turn(chat, session, server, ask):
     for number in range(4):
         chat(f"Question {number}?", threshold=50_000)

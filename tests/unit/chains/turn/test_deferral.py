@@ -109,6 +109,13 @@ def test_a_tool_that_is_found_is_promoted_for_the_session(run, server):
     assert note in str(server.bodies[-1]["messages"][-1])
 
 
+def test_a_promotion_is_logged_as_the_content_of_a_custom_entry(run, server, session):
+    server.script(calling(("tool_search", {"query": "stocks"})), Answer("Ok."))
+    run(make_tools(60))
+    (promoted,) = session.custom("tools_promoted")
+    assert promoted.to_dict()["content"]["names"] == names_in(server.bodies[1])[-5:]
+
+
 def test_the_decision_rests_until_the_tools_change_and_then_what_was_used_is_first(run, server):
     tools = make_tools(60)
     server.script(

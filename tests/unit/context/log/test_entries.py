@@ -209,6 +209,13 @@ def test_what_is_not_read_is_kept_word_for_word_and_cannot_change():
     assert entry.to_dict()["deep"] == {"list": [1]}
 
 
+@pytest.mark.parametrize("fields", [{"content": {"a": [1]}}, {"a": [1]}])
+def test_the_fields_of_a_custom_entry_are_its_content_or_stand_beside_its_type(fields):
+    entry = parse_entry({"type": "custom", **HEAD, "customType": "mine", **fields})
+    assert isinstance(entry, OtherEntry)
+    assert entry.content["a"] == (1,)
+
+
 def test_a_drop_from_elsewhere_may_lack_a_budget():
     data = {key: value for key, value in ENTRIES[3].items() if key != "budget"}
     assert parse_entry(data).budget is None
