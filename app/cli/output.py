@@ -39,8 +39,15 @@ class OutputGone(Exception):
 class Output:
     """Prints results to standard output, as one JSON document or as text."""
 
-    def __init__(self, is_json: bool) -> None:
+    def __init__(self, is_json: bool, *, on_one_line: bool = False) -> None:
+        """Prepare standard output.
+
+        Args:
+            is_json: whether to print JSON instead of text.
+            on_one_line: whether to print a JSON document without line breaks.
+        """
         self.is_json = is_json
+        self._indent = None if on_one_line else 2
         self._is_done = False
         self._stream = sys.stdout
         if self._stream is not None:
@@ -51,7 +58,7 @@ class Output:
     def document(self, value: Mapping[str, Any]) -> None:
         """Print a result as a JSON document."""
         self._is_done = True
-        self.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        self.write(json.dumps(value, ensure_ascii=False, indent=self._indent) + "\n")
 
     def lines(self, lines: Iterable[str]) -> None:
         """Print a result as lines of text."""

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 def run_verb(args: argparse.Namespace) -> int:
     """Run the verb of the parsed command line, and return its exit code."""
-    output = Output(args.json)
+    output = Output(args.json, on_one_line=args.verb == "rpc")  # its clients read lines
 
     def work() -> int:
         with _report_as_turn(args):

@@ -306,3 +306,12 @@ def test_ctrl_c_while_the_program_is_being_loaded(
         assert document(out) == {"error": {"code": "cancelled", "message": "Stopped."}}
     else:
         assert (out, err) == ("", "strata: Stopped.\n")
+
+
+@pytest.mark.parametrize("wrong", [("--set", "nope=1"), ("--vault", "/nowhere")])
+def test_an_rpc_server_that_cannot_start_says_why_on_one_line(
+    strata: Strata, wrong: tuple[str, str]
+) -> None:
+    code, out, err = strata("rpc", *wrong)
+    (line,) = out.splitlines()
+    assert (code, err, set(json.loads(line))) == (1, "", {"error"})
