@@ -208,8 +208,7 @@ def _list_entries(
     except OSError as error:
         if not folder:
             raise VaultUnreadable(
-                f"The folder {root} may not be read ({error.strerror}); "
-                "change its permissions or choose another one."
+                f"{error.strerror}: {root}. Change its permissions or choose another folder."
             ) from error
         result.failed.append((folder, f"the folder cannot be read ({error.strerror})"))
         result.unreadable_folders.append(folder)

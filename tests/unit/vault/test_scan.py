@@ -1,7 +1,9 @@
+import errno
 import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -80,6 +82,19 @@ def test_an_unreadable_vault_says_so(tmp_path: Path) -> None:
             scan(tmp_path)
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_a_vault_that_cannot_be_listed_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_folder: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("os.scandir", refuse)
+    with pytest.raises(VaultUnreadable) as refused:
+        scan(tmp_path)
+    way_out = "Change its permissions or choose another folder."
+    assert str(refused.value) == f"Permission denied: {tmp_path}. {way_out}"
 
 
 @needs_rights
