@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, Self, cast, get_args
+from typing import Any, Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedMessage
 from context.layers import replace_surrogates
@@ -55,6 +55,7 @@ class FrozenMapping(Mapping[str, object]):
 
 NO_FIELDS: Final = FrozenMapping({})
 _FROZEN: Final = (int, float, FrozenMapping)
+MOST_LEVELS: Final = 100  # Python cannot copy a JSON value with some 300 levels
 
 
 def freeze(value: object) -> object:
@@ -91,6 +92,17 @@ def thaw_mapping(value: Mapping[str, object]) -> dict[str, object]:
 def compact_json(value: object) -> str:
     """Encode a value as JSON without extra spaces or ASCII escapes. The key order is kept."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def is_nested_too_deep(value: object) -> bool:
+    """Return whether a JSON value has more levels of lists and objects than Strata handles."""
+    level: list[Any] = [[value]]
+    for _ in range(MOST_LEVELS + 1):
+        items = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [child for item in items for child in item if isinstance(child, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -353,11 +365,6 @@ def _read_tool_call(data: Mapping[str, object]) -> ToolCallPart:
     return ToolCallPart(_read_text(data, "id"), _read_text(data, "name"), arguments)
 
 
-def _read_reasoning(data: Mapping[str, object]) -> ReasoningPart:
-    signature = _read_text(data, "signature") if "signature" in data else ""
-    return ReasoningPart(_read_text(data, "text"), signature)
-
-
 def _read_tool_result(data: Mapping[str, object]) -> ToolResultPart:
     is_error = data.get("is_error", False)
     if not isinstance(is_error, bool):
@@ -367,7 +374,9 @@ def _read_tool_result(data: Mapping[str, object]) -> ToolResultPart:
 
 _PART_READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Part]]] = {
     "text": lambda data: TextPart(_read_text(data, "text")),
-    "reasoning": _read_reasoning,
+    "reasoning": lambda data: ReasoningPart(
+        _read_text(data, "text"), _read_text(data, "signature", default="")
+    ),
     "image": lambda data: ImagePart(_read_text(data, "media_type"), _read_text(data, "data")),
     "tool_call": _read_tool_call,
     "tool_result": _read_tool_result,

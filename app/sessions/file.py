@@ -21,6 +21,7 @@ from app.durable import open_file, replace_synced, sync_folder, write_all, write
 from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
 from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
+from context.messages import MOST_LEVELS, is_nested_too_deep
 
 _log = logging.getLogger(__name__)
 
@@ -237,7 +238,7 @@ def _decode_lines(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any]
             value, read = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             value, read = None, -1
-        is_one = read == end and isinstance(value, dict)
+        is_one = read == end and _is_usable(value, line)
         values.append(value if is_one else _object(line))
         start = end + 1
     return values
@@ -248,7 +249,13 @@ def _object(line: bytes) -> dict[str, Any] | None:
         value = json.loads(line, parse_constant=lambda _name: _NO_NUMBER)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if _is_usable(value, line) else None
+
+
+def _is_usable(value: object, line: bytes) -> bool:
+    """Return whether the value of a line is a JSON object that is not nested too deep."""
+    has_few_levels = line.count(b"[") + line.count(b"{") <= MOST_LEVELS
+    return isinstance(value, dict) and (has_few_levels or not is_nested_too_deep(value))
 
 
 def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...]) -> SessionHeader:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from chains.errors import ToolFailed
 from chains.llm.port import RequestedCall
 from context.layers import replace_surrogates
+from context.messages import MOST_LEVELS, is_nested_too_deep
 
 __all__ = [
     "build_arguments_schema",
@@ -94,9 +95,12 @@ def parse_json(text: str | bytes) -> Any:
     """Parse JSON, rejecting NaN and infinite numbers, which the `json` module accepts.
 
     Raises:
-        ValueError: the text is not JSON.
+        ValueError: the text is not JSON, or is nested too deep.
     """
-    return json.loads(text, parse_constant=_refuse_number, parse_float=_read_number)
+    value = json.loads(text, parse_constant=_refuse_number, parse_float=_read_number)
+    if is_nested_too_deep(value):
+        raise ValueError(f"it has more than {MOST_LEVELS} levels")
+    return value
 
 
 def _read_number(text: str) -> float:

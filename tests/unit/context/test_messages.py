@@ -11,6 +11,7 @@ from context.messages import (
     ToolCallPart,
     ToolDefinition,
     ToolResultPart,
+    is_nested_too_deep,
 )
 
 JSON = st.recursive(
@@ -213,3 +214,12 @@ def test_a_tool_definition_needs_a_name_and_an_object():
         ToolDefinition.from_dict({"description": "x", "parameters": {}})
     with pytest.raises(MalformedMessage):
         ToolDefinition.from_dict({"name": "x", "parameters": []})
+
+
+@pytest.mark.parametrize(("levels", "is_too_deep"), [(0, False), (100, False), (101, True)])
+@pytest.mark.parametrize("wrap", [lambda value: [1, value], lambda value: {"a": value, "b": 1}])
+def test_a_value_may_have_a_hundred_levels(levels, is_too_deep, wrap):
+    value = "x"
+    for _ in range(levels):
+        value = wrap(value)
+    assert is_nested_too_deep(value) is is_too_deep

@@ -254,6 +254,8 @@ def test_a_model_without_a_name_is_refused_and_none_is_set(
         (b"[1, 2]", "not a JSON object"),
         (b"\xff\xfe", "not JSON"),
         (b"[" * 100_000, "not JSON"),
+        (b'{"id": ' + b"[" * 700 + b"]" * 700 + b', "type": "get_state"}', "not JSON"),
+        (b'{"type": "get_state", "x": ' + b'{"a":' * 700 + b"1" + b"}" * 701, "not JSON"),
         (b'{"id": NaN, "type": "get_state"}', "not JSON"),
         (b'{"id": [-Infinity], "type": "get_state"}', "not JSON"),
         (b'{"id": 1e999, "type": "get_state"}', "not JSON"),

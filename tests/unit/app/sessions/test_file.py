@@ -46,3 +46,20 @@ def test_a_number_that_json_does_not_have_is_read_as_null(after: bytes) -> None:
     (entry,) = load_log("c1", HEADER + line + after).entries
     shown = entry.to_dict()
     assert (shown["low"], shown["high"], shown["word"]) == (None, None, "x")
+
+
+@pytest.mark.parametrize("after", [b"", b'"\xff"\n'])
+@pytest.mark.parametrize(("open_", "close"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_a_line_that_is_nested_too_deep_is_skipped_and_told(
+    after: bytes, open_: bytes, close: bytes
+) -> None:
+    deep = b'{"type":"other","id":"a","x":' + open_ * 700 + b"1" + close * 700 + b"}\n"
+    log = load_log("c1", HEADER + deep + b'{"type":"other","id":"b"}\n' + after)
+    assert [entry.id for entry in log.entries] == ["b"]
+    assert log.problems[0] == "Line 2 cannot be read and is skipped."
+
+
+def test_a_line_with_many_lists_side_by_side_is_read() -> None:
+    line = b'{"type":"other","id":"a","x":[' + b"[1]," * 700 + b"[1]]}\n"
+    (entry,) = load_log("c1", HEADER + line).entries
+    assert entry.to_dict()["x"] == [[1]] * 701

@@ -164,6 +164,7 @@ def test_what_is_kept_from_models_is_not_listed(run, server):
     [
         ("fly", {}, "There is no tool fly. There are: search_notes"),
         ("read_note", '{"path": "Gar', "The arguments are not JSON"),
+        ("read_note", '{"path": ' + "[" * 700 + "]" * 700 + "}", "The arguments are not JSON"),
         ("read_note", "[1]", "have to be a JSON object"),
         ("read_note", {}, "The argument path is missing"),
         ("read_note", {"path": 3}, "has to be of the type string"),
