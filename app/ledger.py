@@ -148,7 +148,8 @@ class Ledger:
             make_private_folder(self._path.parent)
             name = self._path.with_suffix(".lock")
             with storage_errors(name):
-                handle = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+                # Only read, so that the ledger can be listed in a folder that cannot be written.
+                handle = os.open(name, os.O_RDONLY | os.O_CREAT, 0o600)
             try:
                 try:
                     acquire_lock(handle, name, LOCK_WAIT_S)

@@ -341,7 +341,7 @@ class Catalog:
                 raise self._damage_error(str(error)) from error
             raise IndexUnusable(
                 f"The index in {self.path.parent} cannot be used ({error}); "
-                "free some space or delete that folder, then index again."
+                "make it writable, free some space or delete that folder, then index again."
             ) from error
         except (UnicodeDecodeError, OverflowError) as error:  # perhaps from a message of SQLite
             if not is_damaged(self.path):

@@ -107,6 +107,25 @@ def test_a_home_that_cannot_be_written(
     assert asking(program).json("ask", "x", *CHAT)["status"] == "complete"
 
 
+def test_a_home_that_has_become_read_only_is_still_read(
+    program: Program, asking: TurnRunner, small_vault: Path, without_rights: tuple[str, ...]
+) -> None:
+    session = asking(program).json("ask", "x", *CHAT)["session"]
+    program.json("index", str(small_vault))
+    files = [program.home, *program.home.rglob("*")]
+    for file in files:
+        file.chmod(file.stat().st_mode & 0o555)
+    bound = replace(program, before=without_rights)
+    try:
+        assert bound.json("ledger")["calls"][-1]["session"] == session
+        assert bound.json("sessions", "show", session)["entries"]
+        search = bound.run("search", "barrel", "--vault", str(small_vault), "--json")
+        assert_refused(search, "storage", "make it writable")
+    finally:
+        for file in files:
+            file.chmod(file.stat().st_mode | 0o200)
+
+
 def test_a_disk_that_is_full_stores_nothing_by_halves(
     program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
