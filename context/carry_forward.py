@@ -26,6 +26,8 @@ _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)")
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _HEADING: Final = re.compile(r" {0,3}#{1,6}(?=\s|$)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+# A line in Markdown: other separators, such as a form feed, do not end it.
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def truncate_with_ellipsis(text: str, max_chars: int) -> str:
@@ -170,7 +172,7 @@ def _split_sections(text: str) -> list[_Section]:
     """
     sections: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
-    for line in text.splitlines(keepends=True):
+    for line in _LINE.findall(text):
         if not fence and _HEADING.match(line):
             sections.append((line, []))
             continue

@@ -153,6 +153,18 @@ def test_not_every_hash_is_a_heading(line):
     assert compact_by_section(text) == truncate_with_ellipsis(text, 2_000)
 
 
+@pytest.mark.parametrize("separator", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_only_a_line_break_begins_a_line_with_a_heading(separator):
+    text = f"intro{separator}# no heading"
+    assert compact_by_section(text, max_sections=1) == text
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+def test_a_heading_follows_any_line_break(line_break):
+    text = f"intro{line_break}# heading{line_break}body"
+    assert compact_by_section(text, max_sections=1) == "intro\n\n[... 1 more sections omitted ...]"
+
+
 @pytest.mark.parametrize("line", ["# One", "###### Six", "   ## Indented", "##", "#\tTab"])
 def test_headings_have_one_to_six_hashes_and_a_blank(line):
     text = f"Before.\n{line}\nbody\n"
