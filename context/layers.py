@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, Literal, Self, TypeVar, cast, get_args
+from typing import Any, Final, Literal, Self, TypeVar, cast, get_args
 
 from context.carry_forward import wrap_prior
 from context.errors import MalformedEntry
@@ -19,6 +19,7 @@ from context.errors import MalformedEntry
 Piece = TypeVar("Piece")
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
 SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
+MOST_LEVELS: Final = 100  # Python cannot copy a JSON value with some 300 levels
 _PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note", "image": "file"}
 _FENCE: Final = re.compile(r"[ \t]{0,20}(?:`{3,}|~{3,})")
 # A block id at the end of a line, and an embedded image such as `![[plus.svg#icon]]`.
@@ -335,6 +336,17 @@ def _read_heading(value: object) -> tuple[str, ...]:
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise MalformedEntry("A segment's heading is a list of texts.")
+
+
+def is_nested_too_deep(value: object) -> bool:
+    """Return whether a JSON value has more levels of lists and objects than Strata handles."""
+    level: list[Any] = [[value]]
+    for _ in range(MOST_LEVELS + 1):
+        items = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [child for item in items for child in item if isinstance(child, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def replace_surrogates(text: str) -> str:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, Self, cast, get_args
+from typing import Final, Literal, Self, cast, get_args
 
 from context.errors import MalformedMessage
 from context.layers import replace_surrogates
@@ -55,7 +55,6 @@ class FrozenMapping(Mapping[str, object]):
 
 NO_FIELDS: Final = FrozenMapping({})
 _FROZEN: Final = (int, float, FrozenMapping)
-MOST_LEVELS: Final = 100  # Python cannot copy a JSON value with some 300 levels
 
 
 def freeze(value: object) -> object:
@@ -94,17 +93,6 @@ def compact_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def is_nested_too_deep(value: object) -> bool:
-    """Return whether a JSON value has more levels of lists and objects than Strata handles."""
-    level: list[Any] = [[value]]
-    for _ in range(MOST_LEVELS + 1):
-        items = (item.values() if isinstance(item, dict) else item for item in level)
-        level = [child for item in items for child in item if isinstance(child, dict | list)]
-        if not level:
-            return False
-    return True
-
-
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 
@@ -138,6 +126,7 @@ class ReasoningPart:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", replace_surrogates(self.text))
+        object.__setattr__(self, "signature", replace_surrogates(self.signature))
 
     def to_dict(self) -> dict[str, object]:
         """Return the message part as a dict that can be written as JSON."""
@@ -151,6 +140,10 @@ class ImagePart:
 
     media_type: str
     data: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "media_type", replace_surrogates(self.media_type))
+        object.__setattr__(self, "data", replace_surrogates(self.data))
 
     def to_dict(self) -> dict[str, object]:
         """Return the message part as a dict that can be written as JSON."""

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.durable import open_file, replace_synced, sync_folder, write_all, write_atomically
+from context.layers import MOST_LEVELS, is_nested_too_deep
 from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
 from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
-from context.messages import MOST_LEVELS, is_nested_too_deep
 
 _log = logging.getLogger(__name__)
 

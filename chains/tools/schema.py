@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from chains.errors import ToolFailed
 from chains.llm.port import RequestedCall
-from context.layers import replace_surrogates
-from context.messages import MOST_LEVELS, is_nested_too_deep
+from context.layers import MOST_LEVELS, is_nested_too_deep, replace_surrogates
 
 __all__ = [
     "build_arguments_schema",

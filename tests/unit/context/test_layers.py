@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.errors import MalformedEntry
-from context.layers import WIRE_ORDER, Layer, Segment, render_segments
+from context.layers import WIRE_ORDER, Layer, Segment, is_nested_too_deep, render_segments
 from tests.support.sessions.chats import passage
 
 
@@ -119,3 +119,12 @@ def test_the_json_has_the_fields_of_the_log():
 def test_a_segment_with_a_bad_field_is_refused(change):
     with pytest.raises(MalformedEntry):
         Segment.from_dict({**passage(1, "a").to_dict(), **change})
+
+
+@pytest.mark.parametrize(("levels", "is_too_deep"), [(0, False), (100, False), (101, True)])
+@pytest.mark.parametrize("wrap", [lambda value: [1, value], lambda value: {"a": value, "b": 1}])
+def test_a_value_may_have_a_hundred_levels(levels, is_too_deep, wrap):
+    value = "x"
+    for _ in range(levels):
+        value = wrap(value)
+    assert is_nested_too_deep(value) is is_too_deep

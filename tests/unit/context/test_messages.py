@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,6 @@ from context.messages import (
     ToolCallPart,
     ToolDefinition,
     ToolResultPart,
-    is_nested_too_deep,
 )
 
 JSON = st.recursive(
@@ -216,10 +217,13 @@ def test_a_tool_definition_needs_a_name_and_an_object():
         ToolDefinition.from_dict({"name": "x", "parameters": []})
 
 
-@pytest.mark.parametrize(("levels", "is_too_deep"), [(0, False), (100, False), (101, True)])
-@pytest.mark.parametrize("wrap", [lambda value: [1, value], lambda value: {"a": value, "b": 1}])
-def test_a_value_may_have_a_hundred_levels(levels, is_too_deep, wrap):
-    value = "x"
-    for _ in range(levels):
-        value = wrap(value)
-    assert is_nested_too_deep(value) is is_too_deep
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image", "media_type": "image/png\ud800", "data": "AAAA\udfff"},
+        {"type": "reasoning", "text": "So.", "signature": "abc\ud800"},
+    ],
+)
+def test_every_text_of_a_part_can_be_encoded(part):
+    message = Message.from_dict({"role": "assistant", "content": [part]})
+    assert json.dumps(message.to_dict(), ensure_ascii=False).encode()
