@@ -238,10 +238,15 @@ class TurnRunner:
                     yield event
         except Exception as error:
             is_taken_back = can_take_back and chat is not None and chat.take_back(leaf)
-            raise TurnFailed(error, _find_failed_session(session, chat), is_taken_back) from error
+            raise TurnFailed(error, self._find_stored(session, chat), is_taken_back) from error
         finally:
             if chat is not None:
                 chat.close()
+
+    def _find_stored(self, named: str | None, chat: Session | None) -> str | None:
+        """Return the id of the chat in which a turn failed, or None if it has no file."""
+        session = named if chat is None else chat.id
+        return session if session is not None and self._sessions.is_stored(session) else None
 
     def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Generator[Event]:
         turn = begun.turn
@@ -389,10 +394,3 @@ class TurnRunner:
 def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
     """Return the request with the chat's project filled in, or unchanged without a chat."""
     return request if chat is None else replace(request, project=chat.header.project)
-
-
-def _find_failed_session(named: str | None, chat: Session | None) -> str | None:
-    """Return the id of the chat in which a turn failed, or None if no chat was stored."""
-    if chat is None:
-        return named
-    return chat.id if chat.is_stored else None

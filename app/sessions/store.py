@@ -164,6 +164,10 @@ class SessionStore:
                 self._newest = None
         self._forget(session, results)
 
+    def is_stored(self, session: str) -> bool:
+        """Return whether a chat has a file."""
+        return _ID.fullmatch(session) is not None and self.file(session).is_file()
+
     def newest(self) -> str | None:
         """Return the id of the most recently used chat, or None."""
         return next((info.session for info in self.list()), None)

@@ -237,6 +237,14 @@ def test_a_model_that_is_set_answers_from_now_on(caller: Caller, server: ModelSe
     assert server.bodies[-1]["model"] == "other-model"
 
 
+def test_a_prompt_that_is_refused_names_no_chat_that_has_no_file(caller: Caller) -> None:
+    assert caller.error("prompt", text=" ")["session"] is None
+    begun = caller.ask("new_session")["session"]
+    assert caller.error("prompt", text=" ")["session"] is None
+    assert caller.turn("Hello?")["session"] == begun
+    assert caller.error("prompt", text=" ")["session"] == begun
+
+
 @pytest.mark.parametrize("name", ["", " "])
 def test_a_model_without_a_name_is_refused_and_none_is_set(
     caller: Caller, assistant: Assistant, name: str
