@@ -2,15 +2,16 @@
 
 Long-running verbs use `Interruptible`. The first signal cancels the operation, and the partial
 result is kept and printed. A second signal raises `KeyboardInterrupt`. In other verbs, Ctrl+C
-raises this exception immediately. `run_to_exit_code` converts each outcome to an exit code. The RPC
-server handles signals itself (`app.rpc.server`).
+raises this exception immediately; in the servers, which use `end_on_sigterm`, SIGTERM does so too.
+`run_to_exit_code` converts each outcome to an exit code.
 """
 
 import contextlib
 import logging
 import signal
 from collections.abc import Callable
-from typing import Any, Final, Self
+from types import TracebackType
+from typing import Any, Final, NoReturn, Self
 
 from app.cli.arguments import INTERRUPTED
 from app.cli.output import Output, OutputGone, complain
@@ -24,11 +25,37 @@ OUTPUT_GONE: Final = 141  # the exit code that a shell shows for a program ended
 _log = logging.getLogger(__name__)
 
 
+class StoppedBySignal(KeyboardInterrupt):
+    """Raised when a signal has ended a verb.
+
+    Attributes:
+        exit_code: the conventional exit code for the signal.
+    """
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__()
+        self.exit_code = exit_code
+
+
+def end_on_sigterm() -> None:
+    """Raise `StoppedBySignal` on SIGTERM, so that chats are closed and child processes stopped."""
+    signal.signal(signal.SIGTERM, _raise_stop)
+
+
+def _raise_stop(number: int, _frame: object) -> NoReturn:
+    raise StoppedBySignal(_exit_code_for(number))
+
+
+def _exit_code_for(number: int) -> int:
+    return 128 + number
+
+
 class Interruptible:
     """A context manager that cancels the operation in its block on Ctrl+C, SIGTERM or SIGHUP.
 
-    A second signal raises `KeyboardInterrupt`, except for SIGHUP: a terminal that is closed may
-    send it several times.
+    A second signal raises `StoppedBySignal`, except for SIGHUP: a terminal that is closed may send
+    it several times. An operation that was cancelled without a result raises it too, with the
+    operation's own exception as the cause.
 
     Attributes:
         cancel: the token that the first signal cancels.
@@ -46,16 +73,24 @@ class Interruptible:
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(self, *_exc: object) -> None:
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        is_stopped = isinstance(error, Exception) and describe(error).code == "cancelled"
+        if self.exit_code is not None and is_stopped:
+            raise StoppedBySignal(self.exit_code) from error
 
-    def _on_signal(self, number: int, _frame: object) -> None:
+    def _on_signal(self, number: int, frame: object) -> None:
         if self.exit_code is None:
-            self.exit_code = 128 + number
+            self.exit_code = _exit_code_for(number)
             self.cancel.cancel()
         elif number in (signal.SIGINT, signal.SIGTERM):
-            raise KeyboardInterrupt
+            _raise_stop(number, frame)
 
 
 def _list_hangup() -> list[int]:
@@ -71,7 +106,7 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
     Args:
         work: runs the verb or the window, and returns its exit code.
         output: prints the error.
-        reports_stop: whether to print a message if the program was stopped with Ctrl+C.
+        reports_stop: whether to print a message if a signal stopped the program.
     """
     try:
         return _run_reported(work, output, reports_stop)
@@ -88,7 +123,7 @@ def _run_reported(work: Callable[[], int], output: Output, reports_stop: bool) -
     Args:
         work: runs the verb or the window, and returns its exit code.
         output: prints the error.
-        reports_stop: whether to print a message if the program was stopped with Ctrl+C.
+        reports_stop: whether to print a message if a signal stopped the program.
 
     Raises:
         OutputGone: the result or the error cannot be printed.
@@ -99,8 +134,8 @@ def _run_reported(work: Callable[[], int], output: Output, reports_stop: bool) -
         raise
     except KeyboardInterrupt as error:
         if reports_stop:
-            output.failure(describe(error))
-        return INTERRUPTED
+            output.failure(describe(error.__cause__ or error))
+        return error.exit_code if isinstance(error, StoppedBySignal) else INTERRUPTED
     except Exception as error:  # noqa: BLE001 (reported here, and logged if it is a bug)
         info = describe(error)
         log_bug(error)

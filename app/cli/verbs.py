@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.interrupt import FAILED, Interruptible, run_to_exit_code
+from app.cli.interrupt import FAILED, Interruptible, end_on_sigterm, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.errors import NotFound, StorageFailed, TurnFailed, VaultNotChosen
 from app.escape import escape_text
@@ -159,6 +159,7 @@ def _rpc(args: argparse.Namespace, assistant: Assistant, _output: Output) -> int
         if args.vault is not None:
             raise
         _log.warning("The folder of the settings was not opened: %s", error)
+    end_on_sigterm()
     serve_standard_streams(assistant)
     return 0
 
@@ -167,6 +168,7 @@ def _serve_mcp(args: argparse.Namespace, assistant: Assistant, _output: Output) 
     from app.rpc.mcp_server import serve_notes
 
     open_vault(assistant, args.vault)
+    end_on_sigterm()
     serve_notes(assistant)
     return 0
 

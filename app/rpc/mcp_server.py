@@ -10,7 +10,6 @@ immediately.
 """
 
 import logging
-import signal
 import threading
 from collections.abc import Mapping
 from typing import Any, Final
@@ -43,14 +42,11 @@ _log = logging.getLogger(__name__)
 def serve_notes(assistant: Assistant) -> None:
     """Serve the open vault's notes over standard input and output.
 
-    SIGTERM is handled like Ctrl+C, so that child processes are stopped too.
-
     Raises:
         VaultNotChosen: no vault is open.
     """
     if assistant.library is None:
         raise VaultNotChosen
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     server = NoteServer(assistant.library)
     server.start()
     try:

@@ -10,7 +10,6 @@ be read in the meantime.
 """
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -45,9 +44,8 @@ _DECISIONS: Final[Mapping[str, Decision]] = {
 def serve_standard_streams(assistant: Assistant) -> None:
     """Serve requests from standard input until it ends.
 
-    The output of libraries is redirected to standard error. SIGTERM is handled like Ctrl+C.
+    The output of libraries is redirected to standard error.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.stdout.flush()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -1,6 +1,7 @@
 """`strata rpc` as another program meets it: a child process, its pipes, its exit code."""
 
 import json
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,6 +35,17 @@ def test_a_shutdown_ends_the_program(child: "subprocess.Popen[bytes]") -> None:
     said = json.loads(child.stdout.readline())
     assert (said["id"], said["success"]) == ("bye", True)
     assert child.wait(60) == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_the_program_with_its_exit_code(
+    child: "subprocess.Popen[bytes]", number: signal.Signals, code: int
+) -> None:
+    assert response(child, type="get_state")["session"] is None
+    child.send_signal(number)
+    done = ended(child)
+    assert (done.code, done.out) == (code, "")
+    assert "Stopped." in done.err
 
 
 def test_a_whole_turn_prints_lines_of_json_and_nothing_else(
