@@ -124,7 +124,7 @@ class Projects:
         if project is None:
             raise InvalidRequest(
                 "This chat has no project.",
-                hint="Begin a chat in one, with --project DIR or in the sidebar.",
+                hint="Begin a chat in a project. `--project DIR` does it.",
             )
         _check_project(self.find_folder(project))
 

@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any, Final
 
 from app.errors import ErrorInfo, SessionBusy, describe
 from app.faults import log_bug
+from app.rpc.requests import adapt_hint
 from app.rpc.wire import Json, Wire, convert_event
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
@@ -182,4 +184,5 @@ class Jobs:
 def explain(error: Exception) -> ErrorInfo:
     """Describe an exception for the client. A bug is also logged with its stack trace."""
     log_bug(error)
-    return describe(error)
+    info = describe(error)
+    return replace(info, hint=adapt_hint(info.hint))

@@ -148,7 +148,8 @@ class TurnBuilder:
         if mode == "project":
             if notes is None:
                 raise InvalidRequest(
-                    "This chat has no project.", hint="Begin a chat with --project DIR."
+                    "This chat has no project.",
+                    hint="Begin a chat in a project. `--project DIR` does it.",
                 )
             return replace(chain, prompt="project", search=notes)
         return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)

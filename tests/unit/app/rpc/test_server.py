@@ -10,7 +10,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.rpc.requests import LONGEST_LINE
+from app.rpc.requests import LONGEST_LINE, adapt_hint
 from app.rpc.server import RPC
 from app.wiring import build
 from chains.cancel import CancelToken
@@ -243,6 +243,46 @@ def test_a_prompt_that_is_refused_names_no_chat_that_has_no_file(caller: Caller)
     assert caller.error("prompt", text=" ")["session"] is None
     assert caller.turn("Hello?")["session"] == begun
     assert caller.error("prompt", text=" ")["session"] == begun
+
+
+@pytest.mark.parametrize(
+    ("fields", "hint"),
+    [
+        (
+            {"attach": ["nowhere.md"]},
+            "`attach` takes full paths, and paths relative to the folder of notes.",
+        ),
+        ({"mode": "project"}, "Begin a chat in a project. `new_session{project: DIR}` does it."),
+    ],
+)
+def test_a_hint_names_fields_of_requests_rather_than_options(
+    caller: Caller, fields: Line, hint: str
+) -> None:
+    assert caller.error("prompt", text="And?", **fields)["hint"] == hint
+
+
+def test_the_hint_about_an_unknown_entry_names_the_request_that_lists_them(caller: Caller) -> None:
+    caller.turn("Hello?")
+    hint = caller.error("regenerate", entry="ffffffff")["hint"]
+    assert hint == "`get_entries` shows those that there are."
+
+
+@pytest.mark.parametrize(
+    ("hint", "adapted"),
+    [
+        (
+            "Name one with --vault DIR, or for good with `strata settings set vault.path DIR`.",
+            "Name one with `strata rpc --vault DIR`, or for good with "
+            "`set_setting{key: vault.path, value: DIR}`.",
+        ),
+        ("`strata doctor` names it.", "`strata doctor` names it."),
+        (None, None),
+    ],
+)
+def test_a_command_that_no_request_replaces_is_kept(
+    hint: str | None, adapted: str | None
+) -> None:
+    assert adapt_hint(hint) == adapted
 
 
 @pytest.mark.parametrize("name", ["", " "])
