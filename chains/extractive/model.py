@@ -21,6 +21,7 @@ from chains.llm.port import ModelEnded, ModelEvent, ModelText
 from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from vault.quotes.sections import Support
+from vault.search.hits import NO_NOTES
 
 __all__ = ["LIST_SOURCE", "ExtractiveModel"]
 
@@ -40,6 +41,7 @@ NOTHING_FOUND: Final = (
 NOTHING_NAMED: Final = (
     "No model is set, and this message names nothing to look up. Ask about something in your notes."
 )
+NO_NOTES_FOUND: Final = f"No model is set, and {NO_NOTES}"
 NOTHING_ANSWERS: Final = (
     "No model is set, and nothing in your notes answers this question. "
     "These come closest, and may not answer it:\n"
@@ -64,6 +66,7 @@ class ExtractiveModel:
         question: str,
         *,
         has_searched: bool,
+        has_notes: bool = True,
         searched: str = "",
         support: Support | None = None,
         compare: Compare | None = None,
@@ -77,6 +80,7 @@ class ExtractiveModel:
             searched: the search query if it differs from the user message, otherwise an empty
                 string.
             has_searched: whether the notes were searched.
+            has_notes: whether there were notes to search.
             support: how well the search results support an answer, or None if it was not measured.
             compare: a function that compares a question with short texts by meaning. If None, only
                 words are compared.
@@ -87,6 +91,7 @@ class ExtractiveModel:
         self._question = question
         self._searched = searched
         self._has_searched = has_searched
+        self._has_notes = has_notes
         self._support = support
         self._compare = compare
         self._find_days = find_days
@@ -106,8 +111,7 @@ class ExtractiveModel:
             return
         question = read_question(self._question, self._searched, self._today)
         if not sources:
-            nothing = NOTHING_FOUND if question.names_subject else NOTHING_NAMED
-            yield nothing if self._has_searched else NOT_SEARCHED
+            yield self._explain_nothing(question) if self._has_searched else NOT_SEARCHED
             return
         leading = _select_sources(question, sources)
         of_period = self._list_of_period(question, leading)
@@ -134,6 +138,11 @@ class ExtractiveModel:
         paths = {source.source for source in sources}
         days = {} if self._find_days is None else self._find_days(paths)
         return list_of_period(question.period, sources, days)
+
+    def _explain_nothing(self, question: AskedQuestion) -> str:
+        if not question.names_subject:
+            return NOTHING_NAMED
+        return NOTHING_FOUND if self._has_notes else NO_NOTES_FOUND
 
     def _write_parts(self, parts: Sequence[Part], sources: Sequence[Segment]) -> Iterator[str]:
         """Yield the quotations, each below the title, the headings and the date of its note."""

@@ -75,6 +75,7 @@ class TurnRequest:
         image_models: the setting `chat.imageModels`.
         searched: the search query, or an empty string if the query is the user message itself.
         support: how well the passages support a quoted answer, or None if it was not measured.
+        has_notes: whether there were notes to search.
         started_s: the start time of the turn in seconds, on the monotonic clock.
     """
 
@@ -109,6 +110,7 @@ class TurnRequest:
     image_models: tuple[str, ...] = ()
     searched: str = ""
     support: Support | None = None
+    has_notes: bool = True
     started_s: float = field(default_factory=monotonic, compare=False)
 
     @property
@@ -212,14 +214,18 @@ class TurnContext:
         limits = request.threshold, self.model.input_limit, request.max_output_tokens
         return compute_budget(self.counter, *limits, factor)
 
-    def with_query(self, searched: str, support: Support | None = None) -> "TurnContext":
+    def with_query(
+        self, searched: str, support: Support | None = None, has_notes: bool = True
+    ) -> "TurnContext":
         """Return a copy with a search query and the quality of its results.
 
         Args:
             searched: the query, or an empty string if the query is the user message itself.
             support: how well the passages support a quoted answer, or None if it was not measured.
+            has_notes: whether there were notes to search.
         """
-        return replace(self, request=replace(self.request, searched=searched, support=support))
+        found = {"searched": searched, "support": support, "has_notes": has_notes}
+        return replace(self, request=replace(self.request, **found))
 
     def with_attachments(
         self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]
@@ -280,6 +286,7 @@ class TurnContext:
             return ExtractiveModel(
                 request.question,
                 has_searched=search is not None,
+                has_notes=request.has_notes,
                 searched=request.searched,
                 support=request.support,
                 compare=None if search is None else search.measure_cosines,

@@ -48,6 +48,7 @@ class RetrievalResult:
         searched: the search query, or an empty string if the query is the user message itself.
         support: how well the passages support an answer made of quotations, or None if it was not
             measured.
+        has_notes: whether there were notes to search.
         segments: the passages found, or one page of a list of notes. Their numbers continue after
             those of the attachments.
         warnings: one sentence for each problem.
@@ -57,6 +58,7 @@ class RetrievalResult:
 
     searched: str = ""
     support: Support | None = None
+    has_notes: bool = True
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
     stored_fields: Mapping[str, Any] = field(default_factory=dict)
@@ -150,7 +152,9 @@ def _search(
     yield from map(Warned, result.warnings)
     corrected = "" if result.query == query else result.query
     stored_fields = _store_support(result.support)
-    return RetrievalResult(corrected, result.support, found, result.warnings, stored_fields)
+    return RetrievalResult(
+        corrected, result.support, result.has_notes, found, result.warnings, stored_fields
+    )
 
 
 def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> SearchResult:

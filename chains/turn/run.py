@@ -88,7 +88,7 @@ def run_turn(
     context, hooks = yield from _run_hooks(chain, request, session, cancel)
     _refuse_unseen_images(context)
     found = yield from retrieve(context)
-    context = context.with_query(found.searched, found.support)
+    context = context.with_query(found.searched, found.support, found.has_notes)
     fitted = yield from fit_attachments(context, found.segments)
     drafted, warnings = yield from _draft(context, hooks, found, fitted)
     context = context.with_attachments(fitted.attached, fitted.unsent)

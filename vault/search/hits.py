@@ -3,12 +3,16 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from vault.coverage import name_count
 from vault.quotes.sections import Support
 from vault.search.passages import Passage
 
+NO_NOTES: Final = (
+    "there are no notes to search in this folder. Add notes to it, or choose another folder. "
+    "Files that are excluded or cannot be read are listed in the index."
+)
 SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
 
 
@@ -64,6 +68,7 @@ class SearchResult:
             notes with the most words instead.
         support: how well the hits support an answer made of quotations, from `measure_support`, or
             None if this was not measured.
+        has_notes: whether there are notes to search. This is only checked if nothing was found.
     """
 
     query: str
@@ -77,9 +82,12 @@ class SearchResult:
     is_whole: bool = True
     is_partial: bool = False
     support: Support | None = None
+    has_notes: bool = True
 
     def explain_no_hits(self) -> str:
-        """Return a sentence that explains why nothing was found."""
+        """Return one or two sentences that explain why nothing was found."""
+        if not self.has_notes:
+            return NO_NOTES[0].upper() + NO_NOTES[1:]
         filters = [
             f"{name}:{value}"
             for name, values in self.filters.items()

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from vault.catalog import Catalog, Row
+from vault.catalog import UNFINISHED, Catalog, Row
 from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.search.passages import Passages
 from vault.search.query import Query
 
-__all__ = ["Covers", "Scope", "build_scope"]
+__all__ = ["Covers", "Scope", "build_scope", "has_notes_to_search"]
 
 # Returns whether a search that is limited to a part of the vault covers the note at a path. None
 # covers the whole vault.
@@ -53,6 +53,19 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
         else:
             warnings.append(f"No passage holds “{phrase}” word for word; its words were searched.")
     return Scope(chosen, tuple(warnings))
+
+
+def has_notes_to_search(catalog: Catalog, covers: Covers = None) -> bool:
+    """Return whether a search could find any note, also one that an update has yet to read.
+
+    Args:
+        catalog: the catalog of the index.
+        covers: returns whether to search the note at a path, or None to search all notes.
+    """
+    if catalog.meta(UNFINISHED):
+        return True
+    rows = catalog.rows("SELECT path FROM files WHERE state = 'indexed'")
+    return any(covers is None or covers(path) for (path,) in rows)
 
 
 def _find_files(query: Query, catalog: Catalog, covers: Covers) -> Collection[int]:

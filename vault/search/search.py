@@ -33,7 +33,7 @@ from vault.search.boosts import Booster, Boosts, apply_boosts
 from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
 from vault.search.query import parse_query
-from vault.search.scope import Covers, Scope, build_scope
+from vault.search.scope import Covers, Scope, build_scope, has_notes_to_search
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,7 +133,8 @@ class Searcher:
         support = self._measure_support(query.words, hits) if is_quoted and hits else None
         seconds = time.perf_counter() - began
         found = SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
-        return replace(found, support=support)
+        has_notes = bool(hits) or has_notes_to_search(self._catalog, covers)
+        return replace(found, support=support, has_notes=has_notes)
 
     def collect_scores(self, words: str) -> Scores:
         """Return the scores of the passages that a question finds, for fitting the ranking weights.

@@ -337,3 +337,24 @@ def test_a_copy_ends_where_it_is_told_to(ask: Strata, strata: Strata) -> None:
     shown = document(strata("sessions", "show", copy["session"], "--json")[1])
     assert shown["leaf"] == first["entry"]
     assert shown["problems"] == []
+
+
+@pytest.mark.parametrize("verb", ["ask", "search"])
+def test_a_folder_without_notes_is_named_as_the_reason(
+    strata: Strata, tmp_path: Path, verb: str
+) -> None:
+    (tmp_path / "notes" / "project").mkdir(parents=True)
+    strata("index", str(tmp_path / "notes"))
+    code, out, _ = strata(verb, "the barrel", "--vault", str(tmp_path / "notes"))
+    assert code == 0
+    assert "here are no notes to search in this folder. Add notes to it" in out
+    assert "other words" not in out
+    assert "fewer words" not in out
+
+
+def test_a_project_without_notes_is_named_as_the_reason(strata: Strata, tmp_path: Path) -> None:
+    (tmp_path / "notes" / "project").mkdir(parents=True)
+    (tmp_path / "notes" / "Shed.md").write_text("The barrel is behind the shed.", "utf-8")
+    folder = ("--vault", str(tmp_path / "notes"))
+    assert "no notes to search" in strata("ask", "barrel", *folder, "--project", "project")[1]
+    assert "no notes to search" not in strata("ask", "unicorns", *folder)[1]
