@@ -61,6 +61,24 @@ def test_an_empty_folder_is_said_to_be_empty(window: WindowPage, tmp_path: Path)
     assert "Ask your notes" not in shown(window)
 
 
+def test_an_empty_note_is_no_subject_of_a_question(window: WindowPage, tmp_path: Path) -> None:
+    notes = {
+        "Arrivals.md": "",
+        "Bulbs.md": "# Bulbs\n\n## Tulips\n",
+        "Crates.md": "---\ntags: [shed]\n---\n",
+        "Drains.md": "# Drains\n\nThe drains are cleaned in autumn.\n",
+        "Eaves.md": "Swallows nest below the eaves.\n",
+    }
+    (tmp_path / "other").mkdir()
+    for name, text in notes.items():
+        (tmp_path / "other" / name).write_text(text, "utf-8")
+    window.view.open_folder(tmp_path / "other")
+    assert [row.question for row in window.chat.view.empty.questions] == [
+        "What do my notes say about Drains?",
+        "What do my notes say about Eaves?",
+    ]
+
+
 def test_a_server_that_takes_less_offers_to_lower_the_limit(
     window: WindowPage, server: ModelServer
 ) -> None:
