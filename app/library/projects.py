@@ -17,12 +17,15 @@ from typing import Any
 
 from app.durable import read_file, write_atomically
 from app.errors import BadSetting, InvalidRequest, NotFound, storage_errors
+from app.library.files import FolderFiles
 from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.project_notes import ProjectNotes
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths, make_private_folder
 from vault.errors import VaultMissing
+from vault.notes.kinds import MARKDOWN
+from vault.notes.links import LinkResolver
 from vault.paths import check_folder
 
 __all__ = ["PROJECT_MEMORY", "Project", "ProjectSettings", "Projects", "find_project_folder"]
@@ -232,6 +235,28 @@ class Projects:
         """
         return self.open(self.find_name(named))
 
+    def resolve_link(self, target: str, source: str) -> str | None:
+        """Return the absolute path of the note that a link in a file outside the vault leads to.
+
+        A link in a project leads to a note of the project, and any other link to a note in the
+        folder of its file. Return None if there is no such note.
+
+        Args:
+            target: the name or path in the link, without heading.
+            source: the absolute path of the file with the link.
+        """
+        file = Path(source)
+        roots = [folder for folder in self._list_folders() if file.is_relative_to(folder)]
+        root = max(roots, key=lambda folder: len(folder.parts), default=None)
+        if root is not None:
+            names = [note.path for note in FolderFiles(root, ()).list_names()]
+        else:
+            root = file.parent
+            names = _list_reachable(root, target)
+        resolver = LinkResolver((name, ()) for name in names)
+        found = resolver.resolve(target, file.relative_to(root).as_posix())
+        return None if found is None else str(root / found)
+
     def close(self) -> None:
         """Close the index of a project outside of the vault."""
         with self._lock:
@@ -285,6 +310,18 @@ def _check_project(folder: Path) -> Path:
         raise NotFound(
             str(error), hint="Give the project's folder from the folder of notes on, or in full."
         ) from error
+
+
+def _list_reachable(folder: Path, target: str) -> list[str]:
+    """List the files directly in a folder, and the files below it that a link's path may name."""
+    try:
+        names = [name for name in os.listdir(folder) if not name.startswith(".")]
+    except OSError:  # deleted meanwhile
+        return []
+    path = os.path.normpath(target)
+    if "/" in path and not path.startswith((".", "/")) and "/." not in path:
+        names += [path, *(path + suffix for suffix in MARKDOWN.suffixes)]
+    return sorted(name for name in names if (folder / name).is_file())
 
 
 def find_project_folder(vault: str | None, name: str) -> Path:

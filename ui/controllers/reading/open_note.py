@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -123,7 +124,8 @@ class ReadingController(QObject):
             return
         link = address.removeprefix("note:")
         name, _, heading = link.partition("#")
-        path = self._notes.listing.links.resolve(name, source)
+        is_outside = bool(name) and PurePath(source).is_absolute()
+        path = None if is_outside else self._notes.listing.links.resolve(name, source)
         if path is not None:
             self._open(NoteVisit(path, heading=heading))
         else:
@@ -241,14 +243,23 @@ class ReadingController(QObject):
         self._frame.notifier.toast(self._said)
 
     def _read_new_note(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
-        """Read a linked note that is not in the list of notes yet, such as a new note."""
+        """Read a linked note that is not in the list of notes.
+
+        Such a note is new, or it is outside the vault, as is the note with the link.
+        """
         name, _, heading = link.partition("#")
-        library = self._assistant.library
-        names = () if library is None else library.list_names()
-        path = LinkResolver((note.path, ()) for note in names).resolve(name, source)
+        if PurePath(source).is_absolute():
+            path = self._assistant.projects.resolve_link(name, source)
+        else:
+            path = self._find_on_disk(name, source)
         if path is None:
             return f"There is no note named {link}.", NoteVisit(link), None
         return self._read(NoteVisit(path, heading=heading), None, token)
+
+    def _find_on_disk(self, name: str, source: str) -> str | None:
+        library = self._assistant.library
+        names = () if library is None else library.list_names()
+        return LinkResolver((note.path, ()) for note in names).resolve(name, source)
 
     def _read_linked_image(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
         target = link.partition("#")[0]

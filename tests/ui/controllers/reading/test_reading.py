@@ -265,6 +265,39 @@ def test_a_link_to_a_note_that_is_not_listed_yet_is_followed(
     assert window.toasts() == []
 
 
+def test_links_of_a_note_outside_the_vault_lead_to_the_notes_beside_it(
+    window: WindowPage, note: NotePage, tmp_path: Path
+) -> None:
+    outside = tmp_path / "elsewhere"
+    (outside / "parts").mkdir(parents=True)
+    (outside / "Well.md").write_text("It has a [[Pump]], a [lid](parts/Lid.md), [[Rain]].", "utf-8")
+    (outside / "Pump.md").write_text("# Another pump\n", "utf-8")
+    (outside / "parts" / "Lid.md").write_text("# Lid of the [[Well]]\n", "utf-8")
+    window.view.show_note(str(outside / "Well.md"))
+    note.click_link("Pump")
+    assert note.path == str(outside / "Pump.md")
+    window.view.show_note(str(outside / "Well.md"))
+    note.click_link("lid")
+    assert note.path == str(outside / "parts" / "Lid.md")
+    window.view.show_note(str(outside / "Well.md"))
+    note.click_link("Rain")
+    assert note.path == str(outside / "Well.md")
+    assert window.toasts() == ["There is no note named Rain."]
+
+
+def test_links_of_a_project_outside_the_vault_stay_in_the_project(
+    window: WindowPage, note: NotePage, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    (project / "parts").mkdir(parents=True)
+    (project / "Pump.md").write_text("# The project's pump\n", "utf-8")
+    (project / "parts" / "Lid.md").write_text("It lies on the [[Pump]].", "utf-8")
+    window.assistant.projects.add(str(project))
+    window.view.show_note(str(project / "parts" / "Lid.md"))
+    note.click_link("Pump")
+    assert note.path == str(project / "Pump.md")
+
+
 def test_a_closed_note_is_opened_again_by_going_back(window: WindowPage, note: NotePage) -> None:
     open_note(window, "Rain.md")
     note.press("Close the note")
