@@ -1,5 +1,6 @@
 """Edit plans: the exact bytes of each file before and after an edit."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -9,6 +10,7 @@ from vault.edits.diff import DiffHunk, build_diff, list_hunks
 from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
+from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.markdown import Heading, parse_document
 from vault.paths import printable
 
@@ -26,6 +28,12 @@ __all__ = [
 
 EditKind = Literal["create", "edit", "append", "move"]
 _MOST_SHOWN: Final = 60
+_BULLET: Final = re.compile(r"[-*+](\s|$)")
+_NUMBER: Final = re.compile(r"\d{1,9}[.)](\s|$)")
+_TABLE_HEAD: Final = re.compile(r"[\s|:]*-[-\s|:]*(\n|$)")
+_CALLOUT: Final = re.compile(r">\s*\[!")
+_FENCE_END: Final = re.compile(r" {0,3}(`{3,}|~{3,})\s*$")
+_BLOCK_START: Final = re.compile(r"\s*(#{1,6}\s|[-*+>=|]|\d{1,9}[.)]\s|`{3}|~{3})")
 _RELATED: Final = ("related", "related notes", "see also")
 _BULLETS: Final = ("- ", "* ", "+ ")
 
@@ -173,6 +181,8 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
 def plan_append(path: str, before: bytes, text: str) -> EditPlan:
     """Plan an edit that appends lines to a note.
 
+    In a Markdown note, a blank line separates them from the last block, unless they continue it.
+
     Args:
         path: the path of the note.
         before: the current content of the note.
@@ -186,9 +196,57 @@ def plan_append(path: str, before: bytes, text: str) -> EditPlan:
     if not text:
         raise EditRefused("There is no text to append.")
     start = "" if not note.text or note.text.endswith("\n") else "\n"
+    if find_kind(path) is MARKDOWN and _needs_blank_line(note.text, text):
+        start += "\n"
     end = "" if text.endswith("\n") else "\n"
     after = note.replace([Replacement(len(note.text), len(note.text), f"{start}{text}{end}")])
     return EditPlan("append", path, (ContentChange(path, before, after),))
+
+
+def _needs_blank_line(before: str, text: str) -> bool:
+    """Return whether to separate an appended text from the last block of a note.
+
+    Args:
+        before: the text of the note.
+        text: the text to append.
+    """
+    lines = before.removesuffix("\n").split("\n")
+    first, _, rest = text.partition("\n")
+    if not lines[-1].strip() or not first.strip():
+        return False
+    document = parse_document(before)
+    block = document.blocks[-1] if document.blocks else None
+    if block is None or block.last < len(lines):
+        return len(lines) >= document.body_line  # not directly below the front matter
+    return not _continues(block.kind, lines[block.first - 1 :], first, rest)
+
+
+def _continues(kind: str, block: Sequence[str], first: str, rest: str) -> bool:
+    """Return whether a text can stand directly below a block.
+
+    It continues a list, a table, a quotation or an open code fence, or the block is a heading.
+
+    Args:
+        kind: the type of the block, as in `Block`.
+        block: the lines of the block.
+        first: the first line of the text.
+        rest: the other lines of the text.
+    """
+    match kind:
+        case "bullet_list" | "ordered_list":
+            item = _BULLET if kind == "bullet_list" else _NUMBER
+            is_loose = any(not line.strip() for line in block)
+            return first.startswith((" ", "\t")) or (bool(item.match(first)) and not is_loose)
+        case "table":
+            return "|" in first and not _TABLE_HEAD.match(rest)
+        case "blockquote":
+            return first.startswith(">") and not _CALLOUT.match(first)
+        case "fence":
+            return len(block) == 1 or not _FENCE_END.match(block[-1])
+        case "paragraph":
+            return block[-1].endswith(("  ", "\\")) and not _BLOCK_START.match(first)
+        case _:
+            return kind == "heading"
 
 
 def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:

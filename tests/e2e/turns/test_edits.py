@@ -30,7 +30,7 @@ def test_edits_that_are_all_approved_are_undone_later_but_a_brake_still_holds(
     result = program.json("ask", "Make a plan.", *options)
     assert [tool["status"] for tool in result["tools"]] == ["ok"] * 4 + ["denied"]
     assert (notes / "New/Plan.md").read_text() == "See [[Longer]].\n"
-    assert (notes / "New/Longer.md").read_bytes() == before[long] + b"And another one.\r\n"
+    assert (notes / "New/Longer.md").read_bytes() == before[long] + b"\r\nAnd another one.\r\n"
     assert [note["path"] for note in result["edits"]["notes"]] == ["New/Longer.md", "New/Plan.md"]
     undone = program.json("undo", "--run", result["edits"]["run"])
     assert undone["run"] == result["edits"]["run"]

@@ -121,4 +121,4 @@ def test_a_scripted_model_drives_each_tool(
             assert FOUND.get(name, "") in results[f"c{step}-{number}"], name
     assert (result.answer, result.status) == ("Done.", "complete")
     assert (tmp_path / "vault/Garden/Plans.md").read_text().startswith("# Plan\nSow the beans in J")
-    assert (tmp_path / "vault/New.md").read_text() == "See [[Plans]].\nAnd more.\n"
+    assert (tmp_path / "vault/New.md").read_text() == "See [[Plans]].\n\nAnd more.\n"

@@ -166,7 +166,7 @@ def test_a_note_that_changes_before_the_approval_is_proposed_again(
     assert "Newer." in second["diff"]
     caller.send("approve", approval_id=second["approval_id"], decision="allow")
     assert caller.event("turn_end")["data"]["status"] == "complete"
-    assert path.read_text() == "Newer.\nBye.\n"
+    assert path.read_text() == "Newer.\n\nBye.\n"
 
 
 @ONE_NOTE

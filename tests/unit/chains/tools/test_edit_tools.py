@@ -68,7 +68,7 @@ def test_each_tool_proposes_its_change_and_writes_when_it_is_applied(
         assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
         assert proposal.apply() == f"Done: {proposal.summary}"
     assert (root / "new/b.md").read_text() == "Read [[c]].\n"
-    assert (root / "c.md").read_text() == f"{LONG}End.\n"
+    assert (root / "c.md").read_text() == f"{LONG}\nEnd.\n"
 
 
 def test_a_proposal_of_an_older_text_is_outdated(registry: ToolRegistry, root: Path) -> None:

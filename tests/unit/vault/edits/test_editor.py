@@ -94,7 +94,7 @@ def test_a_full_path_inside_the_vault_is_accepted(root: Path, editor: NoteEditor
     (root / "a.md").write_text("one\n")
     editor.apply(editor.plan_append(f"{root}/a.md", "two"), RUN)
     editor.apply(editor.plan_move("a.md", f"{root}/b.md"), RUN)
-    assert list_files(root) == {"b.md": b"one\ntwo\n"}
+    assert list_files(root) == {"b.md": b"one\n\ntwo\n"}
 
 
 def test_a_link_in_the_vault_stays_a_link(root: Path, editor: NoteEditor) -> None:
@@ -102,7 +102,7 @@ def test_a_link_in_the_vault_stays_a_link(root: Path, editor: NoteEditor) -> Non
     (root / "link.md").symlink_to("a.md")
     editor.apply(editor.plan_append("link.md", "two"), RUN)
     assert (root / "link.md").is_symlink()
-    assert (root / "a.md").read_text() == "one\ntwo\n"
+    assert (root / "a.md").read_text() == "one\n\ntwo\n"
 
 
 @pytest.mark.parametrize("path", ["../x.md", "/etc/x.md", "out/x.md", "a\0.md"])
@@ -208,7 +208,7 @@ def test_a_name_with_bytes_of_no_text_is_edited_by_the_name_that_is_shown(
     name = os.fsdecode(b"odd\xff.md")
     (root / name).write_text("x\n")
     editor.apply(editor.plan_append(r"odd\xff.md", "y"), RUN)
-    assert (root / name).read_text() == "x\ny\n"
+    assert (root / name).read_text() == "x\n\ny\n"
     assert editor.history.undo_run("run").to_dict()["undone"][0]["path"] == r"odd\xff.md"  # type: ignore[index]
     assert (root / name).read_text() == "x\n"
 
@@ -300,7 +300,7 @@ def test_an_edit_is_in_the_journal_before_the_note_changes(
     monkeypatch.setattr(os, "replace", replace)
     editor.apply(editor.plan_append("a.md", "two"), RUN)
     [step] = journal.read()
-    assert seen == [("begun", b"one\n", b"one\ntwo\n")]
+    assert seen == [("begun", b"one\n", b"one\n\ntwo\n")]
     assert (step.mark, step.run, step.session, step.path) == ("done", "run", "chat", "a.md")
 
 

@@ -75,7 +75,63 @@ def test_only_a_text_that_is_there_once_is_replaced(old: str, reason: str) -> No
     ("before", "after"), [(b"", b"x\n"), (b"a", b"a\nx\n"), (b"a\r\n", b"a\r\nx\r\n")]
 )
 def test_appended_text_begins_on_a_line_of_its_own(before: bytes, after: bytes) -> None:
-    assert plan_append("a.md", before, "x").changes[0].after == after
+    assert plan_append("a.txt", before, "x").changes[0].after == after
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("It rained.\n", "It stopped."),
+        ("It rained.", "---"),
+        ("It rained.\n", "## Tuesday"),
+        ("It rained.  \n", "## Tuesday"),
+        ("- one\n- two\n", "It stopped."),
+        ("- one\n  - two\n", "1. first"),
+        ("- one\n\n- two\n", "- three"),
+        ("1. one\n2. two\n", "- three"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n", "It stopped."),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n", "| c |\n|---|\n| 3 |"),
+        ("> Rain\n> again\n", "It stopped."),
+        ("> Rain\n", "> [!note]\n> It stopped."),
+        ("```\ncode\n```\n", "It stopped."),
+        ("<div>\nhtml\n</div>\n", "It stopped."),
+    ],
+)
+def test_a_blank_line_separates_appended_text_from_a_block_it_would_join(
+    before: str, text: str
+) -> None:
+    after = plan_append("a.md", before.encode(), text).changes[0].after
+    assert after is not None
+    assert after.decode() == f"{before.removesuffix(chr(10))}\n\n{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("- one\n- two\n", "- three"),
+        ("- [ ] one\n  - two\n", "- [x] three"),
+        ("- one\n", "  and more of it"),
+        ("1. one\n2. two", "3. three"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n", "| 3 | 4 |"),
+        ("> Rain\n", "> again"),
+        ("# Log\n", "- one"),
+        ("---\ntags: [log]\n---\n", "It rained."),
+        ("```\ncode\n", "more code"),
+        ("One line  \n", "and its next"),
+        ("It rained.\n\n", "It stopped."),
+        ("It rained.\n", "\nIt stopped."),
+    ],
+)
+def test_text_that_continues_the_last_block_is_appended_directly_below(
+    before: str, text: str
+) -> None:
+    after = plan_append("a.md", before.encode(), text).changes[0].after
+    assert after is not None
+    assert after.decode() == f"{before}{'' if before.endswith(chr(10)) else chr(10)}{text}\n"
+
+
+def test_the_blank_line_has_the_line_end_of_the_note() -> None:
+    assert plan_append("a.md", b"a\r\n", "x").changes[0].after == b"a\r\n\r\nx\r\n"
 
 
 @given(

@@ -59,7 +59,7 @@ def test_the_net_changes_of_a_run_join_the_edits_of_each_note(
     linked, moved, made = editor.history.list_net_changes("run")
     assert moved.diff == (
         "rename from a.md\nrename to deep/er/new.md\n--- a.md\n+++ deep/er/new.md\n"
-        "@@ -1,2 +1,3 @@\n Ä one\n-two\n+2\n+3\n"
+        "@@ -1,2 +1,4 @@\n Ä one\n-two\n+2\n+\n+3\n"
     )
     assert linked.diff.endswith("-see [[a]] and [[c]]\n+see [[new]] and [[c]]\n")
     assert (made.path, made.old_path, made.before, made.after) == (
@@ -101,9 +101,9 @@ def test_one_edit_is_undone_alone_unless_another_one_followed_in_the_note(
     with pytest.raises(UndoRefused):
         editor.history.undo_edit(first.id)
     editor.history.undo_edit(second.id)
-    assert (root / "a.md").read_text() == "1\n2\n"
+    assert (root / "a.md").read_text() == "1\n\n2\n"
     [net] = editor.history.list_net_changes("run")
-    assert net.after == b"1\n2\n"
+    assert net.after == b"1\n\n2\n"
     editor.history.undo_run("run")
     assert (root / "a.md").read_text() == "1\n"
 
@@ -141,7 +141,7 @@ def test_a_cut_line_and_a_lost_text_of_the_journal_are_survived(
         content.write_bytes(b"damaged")
     with pytest.raises(UndoRefused, match="damaged"):
         editor.history.undo_run("run")
-    assert (root / "a.md").read_text() == "1\n2\n"
+    assert (root / "a.md").read_text() == "1\n\n2\n"
 
 
 def test_an_undo_that_fails_half_way_is_continued_by_the_next(
