@@ -2,19 +2,19 @@
 
 Each catalog stores the current and former paths of its folder of notes, and the folder's device and
 inode number. An existing index is used for a new folder if the index's own folder no longer exists,
-and had the same inode number or mostly the same notes. Comparing the notes detects moves to another
-drive.
+and had mostly the same notes, or the same inode number and some of the same notes. Comparing the
+notes detects moves to another drive, and new folders that got the inode number of a deleted one.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from vault.catalog import CATALOG_FILE, Catalog
+from vault.catalog import CATALOG_FILE, Catalog, Row
 from vault.errors import IndexBusy, IndexUnusable, NoteUnreadable, UnsafePath
 from vault.notes.note import read_bytes
 from vault.open_index import take_lock
@@ -31,6 +31,7 @@ __all__ = [
 _FOLDERS: Final = "folders"
 _ROOT: Final = "root"
 _SAME_SHARE: Final = 0.8
+_KNOWN_SHARE: Final = 0.2  # of the notes of a folder with the same inode number
 _COMPARED: Final = 200
 
 
@@ -116,7 +117,7 @@ def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | No
         folders = _read_folders(catalog)
         if not folders or os.path.lexists(folders[0]):
             continue
-        if catalog.meta(_ROOT) == _format_id(stat):
+        if catalog.meta(_ROOT) == _format_id(stat) and _has_known_notes(catalog, root):
             return index_dir
         if alike is None and _measure_same_share(catalog, root) >= _SAME_SHARE:
             alike = index_dir
@@ -133,15 +134,27 @@ def _open_others(indexes: Path) -> Iterator[tuple[Path, Catalog]]:
             yield path.parent, catalog
 
 
-def _measure_same_share(catalog: Catalog, root: Path) -> float:
-    """Return the fraction of a catalog's notes that exist unchanged in a folder.
+def _has_known_notes(catalog: Catalog, root: Path) -> bool:
+    """Return whether a folder has some of a catalog's notes, which may have changed.
 
-    At most a few hundred of the notes are compared.
+    Return True if the catalog has no notes.
     """
-    rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
-    compared = rows[:: max(1, len(rows) // _COMPARED)]
+    compared = _list_compared(catalog)
+    known = sum(os.path.lexists(root / path) for path, _ in compared)
+    return known >= _KNOWN_SHARE * len(compared)
+
+
+def _measure_same_share(catalog: Catalog, root: Path) -> float:
+    """Return the fraction of a catalog's notes that exist unchanged in a folder."""
+    compared = _list_compared(catalog)
     same = sum(_hash_file(root, path) == version for path, version in compared)
     return same / len(compared) if compared else 0.0
+
+
+def _list_compared(catalog: Catalog) -> Sequence[Row]:
+    """Return the paths and versions of a catalog's notes, or of a few hundred if it has more."""
+    rows = catalog.rows("SELECT path, version FROM files WHERE state = 'indexed' ORDER BY path")
+    return rows[:: max(1, len(rows) // _COMPARED)]
 
 
 def _hash_file(root: Path, path: str) -> str:

@@ -85,6 +85,30 @@ def test_a_folder_with_other_notes_is_another_one(
     assert sorted(folder.name for folder in indexes.iterdir()) == ["new", "old"]
 
 
+def test_a_new_folder_with_the_inode_of_a_deleted_one_is_another_one(
+    indexed: Path, index_of: Open, indexes: Path
+) -> None:
+    new = indexed.rename(indexed.with_name("new"))  # has the inode, as one that is made anew may
+    for number in range(10):
+        (new / f"Note {number}.md").rename(new / f"Recipe {number}.md")
+        (new / f"Recipe {number}.md").write_text(f"Bread {number}.\n")
+    assert not take_over_index(indexes / "new", new)
+    assert index_of(new).update().embedded_chunks == 10
+    assert (indexes / "old" / CATALOG_FILE).exists()
+
+
+def test_a_renamed_folder_whose_notes_were_edited_and_mostly_deleted_keeps_its_index(
+    indexed: Path, indexes: Path
+) -> None:
+    new = indexed.rename(indexed.with_name("new"))
+    for number in range(10):
+        if number < 2:
+            (new / f"Note {number}.md").write_text("Changed meanwhile.\n")
+        else:
+            (new / f"Note {number}.md").unlink()
+    assert take_over_index(indexes / "new", new)
+
+
 def test_a_copy_has_an_index_of_its_own(indexed: Path, index_of: Open) -> None:
     new = indexed.with_name("new")
     shutil.copytree(indexed, new)
