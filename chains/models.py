@@ -187,7 +187,7 @@ def look_up_model(
         LedgerFailed: a request could not be recorded, so it was not sent.
     """
     if name == EXTRACTIVE:
-        return ModelInfo(name, None)
+        return ModelInfo(name, None, sees=False)
     if (path := find_path(name)) is not None:
         return _describe_file(name, path, local_context)
     if not (provider := _provider(name, api_base)):

@@ -38,7 +38,7 @@ from context.report.report import (
     TrimSummary,
     When,
 )
-from context.report.warnings import SHARE, UNSEEN, warn_of_attachments
+from context.report.warnings import SHARE, UNSEEN, UNSURE, warn_of_attachments
 from context.tokens import TokenCounter, count_message, count_segment
 
 HOOK = "hook"
@@ -277,7 +277,9 @@ def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUs
 
 
 def _find_unsent_reason(inputs: PrepareInputs, segment: Segment) -> str:
-    return UNSEEN if segment.kind == "image" and not inputs.sees else SHARE
+    if segment.kind != "image" or inputs.sees:
+        return SHARE
+    return UNSURE if inputs.sees is None else UNSEEN
 
 
 def _count_whole(segment: Segment, counter: TokenCounter) -> int:

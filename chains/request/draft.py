@@ -225,7 +225,7 @@ def build_inputs(
         system=context.customization.system(chain.prompt),
         instructions=context.customization.instructions,
         unsent=request.unsent,
-        sees=bool(context.model.sees),
+        sees=context.model.sees,
         path=path,
         turn=turn,
         tools=chain.tools,

@@ -190,13 +190,14 @@ class TurnContext:
     def resolve(self) -> Resolve | None:
         """The function that returns the current state of a source from an earlier turn.
 
-        It is None if sources of earlier turns are not sent again. If the model does not accept
-        images, the function reports every image as `unseen`, so that it is not sent again.
+        It is None if sources of earlier turns are not sent again. Unless the model accepts
+        images, the function reports every image as `unseen` or `unsure`, so that it is not sent
+        again.
         """
         known = self.chain.resolve
         if known is None or self.model.sees:
             return known
-        unseen = CurrentSource("unseen")
+        unseen = CurrentSource("unsure" if self.model.sees is None else "unseen")
         return lambda segment: unseen if segment.kind == "image" else known(segment)
 
     @property

@@ -19,13 +19,14 @@ from context.tokens import TokenCounter, count_segment
 
 CARRY_FORWARD_SHARE: Final = 0.15
 
-SourceState = Literal["same", "changed", "gone", "excluded", "unseen"]
-Loss = Literal["gone", "excluded", "unseen"]
+SourceState = Literal["same", "changed", "gone", "excluded", "unseen", "unsure"]
+Loss = Literal["gone", "excluded", "unseen", "unsure"]
 LOSSES: Final[tuple[str, ...]] = get_args(Loss)
 _LINES: Final[Mapping[Loss, str]] = {
     "gone": "[This note is no longer there.]",
     "excluded": "[This note is now excluded and is not read any more.]",
     "unseen": "[This image is not sent, because the model does not see images.]",
+    "unsure": "[This image is not sent, because it is not known whether the model sees images.]",
 }
 
 
@@ -35,7 +36,7 @@ class CurrentSource:
 
     Attributes:
         state: how the source has changed since it was read. `unseen` means an image that the
-            session's model cannot read.
+            session's model cannot read, and `unsure` one of which this is not known.
         text: the current text if it has changed, otherwise an empty string.
         version: the hash of the file if it has changed, otherwise None.
     """
@@ -48,7 +49,7 @@ class CurrentSource:
     def loss(self) -> Loss | None:
         """The reason why the source is no longer sent, or None if the source is still sent."""
         match self.state:
-            case "gone" | "excluded" | "unseen" as loss:
+            case "gone" | "excluded" | "unseen" | "unsure" as loss:
                 return loss
             case _:
                 return None

@@ -174,7 +174,8 @@ class PrepareInputs:
         takes_marks: whether the provider supports marks that tell it which prefix to cache, or None
             to decide by the model's name.
         unsent: the attachments that cannot be sent at all, for the context report.
-        sees: whether the model accepts images. If not, images are listed in `unsent`.
+        sees: whether the model accepts images, or None if unknown. Unless it does, images are
+            listed in `unsent`.
         summary_instructions: the user's instructions for summaries, or an empty string.
         given_summary: a summary that the user already reviewed, for a compaction on demand. None to
             generate one.
@@ -203,7 +204,7 @@ class PrepareInputs:
     given_summary: "GivenSummary | None" = None
     instructions: tuple[Segment, ...] = ()
     unsent: tuple[Segment, ...] = ()
-    sees: bool = True
+    sees: bool | None = True
     deferral: ToolDeferral = ToolDeferral()
     is_cached: bool = True
 

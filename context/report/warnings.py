@@ -12,7 +12,9 @@ from context.layers import Layer, name_lines, name_source
 from context.report.report import SegmentUse
 
 SHARE: Final = "share"
-UNSEEN: Final = "unseen"  # an image, of which the chain warns in its own words
+# Images that are not sent. The chain warns of them in its own words.
+UNSEEN: Final = "unseen"
+UNSURE: Final = "unsure"
 MOST_NAMED: Final = 2  # the number of attachments that get a sentence each
 _WAY_OUT: Final = "Attach less, or raise autoCompactThreshold."
 
@@ -28,7 +30,7 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
     attached = [u for u in uses if u.segment.layer is Layer.L3 and not u.segment.is_retrieved]
     kept = [use for use in attached if use.state != "dropped"]
     parted = {use.segment.source for use in attached if use.segment.whole_tokens is not None}
-    gone = [use for use in attached if use.state == "dropped" and use.reason != UNSEEN]
+    gone = [use for use in attached if use.state == "dropped" and use.reason not in (UNSEEN, UNSURE)]
     notes = [use for use in gone if not use.segment.is_whole]
     parted |= {use.segment.source for use in notes if use.reason == SHARE}
     lost = [u for u in gone if u not in notes or u.segment.source not in parted]

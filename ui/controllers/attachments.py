@@ -26,10 +26,14 @@ __all__ = ["AttachmentController", "AttachmentPicker", "encode_image"]
 
 Attach = Callable[[Iterable[Attachment]], object]
 
-_UNSEEN = (
-    "{} does not see images, as far as is known. Choose another model, remove the image, or add "
-    "the model to chat.imageModels if it does see images."
+_WAYS_OUT = (
+    "Choose another model, remove the image, or add the model to chat.imageModels if it does see "
+    "images."
 )
+_UNSEEN = {
+    "unseen": f"{{}} does not see images. {_WAYS_OUT}",
+    "unsure": f"It is not known whether {{}} sees images. {_WAYS_OUT}",
+}
 _NO_MODEL = "No model is set, and only a model can look at an image. Set one, or remove the image."
 _PAGE = re.compile(r"^# Page \d+$", re.MULTILINE)  # the headings of a PDF's text
 
@@ -122,8 +126,8 @@ class AttachmentController(QObject):
             parts = [found[segment.id] for segment in segments if segment.id in found]
             if parts and item in self._states:
                 state = _add_tokens(self._states[item], parts)
-                is_unseen = any(part["reason"] == "unseen" for part in parts)
-                unseen = _explain_unseen(str(context["model"])) if is_unseen else ""
+                reason = next((r for part in parts if (r := part["reason"]) in _UNSEEN), "")
+                unseen = _explain_unseen(str(context["model"]), reason) if reason else ""
                 self._states[item] = replace(state, unseen=unseen)
             elif item in self._states:
                 omitted = _find_omission(segments, self._list_others(item))
@@ -192,10 +196,10 @@ class AttachmentController(QObject):
         return item if item in self._states else None
 
 
-def _explain_unseen(model: str) -> str:
+def _explain_unseen(model: str, reason: str) -> str:
     from chains.models import EXTRACTIVE  # not needed for the first paint
 
-    return _NO_MODEL if model == EXTRACTIVE else use_labels(_UNSEEN.format(model))
+    return _NO_MODEL if model == EXTRACTIVE else use_labels(_UNSEEN[reason].format(model))
 
 
 def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:

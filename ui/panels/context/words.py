@@ -29,6 +29,7 @@ _REASONS = {
     "excluded": "Excluded from the vault now",
     "gone": "Gone from the vault",
     "unseen": "The model does not see images",
+    "unsure": "Not known whether the model sees images",
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
 }
 

@@ -17,6 +17,7 @@ from tests.support.models.model_server import Answer, ModelServer
 from tests.support.vaults.image_files import HEIC, decode, draw
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.panels.context.words import reason_in_words
 from ui.chat.composer.attachment import Drops
 
 MODELS = ({"id": "eye", "capabilities": ["vision"]}, {"id": "ear", "capabilities": ["tools"]})
@@ -195,9 +196,8 @@ def test_a_model_that_does_not_see_gets_no_message_until_another_is_chosen(
     qtbot.waitUntil(lambda: any(state.unseen for state in window.composer.chips.values()))
     window.composer.send("What is it?")
     assert window.composer.error == (
-        "openai/ear does not see images, as far as is known. Choose another model, remove the "
-        'image, or add the model to "Models that see images" if it does see images. Nothing was '
-        "sent."
+        "openai/ear does not see images. Choose another model, remove the image, or add the model "
+        'to "Models that see images" if it does see images. Nothing was sent.'
     )
     assert window.composer.text == "What is it?"
     window.composer.choose_model("openai/eye")
@@ -206,6 +206,22 @@ def test_a_model_that_does_not_see_gets_no_message_until_another_is_chosen(
     window.composer.send("What is it?")
     wait_for_answer(window, qtbot)
     assert "image_url" in json.dumps(server.bodies)
+
+
+def test_a_model_of_which_nothing_is_known_is_not_said_to_see_no_images(
+    window: WindowPage, assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    window.composer.choose_model("gemini/unheard-of")
+    paste(window, image_data())
+    qtbot.waitUntil(lambda: any(state.unseen for state in window.composer.chips.values()))
+    window.composer.send("What is it?")
+    said = "It is not known whether gemini/unheard-of sees images."
+    assert window.composer.error.startswith(said)
+    (image,) = window.composer.chips
+    report = assistant.preview(None, "What?", "chat", "gemini/unheard-of", attach=(image,))
+    (segment,) = report["segments"]
+    assert reason_in_words(segment["reason"]) == "Not known whether the model sees images"
+    assert report["warnings"][0].startswith("It is not known whether the model")
 
 
 def test_an_image_is_accepted_as_soon_as_the_setting_names_its_model(

@@ -399,6 +399,9 @@ def test_an_image_is_not_sent_again_when_it_is_gone_or_the_model_does_not_see_it
         "gone": "[This image is no longer there.]",
         "excluded": "[This image is now excluded and is not read any more.]",
         "unseen": "[This image is not sent, because the model does not see images.]",
+        "unsure": (
+            "[This image is not sent, because it is not known whether the model sees images.]"
+        ),
     }
     for state, line in lines.items():
         attaching.vault.now["pic.png"] = CurrentSource(state)
