@@ -215,7 +215,7 @@ def model_choices(
     Raises:
         LedgerFailed: a request could not be recorded, so it was not sent.
     """
-    served = _list_served(values, ledger)
+    served = _name_as_set(values, _list_served(values, ledger))
     names = dict.fromkeys((EXTRACTIVE, values.chat_model, *files, *served))
     return tuple(_choice(name, values, served.get(name), limits) for name in names)
 
@@ -235,6 +235,21 @@ def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]
         return {}
     key = None if server.key_provider is None else secrets.key_for(server.key_provider)
     return {model.name: model for model in list_served_models(base, key, ledger)}
+
+
+def _name_as_set(values: Settings, served: dict[str, ServedModel]) -> dict[str, ServedModel]:
+    """Rename the server's model that `chat.model` names with another spelling, such as its prefix.
+
+    Otherwise, one model would be listed twice.
+    """
+    base, name = values.chat_api_base, values.chat_model
+    if name == EXTRACTIVE or name in served or find_path(name) is not None:
+        return served
+    owner = look_up_model(name, base).limit_owner
+    return {
+        name if owner and look_up_model(other, base).limit_owner == owner else other: model
+        for other, model in served.items()
+    }
 
 
 def describe_choice(name: str, limits: "LearnedLimits") -> ModelChoice:

@@ -95,8 +95,8 @@ def test_models_named_by_hand_see_images_whatever_the_server_reports(choices: Ch
         before = choices(**known)
         found = choices(**known, chat__imageModels=["new", "openai/ear"])
     assert not any(choice.sees for choice in before.values())
-    assert [name for name, choice in found.items() if choice.sees] == ["openai/new", "new", "ear"]
-    assert found["new"].summary.startswith("images")
+    assert [name for name, choice in found.items() if choice.sees] == ["openai/new", "ear"]
+    assert found["openai/new"].summary.startswith("images")
 
 
 def test_a_limit_that_a_server_names_is_remembered(reading: Assistant, server: ModelServer) -> None:
@@ -145,3 +145,17 @@ def test_a_model_that_is_named_by_its_file_is_shown_without_its_folder(choices: 
         found = choices(chat__apiBase=server.url)
     assert found["/home/me/models/big-14b.gguf"].label == "big-14b"
     assert found["extractive"].label == "No model: quoted passages"
+
+
+def test_a_model_of_the_server_is_listed_once_however_the_setting_writes_it(
+    choices: Choices,
+) -> None:
+    with ModelServer(models=[VISION, {"id": "plain"}]) as server:
+        found = choices(chat__apiBase=server.url, chat__model="openai/see")
+        assert list(found) == ["extractive", "openai/see", "plain"]
+        assert found["openai/see"].is_set
+        assert (found["openai/see"].input_limit, found["openai/see"].sees) == (32_768, True)
+        found = choices(chat__apiBase=server.url, chat__model="see")
+        assert list(found) == ["extractive", "see", "plain"]
+        found = choices(chat__apiBase=server.url, chat__model="openai/other")
+        assert list(found) == ["extractive", "openai/other", "see", "plain"]
