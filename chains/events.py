@@ -220,10 +220,13 @@ class Warned:
         message: one sentence for the user.
         is_reason: whether the turn's result contains the same sentence as its `reason`. If so, a
             caller that shows the reason can skip this event.
+        topic: identifies warnings that say the same with other figures, so that a caller can skip
+            repetitions; an empty string if there are none.
     """
 
     message: str
     is_reason: bool = False
+    topic: str = ""
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ class Notifier(QObject):
         self._place = place
         self._toasts: list[Toast] = []
         self._of_chat: set[Toast] = set()
+        self._topics: set[str] = set()  # of the toasts that are shown only once
         self._bottom = 0
         self._find_guarded: Callable[[], Sequence[QWidget]] = tuple
         self._used_before: QWidget | None = None
@@ -119,6 +120,16 @@ class Notifier(QObject):
         toast.show()
         self.arrange()
         announce(self._place, text)
+
+    def toast_once(self, text: str, topic: str) -> None:
+        """Show a toast, unless one with this topic was shown before.
+
+        Toasts with an empty topic are always shown.
+        """
+        if topic not in self._topics:
+            self.toast(text)
+        if topic:
+            self._topics.add(topic)
 
     def leave_chat(self) -> None:
         """Remove the toasts that are about the chat that was open, when another one is opened.

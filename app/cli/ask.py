@@ -88,6 +88,7 @@ class TurnPrinter:
         self._line = ProgressLine()
         self._text = EscapingStream()
         self._is_in_text = False
+        self._topics: set[str] = set()  # of the warnings that were printed
 
     def show(self, event: Event) -> None:
         """Print an event. Events that have no printed form are ignored."""
@@ -107,7 +108,8 @@ class TurnPrinter:
                 self._end_text()
                 self._line.clear()
                 sys.stderr.write("".join(f"{line}\n" for line in format_proposal(event)))
-            case Warned() if not self._output.is_json:
+            case Warned() if not self._output.is_json and event.topic not in self._topics:
+                self._topics.update(filter(None, [event.topic]))
                 self._line.clear()
                 complain(event.message)
             case TextDelta() if not self._output.is_json:

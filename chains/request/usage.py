@@ -4,13 +4,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chains.events import Usage
+from chains.events import Usage, Warned
 from chains.request.session import SessionPort
 from context.log.entries import UsageEntry
 from context.report.report import ContextReport
 from context.tokens import raise_factor
 
-__all__ = ["CallUsage", "LogUsage", "build_usage_entry", "find_factor", "log_usage", "sum_usage"]
+__all__ = [
+    "CallUsage",
+    "LogUsage",
+    "build_usage_entry",
+    "find_factor",
+    "log_usage",
+    "sum_usage",
+    "warn_of_cut",
+]
 
 # The purposes, in the log, of the requests of a turn and of other model calls.
 ANSWER: Final = "answer"
@@ -18,6 +26,10 @@ SUMMARY: Final = "summary"
 REWRITE: Final = "rewriting"
 READING: Final = "reading"
 TITLE: Final = "title"
+# Token counts differ up to threefold in non-Latin scripts. Below this share, text is missing.
+LEAST_COUNTED_SHARE: Final = 0.25
+# No server has a context length below this, so a smaller request is never cut.
+SMALLEST_CONTEXT: Final = 4_096
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,21 @@ def sum_usage(calls: Iterable[CallUsage], more: Usage | None = None) -> Usage | 
     for call in calls:
         total = call.usage.plus(total)
     return total
+
+
+def warn_of_cut(model: str, report: ContextReport, usage: Usage) -> Warned | None:
+    """Return a warning if a provider counted so few tokens that it must have cut the request.
+
+    The warnings about one model have one topic.
+    """
+    used, counted = report.used, usage.prompt_tokens
+    if used <= SMALLEST_CONTEXT or counted >= used * LEAST_COUNTED_SHARE:
+        return None
+    message = (
+        f"The service counted {counted:,} tokens where about {used:,} were sent. It may have cut "
+        "the beginning off: give it a longer context."
+    )
+    return Warned(message, topic=f"cut {model}")
 
 
 def find_factor(session: SessionPort, model: str) -> float | None:

@@ -40,7 +40,7 @@ from chains.models import EXTRACTIVE, ModelInfo
 from chains.request.draft import PreparedTurn, prepare_step
 from chains.request.epochs import remember_sent
 from chains.request.request import TurnContext
-from chains.request.usage import CallUsage, build_usage_entry
+from chains.request.usage import CallUsage, build_usage_entry, warn_of_cut
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_answer_hooks
 from context.errors import ContextOverflow
@@ -51,10 +51,6 @@ from context.report.report import ContextReport
 
 __all__ = ["AnswerStream", "TurnAnswer"]
 
-# Token counts differ up to threefold in non-Latin scripts. Below this share, text is missing.
-LEAST_COUNTED_SHARE: Final = 0.25
-# No server has a context length below this, so a smaller request is never cut.
-SMALLEST_CONTEXT: Final = 4_096
 # How often the text of an arriving answer is kept.
 KEEPING_INTERVAL_S: Final = 1.0
 # The reason in the log entry of an answer whose process was killed.
@@ -276,6 +272,9 @@ class AnswerStream:
                 for warning in self._list_warnings(event):
                     partial.warnings.append(warning)
                     yield Warned(warning, is_reason=bool(reason and reason in warning))
+                if usage and (cut := warn_of_cut(self._context.model.name, self._report, usage)):
+                    partial.warnings.append(cut.message)
+                    yield cut
 
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:
@@ -318,14 +317,6 @@ class AnswerStream:
             yield self._describe_limit()
         elif ended.finish == "content_filter":
             yield "The service held a part of the answer back."
-
-        used, usage = self._report.used, ended.usage
-        least = used * LEAST_COUNTED_SHARE
-        if usage and used > SMALLEST_CONTEXT and usage.prompt_tokens < least:
-            yield (
-                f"The service counted {usage.prompt_tokens:,} tokens where about {used:,} were "
-                "sent. It may have cut the beginning off: give it a longer context."
-            )
 
     def _store(self) -> TurnAnswer:
         """Store the answer and its usage."""

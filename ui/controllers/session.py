@@ -260,7 +260,7 @@ class SessionController(QObject):
         if self._is_followed(turn):
             self._show_live(turn, event)
         if isinstance(event, Warned) and not event.is_reason and self.is_open(turn):
-            self._frame.notifier.toast(event.message)
+            self._frame.notifier.toast_once(event.message, event.topic)
         self._record(turn, event)
         self.event_arrived.emit(turn, event)
 

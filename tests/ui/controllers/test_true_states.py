@@ -91,6 +91,25 @@ def test_a_server_that_takes_less_offers_to_lower_the_limit(
     assert window.settings.page == "Context"
 
 
+def test_a_server_that_counts_too_little_is_named_once_for_each_model(
+    window: WindowPage, server: ModelServer
+) -> None:
+    counted = {"prompt_tokens": 1_000, "completion_tokens": 1, "total_tokens": 1_001}
+    server.script(*(Answer("210 litres.", usage=counted) for _ in range(3)))
+
+    def count_warnings() -> int:
+        return sum("cut the beginning off" in text for text in window.toasts())
+
+    window.composer.send(f"{QUESTION} {'rain ' * 6_000}")
+    assert count_warnings() == 1
+    click_button(window.view, "Dismiss")
+    window.composer.send(QUESTION)
+    assert count_warnings() == 0
+    window.composer.choose_model("openai/another")
+    window.composer.send(QUESTION)
+    assert count_warnings() == 1
+
+
 def test_a_button_is_not_lit_after_its_menu_has_closed(window: WindowPage, qtbot: QtBot) -> None:
     button = next(b for b in window.composer.view.findChildren(MenuButton) if b.isVisible())
     place = button.mapTo(window.view, button.rect().center())
