@@ -29,7 +29,7 @@ __all__ = ["ProjectDialog"]
 _USUAL = QSize(560, 640)
 _INSTRUCTIONS = EditorWords(
     "Instructions for this project",
-    "New chats in this project begin with them, after your own instructions.",
+    "Every request in the chats of this project begins with them, after your own instructions.",
     "Such as: Cite the chapter of each claim.",
     "Save instructions",
 )

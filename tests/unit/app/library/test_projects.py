@@ -111,6 +111,17 @@ def test_a_compaction_records_the_project_again_with_the_same_decision(
     assert "walrus songs" not in system(server)
 
 
+def test_changed_instructions_of_a_project_reach_a_chat_that_has_begun(
+    assistant: Assistant, server: ModelServer, thesis: Path
+) -> None:
+    first = result_of(ask(assistant, "What of the walrus?", mode="project", project="Thesis"))
+    assert "sailor" not in system(server)
+    assistant.projects.instructions("Thesis").write("Speak like a sailor.")
+    second = result_of(ask(assistant, "And?", mode="project", session=first.session))
+    assert "Speak like a sailor." in system(server)
+    assert second.context["prefix"]["reasons"] == ["the instructions changed"]
+
+
 def test_instructions_of_a_project_are_sent_once_they_are_accepted(
     assistant: Assistant, server: ModelServer, thesis: Path
 ) -> None:
