@@ -2,8 +2,8 @@
 
 `@` suggests notes and folders, `[[` suggests notes, `#` suggests tags, and `/` at the start of the
 text suggests commands. A chosen note, folder or tag is attached to the message, and so is a web
-page whose address is typed after `@`. A chosen command is inserted into the text. A link chosen
-after `[[` is inserted too, and its note is attached.
+page whose address is typed after `@`. A chosen command is inserted into the text; one that is typed
+in full is sent. A link chosen after `[[` is inserted too, and its note is attached.
 """
 
 import re
@@ -14,6 +14,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
+from ui.chat.composer.text import ENTER, is_send_key
 from ui.theme import Theme
 from ui.widgets.completion_list import Choice, ChoiceView, Match, find_choices
 from vault.notes.kinds import note_name
@@ -35,7 +36,7 @@ _STEPS = {
     Qt.Key.Key_PageUp: -8,
     Qt.Key.Key_PageDown: 8,
 }
-_TAKE = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab}
+_TAKE = ENTER | {Qt.Key.Key_Tab}
 
 
 @dataclass(frozen=True)
@@ -171,10 +172,20 @@ class Completer(QObject):
         if key in _STEPS:
             self.popup.view.step(_STEPS[key])
             return True
+        if key in ENTER and is_send_key(event.modifiers()) and self._has_whole_command():
+            self._hide()  # the field sends the command
+            return False
         if key in _TAKE and self.popup.view.current is not None:
             self._choose(self.popup.view.current.value)
             return True
         return False
+
+    def _has_whole_command(self) -> bool:
+        """Return whether the text is the selected command, so that nothing is left to complete."""
+        found, chosen = self._trigger, self.popup.view.current
+        if found is None or chosen is None or found.kind != "command":
+            return False
+        return self._field.toPlainText().strip().casefold() == f"/{chosen.value}".casefold()
 
     def _on_clicked(self, value: str) -> None:
         self._choose(value)

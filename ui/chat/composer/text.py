@@ -23,10 +23,10 @@ from ui.actions import Keymap
 from ui.markdown.page.formats import wrap_for
 from ui.theme import Theme
 
-__all__ = ["ComposerText"]
+__all__ = ["ENTER", "ComposerText", "is_send_key"]
 
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
-_ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 _BASELINE = 0.8
 
 
@@ -98,9 +98,9 @@ class ComposerText(QTextEdit):
             self._step_history(self.undo, document.isUndoAvailable)
         elif event.matches(QKeySequence.StandardKey.Redo):
             self._step_history(self.redo, document.isRedoAvailable)
-        elif event.key() not in _ENTER:
+        elif event.key() not in ENTER:
             self._leave_or_move(event)
-        elif _sends(event.modifiers()):
+        elif is_send_key(event.modifiers()):
             self.sent.emit()
         else:
             self.textCursor().insertBlock()
@@ -223,7 +223,8 @@ class ComposerText(QTextEdit):
         self.setFixedHeight(min(wanted, most))
 
 
-def _sends(held: Qt.KeyboardModifier) -> bool:
+def is_send_key(held: Qt.KeyboardModifier) -> bool:
+    """Return whether Enter sends the message while these modifier keys are held."""
     if held & Qt.KeyboardModifier.ShiftModifier:
         return False
     has_ctrl = bool(held & Qt.KeyboardModifier.ControlModifier)

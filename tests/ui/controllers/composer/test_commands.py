@@ -4,12 +4,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.models.model_server import ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.actions import Keymap
 from ui.chat.composer.attachment import Attachment
+from ui.chat.composer.completion import Offers
+from ui.chat.composer.text import ComposerText
 from ui.tasks import TaskRunner
 
 
@@ -44,6 +49,57 @@ def test_a_command_of_ones_own_sends_its_message_with_the_open_note(
     (message,) = window.chat.user_messages()
     assert message.text == "Sum up Watering.md in one line."
     assert "The barrel behind the shed" in str(server.bodies[-1]["messages"])
+
+
+@pytest.fixture
+def field(window: WindowPage, qtbot: QtBot) -> ComposerText:
+    """The composer's field in a window that is active and offers the commands."""
+    window.view.controllers.composer.set_offers(Offers())
+    window.activate(1280, 800, qtbot)
+    return window.composer.view.input
+
+
+def test_enter_runs_a_command_that_is_typed_in_full(
+    window: WindowPage, field: ComposerText
+) -> None:
+    popup = window.composer.view.completer.popup
+    for typed in ("/help", "/mode"):
+        window.composer.view.setFocus()
+        QTest.keyClicks(field, typed)
+        assert popup.isVisible()
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert window.composer.text == ""
+        assert popup.isHidden()
+    commands, mode = window.chat.asides()
+    assert "/undo" in commands.view.toPlainText()
+    assert "mode" in mode.view.toPlainText()
+
+
+def test_enter_completes_a_command_that_is_not_typed_in_full(
+    window: WindowPage, field: ComposerText
+) -> None:
+    window.composer.view.setFocus()
+    QTest.keyClicks(field, "/mode")
+    QTest.keyClick(field, Qt.Key.Key_Down)  # to /model
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.toPlainText() == "/model "
+    field.clear()
+    QTest.keyClicks(field, "/hel")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.toPlainText() == "/help "
+    assert window.chat.asides() == []
+
+
+def test_enter_completes_a_command_where_it_does_not_send(
+    window: WindowPage, field: ComposerText
+) -> None:
+    Keymap.current().apply({}, "Ctrl+Enter")
+    window.composer.view.setFocus()
+    QTest.keyClicks(field, "/help")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.toPlainText() == "/help "
+    QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert len(window.chat.asides()) == 1
 
 
 def test_a_mode_and_a_model_are_chosen_for_the_next_message(
