@@ -1,6 +1,7 @@
 """Widgets that several views use: surfaces, controls, lists, columns and docks.
 
-    theme, icons ──> texts, geometry ──> controls ──> surfaces, lists, menus ──> columns, docks
+    theme, icons ──> texts, tips, geometry ──> controls ──> surfaces, lists, menus ──> columns,
+                                                                                    docks
 
     columns          The window's three columns, which adapt to its width.
     completion_list  A list of suggestions for typed text: best matches first, matching letters in
@@ -20,16 +21,17 @@
                      context menus.
     surfaces         Surfaces of the window: panes, headers, hairlines, notices and accessible
                      frames.
-    texts            The direction and script of text, and plain text for the clipboard and for
-                     names.
+    texts            The direction and script of text, and plain text for one line, for the
+                     clipboard and for names.
+    tips             Texts for tooltips, and the tooltips of buttons that have a label.
     toast            A short message over the chat, with at most one action.
 
 This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `app.escape` for names,
 `context.layers` for the names of layers, and `vault.edits.diff` for the lines of a diff. It must
 not import views or other modules below `ui`.
 
-Text is plain text, and elided text has a tooltip with the full text. An icon button has an
-accessible name. Sizes follow the font scale.
+Text is plain text, and elided text has a tooltip with the full text. A button has a
+tooltip, and an icon button an accessible name. Sizes follow the font scale.
 """
 
 __all__ = [
@@ -47,5 +49,6 @@ __all__ = [
     "menus",
     "surfaces",
     "texts",
+    "tips",
     "toast",
 ]

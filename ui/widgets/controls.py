@@ -1,14 +1,12 @@
 """The labels, buttons and switches that views are built from.
 
-Buttons can be reached with the keyboard, and icon buttons have a tooltip and an accessible name.
+Buttons can be reached with the keyboard, and have a tooltip and an accessible name.
 """
 
-import html
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLabel,
@@ -23,7 +21,8 @@ from ui.actions import Keymap
 from ui.icons import icon, keep_upright, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.geometry import Scaled
-from ui.widgets.texts import escape_hidden, from_left
+from ui.widgets.texts import from_left, one_line
+from ui.widgets.tips import add_keys, find_tip, plain_tip
 
 __all__ = [
     "AlignedLabel",
@@ -284,7 +283,29 @@ def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QL
 
 
 class PushButton(QPushButton):
-    """A push button with a visible focus ring, even if its role is `primary`."""
+    """A push button with a tooltip, and with a visible focus ring even if its role is `primary`.
+
+    Without a tooltip of its own, the button has that of its label.
+    """
+
+    def __init__(self, word: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(word, parent)
+        self._own_tip = ""
+        Keymap.current().changed.connect(self._set_tip)
+        self._set_tip()
+
+    def setText(self, word: str) -> None:
+        """Set the label, and the tooltip of this label."""
+        super().setText(word)
+        self._set_tip()
+
+    def setToolTip(self, tip: str) -> None:
+        """Set the button's own tooltip. An empty string restores that of its label."""
+        self._own_tip = tip
+        self._set_tip()
+
+    def _set_tip(self) -> None:
+        super().setToolTip(self._own_tip or find_tip(self.text()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the button, with an additional focus ring if the button has the role `primary`.
@@ -300,7 +321,7 @@ class PushButton(QPushButton):
 
 
 def button(word: str, role: str = "", act: Callable[[], object] | None = None) -> QPushButton:
-    """Create a push button.
+    """Create a push button, with the tooltip that `tips` has for its label.
 
     Args:
         word: the button's label: a verb and, if needed, its object.
@@ -376,21 +397,3 @@ def paint_row(button: QAbstractButton, painter: QPainter) -> None:
         painter.drawRoundedRect(button.rect(), theme.radius("md"), theme.radius("md"))
     if button.hasFocus():
         paint_focus(painter, button.rect())
-
-
-def add_keys(text: str, command: str) -> str:
-    """Return the text followed by the command's shortcut in brackets, if it has a shortcut."""
-    keys = Keymap.current().describe(command) if command else ""
-    return f"{text} ({keys})" if keys else text
-
-
-def plain_tip(text: str) -> str:
-    """Escape tooltip text that Qt would interpret as rich text. Other text is unchanged."""
-    if not GuiQt.mightBeRichText(text):
-        return text
-    return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")
-
-
-def one_line(text: str) -> str:
-    """Convert text to a single line, and escape control characters and invisible characters."""
-    return escape_hidden(" ".join(text.split()))

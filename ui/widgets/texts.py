@@ -18,6 +18,7 @@ __all__ = [
     "has_rtl",
     "has_tall_letters",
     "is_rtl",
+    "one_line",
     "read_selection",
 ]
 
@@ -97,3 +98,8 @@ def escape_hidden(text: str) -> str:
     from app.escape import escape_text  # its tables of characters are rarely needed
 
     return escape_text(text).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def one_line(text: str) -> str:
+    """Convert text to a single line, and escape control characters and invisible characters."""
+    return escape_hidden(" ".join(text.split()))

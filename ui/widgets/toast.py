@@ -8,7 +8,7 @@ from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, make_wrapped_label, plain_tip
+from ui.widgets.controls import IconButton, PushButton, make_wrapped_label, plain_tip
 from ui.widgets.texts import from_left
 
 __all__ = ["Toast"]
@@ -100,7 +100,7 @@ class Toast(QWidget):
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
     def _action(self, word: str, act: Callable[[], object]) -> QPushButton:
-        made = QPushButton(word)
+        made = PushButton(word)
         made.setProperty("role", "toast")
         made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         made.clicked.connect(lambda _checked=False: act())

@@ -7,6 +7,8 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QAbstractSpinBox,
+    QComboBox,
     QDockWidget,
     QLabel,
     QLineEdit,
@@ -14,6 +16,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollBar,
     QSizeGrip,
+    QSlider,
     QSplitterHandle,
     QTabBar,
     QWidget,
@@ -178,6 +181,23 @@ def unnamed(root: QWidget) -> list[str]:
         and not widget.accessibleName()
         and not (isinstance(widget, QAbstractButton) and widget.text())
     ]
+
+
+def without_tip(root: QWidget) -> list[str]:
+    """Describe the visible buttons and fields of choice without a tooltip that adds something."""
+    kinds = (QAbstractButton, QComboBox, QAbstractSpinBox, QSlider)
+    found = [widget for widget in visible_widgets(root) if isinstance(widget, kinds)]
+    return [
+        describe(widget)
+        for widget in found
+        if not _is_ornament(widget)
+        and widget.toolTip() in ("", widget.text() if isinstance(widget, QAbstractButton) else "")
+    ]
+
+
+def _is_ornament(widget: QWidget) -> bool:
+    """Return whether a widget is the magnifier in a search field, which cannot be pressed."""
+    return isinstance(widget.parentWidget(), QLineEdit) and not widget.accessibleName()
 
 
 def bottom_in(root: QWidget, widget: QWidget) -> int:

@@ -131,7 +131,7 @@ class SendButton(PushButton):
     """The Send button, which becomes Stop while an answer is generated. Its size never changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("", parent)
         self.is_stop = self._is_bare = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAutoDefault(False)

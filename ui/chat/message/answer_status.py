@@ -13,6 +13,7 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import (
     ElidedLabel,
     IconLabel,
+    add_keys,
     button,
     label,
     make_wrapped_label,
@@ -99,6 +100,7 @@ class EndingLine(QWidget):
         self._words = make_wrapped_label("", "ui", "secondary")
         self.resume = button("Continue", "link", self.continue_requested.emit)
         self.resume.setAccessibleName("Continue this answer")
+        self.resume.setToolTip(add_keys("Let the model write the rest", "continue_answer"))
         self.retry = button("Try again", "link", self.retry_requested.emit)
         row = QHBoxLayout(self)
         row.setContentsMargins(OUTDENT, 8, OUTDENT, 0)

@@ -1,7 +1,6 @@
 """An empty chat: the number of notes, and suggested questions."""
 
 from collections.abc import Sequence
-from html import escape
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPaintEvent, QResizeEvent
@@ -9,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import make_wrapped_label, one_line, paint_focus
+from ui.widgets.controls import make_wrapped_label, one_line, paint_focus, plain_tip
 from ui.widgets.formatting import ago, plural
 from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.lists import paint_text
@@ -18,6 +17,7 @@ __all__ = ["EmptyState", "QuestionButton"]
 
 _MOST_QUESTIONS = 3
 _ROW = 36
+_TIP = "Ask this now"
 
 
 class EmptyState(QWidget):
@@ -138,6 +138,7 @@ class QuestionButton(QPushButton):
         super().__init__()
         self.question = question
         self.setAccessibleName(one_line(question))
+        self.setToolTip(_TIP)
         self.setAutoDefault(False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -172,7 +173,7 @@ class QuestionButton(QPushButton):
         painter.setFont(self.font())
         words = one_line(self.question)
         shown = paint_text(painter, text, words)
-        self.setToolTip(f"<qt>{escape(words)}</qt>" if shown != words else "")
+        self.setToolTip(plain_tip(f"{words}\n{_TIP}") if shown != words else _TIP)
         if self.hasFocus():
             paint_focus(painter, self.rect(), "lg")
 

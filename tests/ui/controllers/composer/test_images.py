@@ -17,8 +17,8 @@ from tests.support.models.model_server import Answer, ModelServer
 from tests.support.vaults.image_files import HEIC, decode, draw
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
-from ui.panels.context.words import reason_in_words
 from ui.chat.composer.attachment import Drops
+from ui.panels.context.words import reason_in_words
 
 MODELS = ({"id": "eye", "capabilities": ["vision"]}, {"id": "ear", "capabilities": ["tools"]})
 

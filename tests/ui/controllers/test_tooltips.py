@@ -1,0 +1,131 @@
+"""The tooltip of each button, in the window, in its dialogs and in the source."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+import ui
+from app.assistant import Assistant
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window import widgets
+from tests.support.window.settings_dialog import open_settings
+from tests.support.window.shell_window import fill
+from tests.support.window.window_pages import WindowPage, open_window
+from ui.actions import Keymap
+from ui.first_run.dialog import STEPS, FirstRunDialog
+from ui.settings.project import ProjectDialog
+from ui.shortcuts import ShortcutsDialog
+from ui.tasks import TaskRunner
+from ui.widgets.controls import button
+from ui.widgets.tips import find_tip
+
+QUESTION = "How much does the barrel hold?"
+
+
+@pytest.fixture
+def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot, small_vault: Path) -> WindowPage:
+    scripted.open_vault(small_vault)
+    return open_window(scripted, runner, qtbot, mode="chat")
+
+
+def check(root: QWidget) -> None:
+    QApplication.processEvents()
+    assert not sorted(set(widgets.without_tip(root)))
+
+
+def test_a_tooltip_says_what_happens_and_the_shortcut() -> None:
+    made = button("Choose a folder")
+    assert made.toolTip() == "Open another folder of notes (Ctrl+Shift+O)"
+    Keymap.current().apply({"choose_folder": ["Ctrl+9"]}, "Enter")
+    assert made.toolTip() == "Open another folder of notes (Ctrl+9)"
+    made.setText("Cancel")
+    assert made.toolTip() == "Close this without changing anything (Esc)"
+    made.setToolTip("Not now.")
+    assert made.toolTip() == "Not now."
+    made.setToolTip("")
+    assert made.toolTip().startswith("Close this")
+
+
+def test_labels_with_numbers_share_a_tooltip() -> None:
+    assert find_tip("Make 2 of 3 changes") == find_tip("Make 1,000 of 1,200 changes") != ""
+
+
+def test_each_control_of_the_window_has_a_tooltip(window: WindowPage, server: ModelServer) -> None:
+    check(window.view)
+    server.script(Answer("210 litres."), Failure.saying(401, "wrong key"), Answer("It is 210."))
+    window.composer.send(QUESTION)
+    window.composer.send(QUESTION)
+    check(window.view)
+    for command in ("toggle_panel", "toggle_index", "toggle_related", "find"):
+        window.view.run_command(command)
+        check(window.view)
+    window.view.show_note("Watering.md")
+    check(window.view)
+    fill(window.view)
+    check(window.view)
+
+
+@pytest.mark.parametrize("command", ["show_request", "save_note", "compare", "compact", "saw"])
+def test_each_control_of_the_dialogs_of_a_chat_has_a_tooltip(
+    window: WindowPage, server: ModelServer, command: str
+) -> None:
+    server.script(*(Answer("210 litres.") for _ in range(3)))
+    for _ in range(3):
+        window.composer.send(QUESTION)
+    before = set(QApplication.topLevelWidgets())
+    window.view.run_command(command)
+    QApplication.processEvents()
+    for dialog in set(QApplication.topLevelWidgets()) - before:
+        check(dialog)
+    check(window.view)
+
+
+def test_each_control_of_the_settings_has_a_tooltip(
+    scripted: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    with open_settings(scripted, runner, qtbot) as dialog:
+        model = dialog.pages.model()
+        names = [model.index(row, 0).data() for row in range(model.rowCount())]
+        for name in names:
+            dialog.show_page(name)
+            check(dialog)
+
+
+def test_each_control_of_other_dialogs_has_a_tooltip(
+    window: WindowPage, scripted: Assistant, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    name = scripted.projects.add(str(scripted.vault))
+    project = ProjectDialog(scripted.projects, name, runner, window.view)
+    project.refresh()
+    first_run = FirstRunDialog(scripted.model_setup, runner, window.view)
+    dialogs: tuple[QDialog, ...] = (project, ShortcutsDialog(window.view), first_run)
+    for dialog in dialogs:
+        qtbot.addWidget(dialog)
+        dialog.show()
+        check(dialog)
+    for step in range(len(STEPS)):
+        first_run.show_step(step)
+        check(first_run)
+
+
+def list_labels() -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of each label that the source gives to a button."""
+    root = Path(ui.__file__).parent
+    for file in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            is_button = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            if is_button and node.func.id == "button" and node.args:
+                said = node.args[0]
+                for part in ast.walk(said) if not isinstance(said, ast.JoinedStr) else ():
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        yield str(file.relative_to(root)), part.value
+
+
+def test_each_label_in_the_source_has_a_tooltip() -> None:
+    labels = [(file, label) for file, label in list_labels() if label[:1].isupper()]
+    assert len(labels) > 40
+    assert [(file, label) for file, label in labels if not find_tip(label.strip())] == []
