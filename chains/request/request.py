@@ -225,8 +225,8 @@ class TurnContext:
             support: how well the passages support a quoted answer, or None if it was not measured.
             has_notes: whether there were notes to search.
         """
-        found = {"searched": searched, "support": support, "has_notes": has_notes}
-        return replace(self, request=replace(self.request, **found))
+        request = replace(self.request, searched=searched, support=support, has_notes=has_notes)
+        return replace(self, request=request)
 
     def with_attachments(
         self, attached: tuple[Segment, ...], unsent: tuple[Segment, ...]

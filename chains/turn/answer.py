@@ -264,17 +264,22 @@ class AnswerStream:
             case ModelWaiting(seconds, reason):
                 left = ceil(seconds)
                 yield Step("wait", f"Retrying in {left} s ({reason})", left)
-            case ModelEnded(status, _, usage):
-                yield from self._add_text(self._escapes.end())
-                partial.status = self._full_status if status == "complete" else status
-                partial.usage = usage
-                partial.reason = reason = self._find_reason(event)
-                for warning in self._list_warnings(event):
-                    partial.warnings.append(warning)
-                    yield Warned(warning, is_reason=bool(reason and reason in warning))
-                if usage and (cut := warn_of_cut(self._context.model.name, self._report, usage)):
-                    partial.warnings.append(cut.message)
-                    yield cut
+            case ModelEnded():
+                yield from self._end(event)
+
+    def _end(self, ended: ModelEnded) -> Iterator[Event]:
+        """Take the end of the answer, and yield warnings about it."""
+        partial, status, usage = self._partial, ended.status, ended.usage
+        yield from self._add_text(self._escapes.end())
+        partial.status = self._full_status if status == "complete" else status
+        partial.usage = usage
+        partial.reason = reason = self._find_reason(ended)
+        for warning in self._list_warnings(ended):
+            partial.warnings.append(warning)
+            yield Warned(warning, is_reason=bool(reason and reason in warning))
+        if usage and (cut := warn_of_cut(self._context.model.name, self._report, usage)):
+            partial.warnings.append(cut.message)
+            yield cut
 
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:

@@ -30,7 +30,8 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
     attached = [u for u in uses if u.segment.layer is Layer.L3 and not u.segment.is_retrieved]
     kept = [use for use in attached if use.state != "dropped"]
     parted = {use.segment.source for use in attached if use.segment.whole_tokens is not None}
-    gone = [use for use in attached if use.state == "dropped" and use.reason not in (UNSEEN, UNSURE)]
+    dropped = [use for use in attached if use.state == "dropped"]
+    gone = [use for use in dropped if use.reason not in (UNSEEN, UNSURE)]
     notes = [use for use in gone if not use.segment.is_whole]
     parted |= {use.segment.source for use in notes if use.reason == SHARE}
     lost = [u for u in gone if u not in notes or u.segment.source not in parted]

@@ -279,9 +279,7 @@ def test_the_hint_about_an_unknown_entry_names_the_request_that_lists_them(calle
         (None, None),
     ],
 )
-def test_a_command_that_no_request_replaces_is_kept(
-    hint: str | None, adapted: str | None
-) -> None:
+def test_a_command_that_no_request_replaces_is_kept(hint: str | None, adapted: str | None) -> None:
     assert adapt_hint(hint) == adapted
 
 
