@@ -216,7 +216,7 @@ def _project(assistant: Assistant, situation: Situation, argument: str) -> Comma
         )
     if argument:
         return CommandResult(project=assistant.projects.add(argument))
-    rows = [f"- {project.folder.name}: `{project.folder}`" for project in assistant.projects.list()]
+    rows = [f"- {project.title}: `{project.folder}`" for project in assistant.projects.list()]
     return CommandResult("\n".join(rows or ["No projects yet. /project FOLDER opens one."]) + "\n")
 
 

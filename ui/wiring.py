@@ -14,6 +14,7 @@ from ui.controllers.agent.edits import EditsController
 from ui.controllers.attachments import AttachmentPicker
 from ui.controllers.chats.actions import ChatActionController
 from ui.controllers.chats.compaction import CompactionController
+from ui.controllers.chats.projects import ProjectController
 from ui.controllers.chats.quick_ask import QuickAskController
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.chats.versions import VersionsController
@@ -22,11 +23,7 @@ from ui.controllers.context import ContextController
 from ui.controllers.drafts import DraftStore
 from ui.controllers.index import IndexController
 from ui.controllers.messages import ErrorActionController, MessageController
-from ui.controllers.navigation import (
-    PaletteController,
-    ProjectController,
-    SessionListController,
-)
+from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.links import LinkController
 from ui.controllers.reading.open_note import ReadingController
@@ -111,7 +108,7 @@ def make_controllers(
     projects = ProjectController(*base, session, sessions)
     for act in (projects.refresh, frame.sidebar.chat_search.clear, sessions.show_known):
         vault.opened.connect(act)
-    palette = PaletteController(frame, session, sessions, projects, notes)
+    palette = PaletteController(frame, session, sessions, projects.choices, notes)
     reading.tag_clicked.connect(palette.open_tagged)
     approvals = ApprovalController(assistant, frame, session)
     chats = ChatActionController(*base, session, sessions, palette, saving)

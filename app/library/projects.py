@@ -1,9 +1,12 @@
 """Manage projects: folders with their own instructions, patterns, model and memory.
 
 The settings of a project are stored next to Strata's own, never in the project's folder:
-`project.toml` (folder, include, exclude, model), `instructions.md` and `memory.md`. When a project
-is removed from the list, these files are kept, because its chats remain, and its patterns may
-exclude notes from models.
+`project.toml` (folder, include, exclude, model, title), `instructions.md` and `memory.md`. When a
+project is removed from the list, these files are kept, because its chats remain, and its patterns
+may exclude notes from models.
+
+Chats name a project by its folder. So a project that is renamed gets another title, and its folder
+keeps its name.
 """
 
 import logging
@@ -33,6 +36,7 @@ __all__ = ["PROJECT_MEMORY", "Project", "ProjectSettings", "Projects", "find_pro
 _log = logging.getLogger(__name__)
 _FILE = "project.toml"
 _KEYS = ("include", "exclude", "model")
+_MOST_TITLE_CHARS = 100
 _INSTRUCTIONS = UserTextKind("project_instructions", "instructions for the project")
 PROJECT_MEMORY = UserTextKind("project_memory", "memories of the project")
 
@@ -47,12 +51,14 @@ class ProjectSettings:
         exclude: patterns in `.gitignore` syntax for notes that are never used.
         model: the model of the project's chats, or an empty string for the setting `chat.model`.
         is_listed: whether the project is in the list of projects.
+        title: the name that the user gave the project, or an empty string for its folder's name.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     model: str = ""
     is_listed: bool = True
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,13 @@ class Project:
         name: the name in chats: the path relative to the open vault, or the absolute path.
         folder: the folder of the project.
         is_there: whether the folder exists.
+        title: the name that is shown: the one that the user gave, or the name of the folder.
     """
 
     name: str
     folder: Path
     is_there: bool
+    title: str
 
 
 class Projects:
@@ -132,12 +140,36 @@ class Projects:
         _check_project(self.find_folder(project))
 
     def list(self) -> tuple[Project, ...]:
-        """Return the listed projects, sorted by folder name."""
+        """Return the listed projects, sorted by title."""
         found = [
-            Project(self._name(folder), folder, os.path.isdir(folder))
+            Project(self._name(folder), folder, os.path.isdir(folder), self.find_title(str(folder)))
             for folder in self._list_folders()
         ]
-        return tuple(sorted(found, key=lambda one: (one.folder.name.casefold(), one.name)))
+        return tuple(sorted(found, key=lambda one: (one.title.casefold(), one.name)))
+
+    def find_title(self, name: str) -> str:
+        """Return the name under which a project is shown."""
+        folder = self.find_folder(name)
+        try:
+            given = self.settings(name).title
+        except InvalidRequest:  # damaged, which each use of the project reports
+            given = ""
+        return given or folder.name or str(folder)
+
+    def rename(self, name: str, title: str) -> None:
+        """Give a project another title. Its folder, its settings and its chats stay as they are.
+
+        Args:
+            name: the project.
+            title: the new title. A blank one restores the name of the folder.
+
+        Raises:
+            InvalidRequest: the project's settings file is damaged.
+            StorageFailed: the settings cannot be written.
+        """
+        known, title = self.settings(name), " ".join(title.split())[:_MOST_TITLE_CHARS]
+        is_own = title == self.find_folder(name).name
+        self._write(name, replace(known, title="" if is_own else title))
 
     def add(self, named: str) -> str:
         """Add a folder to the list of projects, and return its project name.
@@ -192,9 +224,8 @@ class Projects:
         if key not in _KEYS:
             raise BadSetting(f"A project has no setting {key}: it has include, exclude and model.")
         known = self.settings(name)
-        changed = replace(
-            _read_settings({**_to_dict(known), key: value}), is_listed=known.is_listed
-        )
+        read = _read_settings({**_to_dict(known), key: value})
+        changed = replace(read, is_listed=known.is_listed)
         self._write(name, changed)
         return changed
 
@@ -336,7 +367,8 @@ def find_project_folder(vault: str | None, name: str) -> Path:
 
 def _to_dict(settings: ProjectSettings) -> dict[str, Any]:
     include, exclude = list(settings.include), list(settings.exclude)
-    return {"include": include, "exclude": exclude, "model": settings.model}
+    title = {"title": settings.title} if settings.title else {}
+    return {"include": include, "exclude": exclude, "model": settings.model, **title}
 
 
 def _read_settings(found: Mapping[str, object]) -> ProjectSettings:
@@ -345,11 +377,14 @@ def _read_settings(found: Mapping[str, object]) -> ProjectSettings:
     Raises:
         BadSetting: a value has the wrong type.
     """
-    model = found.get("model", "")
+    model, title = found.get("model", ""), found.get("title", "")
     if not isinstance(model, str):
         raise BadSetting("The model of a project is the name of a model.")
+    if not isinstance(title, str):
+        raise BadSetting("The title of a project is a text.")
     include, exclude = _read_list(found, "include"), _read_list(found, "exclude")
-    return ProjectSettings(include, exclude, model.strip(), bool(found.get("is_listed", True)))
+    is_listed = bool(found.get("is_listed", True))
+    return ProjectSettings(include, exclude, model.strip(), is_listed, " ".join(title.split()))
 
 
 def _read_list(found: Mapping[str, object], key: str) -> tuple[str, ...]:

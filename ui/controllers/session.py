@@ -6,7 +6,6 @@ controllers of other views receive the events through the signal `event_arrived`
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import PurePath
 from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -204,12 +203,18 @@ class SessionController(QObject):
         if self.session is None and not self._transcript.feed.slots():
             self._show_empty()
 
+    def refresh_empty(self) -> None:
+        """Update the page of an empty chat after its project was renamed."""
+        if not self._transcript.feed.slots():
+            self._show_empty()
+
     def _show_empty(self) -> None:
         """Show an empty chat. If it belongs to a project, show the project's name."""
         if self.project is None:
             self._transcript.show_empty(*self._empty)
         else:
-            self._transcript.show_empty_project(PurePath(self.project).name or "this folder")
+            title = self._assistant.projects.find_title(self.project)
+            self._transcript.show_empty_project(title)
 
     def _start(
         self, request: OutgoingMessage, start: StartTurn, target: TurnTarget | None = None

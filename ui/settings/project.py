@@ -1,7 +1,5 @@
 """The dialog with the settings of a project: instructions, memories, patterns and model."""
 
-from pathlib import Path
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
@@ -54,8 +52,7 @@ class ProjectDialog(QDialog):
 
     def __init__(self, projects: Projects, name: str, runner: TaskRunner, parent: QWidget) -> None:
         super().__init__(parent)
-        title = Path(name).name or name
-        self.setWindowTitle(f"Settings of the project {title}")
+        self._projects, self._name = projects, name
         self.instructions = UserTextSection(projects.instructions(name), runner, _INSTRUCTIONS)
         self.memories = UserTextSection(projects.memory(name), runner, _MEMORIES)
         self.notes = ProjectFields(projects, name, runner)
@@ -63,6 +60,7 @@ class ProjectDialog(QDialog):
 
     def refresh(self) -> None:
         """Reload the settings, except for sections with unsaved changes."""
+        self.setWindowTitle(f"Settings of the project {self._projects.find_title(self._name)}")
         for part in (self.instructions, self.memories, self.notes):
             part.refresh()
 

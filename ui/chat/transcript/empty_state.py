@@ -46,6 +46,11 @@ class EmptyState(QWidget):
         self._column.addStretch(3)
 
     @property
+    def heading(self) -> str:
+        """The heading, which names the project that the chat belongs to."""
+        return self._heading.text()
+
+    @property
     def sentence(self) -> str:
         """The sentence below the heading, about the project or about the vault's notes."""
         return self._about.text()

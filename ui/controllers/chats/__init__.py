@@ -3,8 +3,11 @@
     list of chats, header ──signal──> actions ──task──> app.sessions
     message, header ────signal──> save_note ──task──> app.assistant.user_edits
 
+    list of projects ──signal──> projects ──task──> app.library.projects
+
     actions     Search, rename, pin, archive, export, and delete with undo.
     compaction  Preview a compaction of the open chat, and let the user edit its summary.
+    projects    List, open, rename and remove projects.
     save_note   Save a chat or an answer as a note, in a folder that the user confirms.
     quick_ask   A small window for a quick question, opened from the tray or by a command.
     versions    Compare two versions of an answer, or have another model answer too.
@@ -12,4 +15,4 @@
 This package may import the same packages as `ui.controllers`, and `ui.controllers`.
 """
 
-__all__ = ["actions", "compaction", "quick_ask", "save_note", "versions"]
+__all__ = ["actions", "compaction", "projects", "quick_ask", "save_note", "versions"]

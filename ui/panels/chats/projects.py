@@ -11,7 +11,8 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
 
 from ui.widgets.controls import one_line
 from ui.widgets.lists import FitTree, Row, RowDelegate
@@ -25,7 +26,12 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ProjectListModel(QAbstractListModel):
-    """A Qt list model of projects. A project whose folder is missing is shown with a warning."""
+    """A Qt list model of projects. A project whose folder is missing is shown with a warning.
+
+    Emits `renamed` with a project and the title that the user typed.
+    """
+
+    renamed = Signal(object, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -58,21 +64,41 @@ class ProjectListModel(QAbstractListModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the data of a project for a Qt item role."""
-        return _build_row(self._projects[index.row()]).data(role) if index.isValid() else None
+        if not index.isValid():
+            return None
+        is_edited = role == Qt.ItemDataRole.EditRole
+        row = _build_row(self._projects[index.row()])
+        return row.data(Qt.ItemDataRole.DisplayRole if is_edited else role)
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Emit `renamed` with the typed title. The receiver must rename the project."""
+        project, title = self.project(index), one_line(str(value)).strip()
+        if role != Qt.ItemDataRole.EditRole or project is None:
+            return False
+        if title != index.data():
+            self.renamed.emit(project, title)
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Return the flags of a project, whose title can be edited."""
+        return super().flags(index) | Qt.ItemFlag.ItemIsEditable
 
 
 class ProjectList(FitTree):
-    """The list of projects.
+    """The list of projects. Enter or a click opens a project, F2 renames it.
 
     Signals:
         project_chosen: emitted with a project that the user wants to open.
         new_chat_requested: emitted with a project in which the user wants to start a chat.
+        rename_requested: emitted with a project and its new title, which is blank for the name of
+            its folder.
         settings_requested: emitted with a project whose settings the user wants to see.
         remove_requested: emitted with a project that the user wants to remove from the list.
     """
 
     project_chosen = Signal(object)
     new_chat_requested = Signal(object)
+    rename_requested = Signal(object, str)
     settings_requested = Signal(object)
     remove_requested = Signal(object)
 
@@ -83,6 +109,8 @@ class ProjectList(FitTree):
         self.setModel(self._model)
         self.chosen.connect(self._on_chosen)
         self.menu_wanted.connect(self._on_menu_wanted)
+        # Queued, because the list is reloaded while the editor is still being closed.
+        self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
 
     def set_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
         """Replace the listed projects, and select the open chat's project."""
@@ -98,6 +126,20 @@ class ProjectList(FitTree):
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())
 
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Close the title editor, and return the focus to the list."""
+        super().closeEditor(editor, hint)
+        self.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Rename the current project with F2. Enter in the title editor only ends the editing."""
+        if self.state() == QAbstractItemView.State.EditingState:
+            event.accept()
+        elif event.key() == Qt.Key.Key_F2 and self.currentIndex().isValid():
+            self.edit(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
     def _on_chosen(self, index: QModelIndex) -> None:
         self.project_chosen.emit(self._model.project(index))
 
@@ -106,6 +148,8 @@ class ProjectList(FitTree):
         new_chat = menu.addAction("New chat in this project")
         new_chat.setEnabled(project is not None and project.is_there)
         new_chat.triggered.connect(lambda: self.new_chat_requested.emit(project))
+        rename = menu.addAction("Rename", lambda: self.edit(index))
+        rename.setShortcut("F2")
         settings = menu.addAction("Settings of this project…")
         settings.triggered.connect(lambda: self.settings_requested.emit(project))
         remove = menu.addAction("Remove from the list")
@@ -113,6 +157,6 @@ class ProjectList(FitTree):
 
 
 def _build_row(project: "Project") -> Row:
-    name = one_line(project.folder.name or str(project.folder))
+    name = one_line(project.title)
     problem = "" if project.is_there else f"There is no folder at {project.folder}."
     return Row(name, icon="folder", problem=problem, tip=str(project.folder), is_file=True)

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollArea,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -96,11 +103,41 @@ def test_a_project_row_goes_back_to_its_last_chat(
     assert window.chat.session == project_chat
     assert window.composer.mode == "project"
     menu = projects.build_menu(row_of(projects, "Thesis"))
-    new_chat, _settings, _remove = menu.actions()
+    new_chat, _rename, _settings, _remove = menu.actions()
     assert new_chat.text() == "New chat in this project"
     new_chat.trigger()
     assert window.chat.session not in (None, project_chat)
     assert window.composer.mode == "project"
+
+
+@pytest.mark.parametrize("by_menu", [True, False], ids=["menu", "F2"])
+def test_a_project_is_renamed_in_the_list_and_keeps_its_folder_and_chats(
+    window: WindowPage, assistant: Assistant, thesis: Path, by_menu: bool, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    projects = window.view.sidebar.projects
+    dialog = open_project_settings(window)
+    dialog.close()
+    if by_menu:
+        choose_from_row(projects, "Thesis", "Rename")
+    else:
+        projects.setFocus()
+        projects.setCurrentIndex(row_of(projects, "Thesis"))
+        QTest.keyClick(projects, Qt.Key.Key_F2)
+    (field,) = projects.findChildren(QLineEdit)
+    assert field.text() == "Thesis"
+    field.selectAll()
+    QTest.keyClicks(field, "Walrus songs")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: projects.model().index(0, 0).data() == "Walrus songs")
+    assert window.chat.view.empty.heading == "Ask about Walrus songs"
+    assert dialog.windowTitle() == "Settings of the project Walrus songs"
+    window.composer.send("What is it about?")
+    (chat,) = assistant.list_sessions()
+    assert (chat.project, thesis.is_dir()) == ("Thesis", True)
+    assert [one.text for one in window.view.controllers.projects.choices()] == ["Walrus songs"]
+    window.composer.send("/project")
+    assert "Walrus songs" in window.chat.asides()[-1].view.toPlainText()
 
 
 def test_a_project_is_opened_from_the_palette_and_by_a_command(window: WindowPage) -> None:

@@ -111,6 +111,35 @@ def test_a_compaction_records_the_project_again_with_the_same_decision(
     assert "walrus songs" not in system(server)
 
 
+def test_a_renamed_project_has_another_title_and_the_same_folder_settings_and_chats(
+    assistant: Assistant, server: ModelServer, thesis: Path
+) -> None:
+    projects = assistant.projects
+    session = result_of(ask(assistant, "What?", mode="project", project="Thesis")).session
+    projects.change("Thesis", "exclude", ["Old.md"])
+    projects.rename("Thesis", "  Walrus\n songs ")
+    assert [(one.title, one.name) for one in projects.list()] == [("Walrus songs", "Thesis")]
+    assert projects.find_title("Thesis") == "Walrus songs"
+    assert projects.settings("Thesis").exclude == ("Old.md",)
+    projects.change("Thesis", "model", "openai/other")
+    projects.remove("Thesis")
+    projects.add("Thesis")
+    assert projects.find_title("Thesis") == "Walrus songs"
+    again = result_of(ask(assistant, "And?", mode="project", session=session))
+    assert (again.session, thesis.is_dir()) == (session, True)
+
+
+@pytest.mark.parametrize("title", ["", " ", "Thesis"])
+def test_a_blank_title_restores_the_name_of_the_folder(
+    assistant: Assistant, thesis: Path, title: str
+) -> None:
+    assistant.projects.add("Thesis")
+    assistant.projects.rename("Thesis", "Walrus songs")
+    assistant.projects.rename("Thesis", title)
+    assert assistant.projects.find_title("Thesis") == "Thesis"
+    assert assistant.projects.settings("Thesis").title == ""
+
+
 def test_changed_instructions_of_a_project_reach_a_chat_that_has_begun(
     assistant: Assistant, server: ModelServer, thesis: Path
 ) -> None:
