@@ -222,8 +222,14 @@ def _project(assistant: Assistant, situation: Situation, argument: str) -> Comma
 
 def _help(assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
     own = map(make_command, list_user_commands(assistant.paths.commands))
-    rows = [f"| `{_usage(command)}` | {command.help} |" for command in (*COMMANDS, *own)]
+    pairs = [(_usage(command), command.help) for command in (*COMMANDS, *own)]
+    rows = [f"| `{_escape_cell(usage)}` | {_escape_cell(text)} |" for usage, text in pairs]
     return CommandResult("\n".join(["| command | does |", "|---|---|", *rows]) + "\n")
+
+
+def _escape_cell(text: str) -> str:
+    r"""Escape each `|`, which would end the cell of a table, as `\|`."""
+    return text.replace("|", r"\|")
 
 
 def _usage(command: SlashCommand) -> str:

@@ -1,5 +1,7 @@
 """What a message that begins with a slash does, and what stays text."""
 
+import re
+
 import pytest
 
 from app.assistant import Assistant
@@ -53,6 +55,14 @@ def test_a_command_is_known_by_its_first_word(text: str, name: str, argument: st
 def test_a_command_that_does_not_exist_is_said_to() -> None:
     with pytest.raises(NotFound, match=r"There is no command /home\."):
         parse("/home")
+
+
+def test_each_row_of_help_has_two_cells(assistant: Assistant) -> None:
+    assistant.paths.commands.mkdir(parents=True)
+    (assistant.paths.commands / "sum.md").write_text("Sum up | or list.\n")
+    _head, _line, *rows = given(assistant, "/help").markdown.strip().split("\n")
+    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [3] * len(rows)
+    assert any(row.startswith(r"| `/export [md\|json]` |") for row in rows)
 
 
 def test_help_lists_every_command(assistant: Assistant) -> None:
