@@ -1,13 +1,16 @@
 """Recognise questions such as "List every note tagged #seeds", and convert them to a query.
 
-"How many notes mention compost?" is also answered with a list. "More" continues the last list.
+"How many notes mention compost?" and "Which notes did I change last week?" are also answered with a
+list. "More" continues the last list.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from vault.notes.dates import find_date_spans
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
 if TYPE_CHECKING:  # a search needs no chats
@@ -44,6 +47,18 @@ _FORMS: Final = tuple(
         r"(?:notas?|páginas?)\b(?P<rest>.*)$",
     )
 )
+# Matches a question for notes by the time of their last change.
+_CHANGED: Final = re.compile(
+    r"^(?:please\s+)?(?:which|what|(?:show|list|give)(?:\s+me)?)(?:\s+of)?(?:\s+(?:all|the|my))*\s+"
+    rf"{_NOTES}\s+(?:(?:that\s+)?(?:did|have|were|was)\s+)?(?:(?:that\s+)?i\s+)?"
+    r"(?:add|chang|creat|edit|modif|updat)\w*\b(?P<when>.*)$"
+    r"|^(?:(?:show|list|give)(?:\s+me)?\s+|what\s+are\s+)?(?:(?:all|the|my)\s+)*"
+    rf"(?P<recent>recent(?:ly\s+\w+)?|latest|newest)\s+{_NOTES}[?.!]*$",
+    re.IGNORECASE,
+)
+_RECENTLY: Final = re.compile(r"\b(?:recently|lately)\b", re.IGNORECASE)
+_SINCE: Final = re.compile(r"\bsince\b", re.IGNORECASE)
+RECENT_DAYS: Final = 30
 _MORE: Final = re.compile(
     r"^(?:and\s+)?(?:(?:show|list|give)(?:\s+me)?\s+)?(?:the\s+)?"
     r"(?:more|next(?:\s+(?:page|ones))?|rest|others|go\s+on|continue|weiter|mehr|den\s+rest"
@@ -82,18 +97,37 @@ class ListQuery:
     offset: int = 0
 
 
-def read_list_query(question: str, turns: "Sequence[Turn]") -> ListQuery | None:
+def read_list_query(
+    question: str, turns: "Sequence[Turn]", today: date | None = None
+) -> ListQuery | None:
     """Convert a request for a list of notes to a query, or return None for any other message.
 
     Args:
         question: the user message.
         turns: the earlier turns. The last one may contain a list that "More" continues.
+        today: the date that words such as "yesterday" refer to, or None for the current date.
     """
     text = " ".join(question.split())
     if _MORE.match(text):
         return _continue_list(turns)
+    if (changed := _CHANGED.match(text)) is not None:
+        return _list_changed(changed, today or date.today())
     found = next((match for form in _FORMS if (match := form.match(text))), None)
     return None if found is None else ListQuery(_query(found["rest"].strip(" :.?!")))
+
+
+def _list_changed(asked: re.Match[str], today: date) -> ListQuery | None:
+    """Return a query for the notes that were changed at a time, or None if none is named."""
+    when = asked["when"] or ""
+    spans = find_date_spans(when, today)
+    if asked["recent"] or _RECENTLY.search(when):
+        spans = ((today - timedelta(days=RECENT_DAYS), today + timedelta(days=1)),)
+    if not spans:
+        return None
+    first, after = min(spans)[0], max(after for _, after in spans)
+    if _SINCE.search(when):
+        after = today + timedelta(days=1)
+    return ListQuery(f"after:{first} before:{after}")
 
 
 def _continue_list(turns: "Sequence[Turn]") -> ListQuery | None:

@@ -2,7 +2,7 @@
 
 A listing contains every note that matches the filters and contains all words of the query. Each
 note is shown with one of its lines. If no note contains all words, the listing contains the notes
-with the most words.
+with the most words. Notes that are only listed by the time of their change are sorted by it.
 """
 
 import json
@@ -30,6 +30,14 @@ SELECT chunks.id, bm25(words, 3.0, 1.5, 1.0) AS cost, file_id
 FROM words JOIN chunks ON chunks.id = words.rowid
 WHERE words MATCH :terms AND file_id IN (SELECT value FROM json_each(:files))
 ORDER BY cost, chunks.id
+"""
+
+_FIRST_BY_PATH = """
+SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id ORDER BY path, chunks.id
+"""
+_FIRST_BY_CHANGE = """
+SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id
+ORDER BY mtime_ns DESC, path, chunks.id
 """
 
 Current = Callable[[Iterable[tuple[int, Passage]]], Iterator[tuple[int, Passage]]]
@@ -66,7 +74,12 @@ def list_notes(
     terms, stems = _choose_terms(query.words), build_stems(query.words)
     warnings = list(scope.warnings)
     files = _list_files(catalog, scope)
-    found, is_partial = _find_best_passages(catalog, terms, files, scope)
+    if terms:
+        found, is_partial = _find_best_passages(catalog, terms, files, scope)
+    else:
+        is_by_change = query.after is not None or query.before is not None
+        found = _find_first_passages(catalog, files, scope, is_by_change=is_by_change)
+        is_partial = False
     if is_partial:
         warnings.append("No note holds all of the words; those that hold the most are listed.")
     read = passages.details(found)
@@ -112,8 +125,6 @@ def _find_best_passages(
         The score of each passage by passage id, best first, and whether no note contains all of the
         terms.
     """
-    if not terms:
-        return _find_first_passages(catalog, files, scope), False
     counts = Counter(
         file for term in terms for file in _find_files_with(catalog, term) if file in files
     )
@@ -157,13 +168,13 @@ def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
 
 
 def _find_first_passages(
-    catalog: Catalog, files: Collection[int], scope: Scope
+    catalog: Catalog, files: Collection[int], scope: Scope, *, is_by_change: bool
 ) -> Mapping[int, float]:
-    """Return the first passage of each matching note, sorted by path. All scores are 1."""
-    rows = catalog.rows(
-        "SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id"
-        " ORDER BY path, chunks.id"
-    )
+    """Return the first passage of each matching note. All scores are 1.
+
+    The notes are sorted by the time of their last change, the last one first, or by path.
+    """
+    rows = catalog.rows(_FIRST_BY_CHANGE if is_by_change else _FIRST_BY_PATH)
     first: dict[int, int] = {}
     for number, file in rows:
         if file in files and (scope.passages is None or number in scope.passages):

@@ -1,5 +1,7 @@
 """Questions for every note, and the pages that answer them."""
 
+from datetime import date
+
 import pytest
 
 from chains.extractive.model import LIST_SOURCE
@@ -43,8 +45,26 @@ def test_a_question_for_every_note_becomes_a_query(question: str, query: str) ->
 
 
 @pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("Which notes did I change last week?", "after:2026-11-16 before:2026-11-23"),
+        ("Which of my notes were edited yesterday?", "after:2026-11-24 before:2026-11-25"),
+        ("What notes have I added this month?", "after:2026-11-01 before:2026-12-01"),
+        ("Show me the notes that I updated since Monday", "after:2026-11-23 before:2026-11-26"),
+        ("my latest notes", "after:2026-10-26 before:2026-11-26"),
+        ("Which notes did I modify recently?", "after:2026-10-26 before:2026-11-26"),
+        ("Show me my recently changed notes", "after:2026-10-26 before:2026-11-26"),
+    ],
+)
+def test_a_question_for_notes_by_their_change_becomes_a_query(question: str, query: str) -> None:
+    assert read_list_query(question, (), date(2026, 11, 25)) == ListQuery(query)
+
+
+@pytest.mark.parametrize(
     "question",
     [
+        "Which notes did I change?",
+        "What are the latest notes about beans?",
         "Which note says how deep beans are sown?",
         "How many notes fit into one message?",
         "How many eggs does the tortilla need?",

@@ -101,3 +101,12 @@ def test_without_an_index_the_list_is_empty(tmp_path: Path) -> None:
     index = VaultIndex(tmp_path, tmp_path / "none")
     assert index.list_notes("plum", 10).to_dict()["total"] == 0
     index.close()
+
+
+def test_notes_listed_by_their_change_begin_with_the_last_one(index: VaultIndex) -> None:
+    hits = index.list_notes("after:2000", 100).hits
+    changes = [(index.root / hit.path).stat().st_mtime_ns for hit in hits]
+    assert len(set(changes)) > 1
+    assert changes == sorted(changes, reverse=True)
+    listed = [hit.path for hit in index.list_notes("", 100).hits]
+    assert listed == sorted(listed)
