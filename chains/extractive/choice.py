@@ -4,8 +4,7 @@ The best part is quoted, together with other parts that score nearly as high. A 
 quoted as a whole. A question about several things gets a part for each.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import chain
@@ -18,7 +17,7 @@ from chains.extractive.question import AskedQuestion, Period, QuestionKind, list
 from chains.extractive.ranking import Compare, ScoredPart, rank_parts
 from chains.extractive.words import measure_match
 from context.layers import Segment
-from vault.notes.dates import Span
+from vault.notes.dates import Span, find_written_spans
 
 __all__ = ["ChosenParts", "choose_beginnings", "choose_parts", "list_of_period"]
 
@@ -52,7 +51,8 @@ _MARGINS: Final[Mapping[QuestionKind, float]] = {
 MOST_WORDS_OF_PERIOD: Final = 260
 LEAST_WORDS_OF_NOTE: Final = 30
 
-_ISO_DATE: Final = re.compile(r"\b((?:19|20)\d\d)[-./]?(\d\d)?[-./]?(\d\d)?\b")
+# How much lower than the best part with a date another one may score and be quoted first.
+MARGIN_OF_DATED: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ def choose_parts(
     for facet in question.facets:
         ranked = rank_parts(question, parts, facet=facet, rarity=rarity, compare=compare)
         cosines += (scored.cosine for scored in ranked if scored.cosine is not None)
-        _add_best(question, ranked, chosen)
+        _add_best(question, _sort_dated(question, ranked) if question.order else ranked, chosen)
     found = [_widen_to_section(question, scored.part, parts) for scored in chosen]
     found = [part for at, part in enumerate(found) if not any(map(part.overlaps, found[:at]))]
     if question.order:
-        found.sort(key=_read_date, reverse=question.order == "last")
+        found.sort(key=lambda part: _rank_date(question, part))
     else:  # quotations below the same headings stand together
         places = list(dict.fromkeys(part.place for part in found))
         found.sort(key=lambda part: places.index(part.place))
@@ -228,6 +228,39 @@ def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:
     return is_of_note or part.pieces == other.pieces
 
 
-def _read_date(part: Part) -> str:
-    found = [match.group() for match in _ISO_DATE.finditer(part.text)]
-    return max(found, default="")
+def _sort_dated(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> Sequence[ScoredPart]:
+    """Move the parts with a date that match a question best to the front, sorted by date.
+
+    Otherwise, an earlier time of something could be quoted in place of the last one.
+    """
+    dated = [scored for scored in ranked if _find_days(scored.part)]
+    if not dated:
+        return ranked
+    held, least = _list_matched(question, dated[0].part), dated[0].score - MARGIN_OF_DATED
+    near = [
+        scored
+        for scored in dated
+        if scored.score >= least and held <= _list_matched(question, scored.part)
+    ]
+    by_date = sorted(near, key=lambda scored: _rank_date(question, scored.part))
+    return [*by_date, *(scored for scored in ranked if scored not in near)]
+
+
+def _list_matched(question: AskedQuestion, part: Part) -> frozenset[str]:
+    """Return the words of a question that a part contains, maybe in another form."""
+    return frozenset(word for word in question.words if measure_match(word, part.words))
+
+
+def _rank_date(question: AskedQuestion, part: Part) -> tuple[bool, int]:
+    """Return the sort key of a part for a question about the first or last time of something.
+
+    Parts without a date are last.
+    """
+    days = [first.toordinal() for first, _ in _find_days(part)]
+    sign = -1 if question.order == "last" else 1
+    return not days, sign * max(days, default=0)
+
+
+def _find_days(part: Part) -> Collection[Span]:
+    """Return the dates in the text of a part, or else in the names of its note and headings."""
+    return find_written_spans(part.text) or list_days(part.names)

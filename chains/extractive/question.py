@@ -250,6 +250,9 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
     order: Literal["", "first", "last"] = ""
     if kind == "time":
         order = "last" if _LAST.search(asked) else "first" if _FIRST.search(asked) else ""
+    if order:  # the notes rarely say which time was the last one
+        ordering = _LAST if order == "last" else _FIRST
+        words -= split_words(" ".join(ordering.findall(asked)))
     return AskedQuestion(
         text,
         searched or text,

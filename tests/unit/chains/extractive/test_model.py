@@ -762,3 +762,28 @@ def test_a_question_about_a_time_is_answered_by_its_notes_and_never_refused(answ
 def test_a_time_without_notes_is_refused(answer, source, question):
     days = source(1, "The roof is finished.", title="2026-03-05", source="Diary/2026-03-05.md")
     assert answer(question, days, support=0.1, today=FRIDAY).startswith(NOTHING_ANSWERS)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("When did I last water the peas?", "> Watered the peas behind the house. [3]"),
+        ("When did I first water the peas?", "> Watered the peas by the wall. [1]"),
+    ],
+)
+def test_the_last_or_first_time_is_the_one_in_the_note_of_that_day(answer, source, question, first):
+    days = (
+        source(1, "Watered the peas by the wall.", source="2026-01-05.md", title="2026-01-05"),
+        source(2, "Peas are watered in the morning.", title="Peas"),
+        source(3, "Watered the peas behind the house.", source="2026-03-02.md", title="Monday"),
+        source(4, "Dug the bed.", source="2026-03-04.md", title="2026-03-04"),
+    )
+    text = answer(question, *days, support=0.8, today=FRIDAY)
+    assert read_quotations(text)[0] == first
+
+
+def test_the_word_for_the_last_time_is_not_missing_in_the_notes(answer, source):
+    day = source(1, "Called the bank about the loan.", source="2026-03-02.md", title="2026-03-02")
+    weights = {"bank": 0.4, "called": 0.4, "last": 1.3}
+    text = answer("When was the bank last called?", day, support=Support(0.5, weights))
+    assert read_quotations(text) == ["> Called the bank about the loan. [1]"]
