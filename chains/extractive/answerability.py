@@ -21,6 +21,7 @@ from chains.extractive.words import (
     measure_share,
     split_words,
     weigh_by_length,
+    weigh_by_subject,
 )
 from context.layers import Segment
 from vault.quotes.sections import Support
@@ -111,7 +112,11 @@ def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: Chose
         return 0.0
     counts_all = len(question.facets) > 1 or question.order
     held = _list_words(chosen if counts_all else ChosenParts(chosen.parts[:1]))
-    return max(weights[word] * (1.0 - measure_match(word, held)) for word in weights) / total
+    lacks = (
+        weigh_by_subject(word) * weights[word] * (1.0 - measure_match(word, held))
+        for word in weights
+    )
+    return max(lacks, default=0.0) / total
 
 
 def _weigh_missing_name(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:

@@ -33,12 +33,12 @@ LIKE_WORTH: Final = 0.7
 SHORTEST_STEM: Final = 3
 # Words that occur in many questions, but say nothing about their subject.
 _WEAK_WORDS: Final = """
-    about all also any before both but case each else ever every example exactly find get
-    gets give go got help kind kinds know let list long look looks made make makes many may mean
-    means might more most much must name names need needs new next no not number off one ones only
-    other others out over own part parts people put same say says see should so some step steps take
-    takes than then thing things too try up us use used uses using want way ways well work works
-    happen happens called
+    about all also any before both but called case each else ever every exactly example find get
+    gets give go got happen happens help kind kinds know let list long look looks made make
+    makes many may mean means might more most much must name names need needs new next no not
+    number off often one ones only other others out over own part parts people put same say says
+    see should so some step steps take takes than then thing things too try up us use used uses
+    using usually want way ways well work works
 """
 _WEAK: Final = frozenset(_WEAK_WORDS.split())
 # Words of greetings, thanks and other talk.

@@ -17,7 +17,7 @@ from vault.notes.keywords import build_query_terms, find_function_words, fold, m
 from vault.quotes.lines import build_stems, choose_best_line
 from vault.search.hits import Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages
-from vault.search.query import parse_query
+from vault.search.query import Query, parse_query
 from vault.search.scope import Covers, Scope, build_scope
 
 __all__ = ["list_notes"]
@@ -74,12 +74,7 @@ def list_notes(
     terms, stems = _choose_terms(query.words), build_stems(query.words)
     warnings = list(scope.warnings)
     files = _list_files(catalog, scope)
-    if terms:
-        found, is_partial = _find_best_passages(catalog, terms, files, scope)
-    else:
-        is_by_change = query.after is not None or query.before is not None
-        found = _find_first_passages(catalog, files, scope, is_by_change=is_by_change)
-        is_partial = False
+    found, is_partial = _find_passages(catalog, query, terms, files, scope)
     if is_partial:
         warnings.append("No note holds all of the words; those that hold the most are listed.")
     read = passages.details(found)
@@ -110,14 +105,15 @@ def _choose_terms(words: str) -> tuple[str, ...]:
     return build_query_terms(kept or words)[:_MOST_TERMS]
 
 
-def _find_best_passages(
-    catalog: Catalog, terms: Sequence[str], files: Collection[int], scope: Scope
+def _find_passages(
+    catalog: Catalog, query: Query, terms: Sequence[str], files: Collection[int], scope: Scope
 ) -> tuple[Mapping[int, float], bool]:
-    """Find the best passage of each matching note.
+    """Find the best passage of each matching note, or the first one if there are no terms.
 
     Args:
         catalog: the catalog of the index.
-        terms: the search terms.
+        query: the query.
+        terms: the search terms of the query.
         files: the file ids of the notes to search.
         scope: the passages to search.
 
@@ -125,6 +121,8 @@ def _find_best_passages(
         The score of each passage by passage id, best first, and whether no note contains all of the
         terms.
     """
+    if not terms:
+        return _find_first_passages(catalog, files, scope, query), False
     counts = Counter(
         file for term in terms for file in _find_files_with(catalog, term) if file in files
     )
@@ -168,12 +166,13 @@ def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
 
 
 def _find_first_passages(
-    catalog: Catalog, files: Collection[int], scope: Scope, *, is_by_change: bool
+    catalog: Catalog, files: Collection[int], scope: Scope, query: Query
 ) -> Mapping[int, float]:
     """Return the first passage of each matching note. All scores are 1.
 
-    The notes are sorted by the time of their last change, the last one first, or by path.
+    The notes are sorted by path, or by the time of their last change if the query limits that.
     """
+    is_by_change = query.after is not None or query.before is not None
     rows = catalog.rows(_FIRST_BY_CHANGE if is_by_change else _FIRST_BY_PATH)
     first: dict[int, int] = {}
     for number, file in rows:

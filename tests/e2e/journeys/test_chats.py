@@ -99,6 +99,4 @@ def compact(window: RemoteWindow) -> None:
     window.type("/compact")
     window.wait("/compact", "ListItem")
     window.press("Return")
-    window.wait_until(lambda: window.read("Message") == "/compact ", "the whole command")
-    window.press("Return")
     window.click("Make the summary")

@@ -192,7 +192,7 @@ def test_a_result_that_hooks_leave_alone_keeps_its_sources(agent, server, sessio
         Answer('"Sow them in May." [1] "Oak & larch." [2]'),
     )
     assert [c.verified for c in result_of(agent()).citations] == [True, True]
-    kept = [e.data["sources"] for e in session.entries if e.type == "custom"]
+    kept = [e.content["sources"] for e in session.entries if e.type == "custom"]
     assert sorted(source["content"] for sources in kept for source in sources) == [
         "# Beans\nBeans need warm soil.\nSow them in May.",
         "Oak &amp; larch.",
