@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
-from chains.events import CITES_NOTHING, AskResult, MessageEnded, Mode, Warned
+from chains.events import AskResult, MessageEnded, Mode, Warned
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.turns import (
@@ -27,7 +27,7 @@ from ui.controllers.turns import (
 )
 from ui.frame import WindowFrame
 from ui.notify import announce
-from ui.panels.notes.sources import source_rows
+from ui.panels.notes.sources import describe_no_sources, source_rows
 from ui.tasks import TaskRunner
 
 __all__ = ["SessionController"]
@@ -333,7 +333,7 @@ class SessionController(QObject):
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
         rows = source_rows(result.citations, result.unverified, sources)
         self._transcript.live.finish(result, sources)
-        self._frame.column.sources.show_rows(rows, CITES_NOTHING)
+        self._frame.column.sources.show_rows(rows, describe_no_sources(result.model))
         announce(self._transcript, f"Answer finished, {len(rows)} sources")
 
     def _show_failure(self, turn: ChatTurn, info: ErrorInfo | None) -> None:
@@ -391,7 +391,7 @@ class SessionController(QObject):
         if answers := [item for item in transcript.items if isinstance(item, AnswerItem)]:
             last = answers[-1]
             rows = source_rows(last.citations, last.unverified, last.sources)
-            said = CITES_NOTHING if last.text else _NO_SOURCES_YET
+            said = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
             self._frame.column.sources.show_rows(rows, said)
 
     def _on_load_failed(self, error: Exception) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextOption
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
+from chains.models import EXTRACTIVE
 from ui.theme import Theme, dress, tokens
 from ui.widgets.controls import button, label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
@@ -22,6 +23,10 @@ _BODY = (
 )
 _WIRE = "The JSON that was handed to the service, without the key."
 _NO_WIRE = "It was not sent to a service, or is not kept any more, so there is no such JSON."
+_NOT_SENT = {
+    "next": "No model is set: this request would not be sent",
+    "last": "No model was used: this request was not sent",
+}
 _LINE_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\n")
 _LONGEST_LINE = 2_000
 _MARKS_AROUND = 100
@@ -65,9 +70,7 @@ class RequestView(QDialog):
     def show_request(self, context: Mapping[str, Any]) -> None:
         """Open the dialog with the request from a request report."""
         self._context = context
-        sent = "would be sent next" if context["when"] == "next" else "was sent"
-        kept = ", made anew from the chat" if context.get("rebuilt") else ""
-        self._title.setText(f"The request that {sent}{kept}")
+        self._title.setText(_write_title(context))
         self._show()
         self.show()
         self.raise_()
@@ -178,6 +181,16 @@ def find_places(text: str, words: str) -> list[tuple[int, int]]:
         at, units = last, start + _units(text[first:last])
         places.append((start, units))
     return places
+
+
+def _write_title(context: Mapping[str, Any]) -> str:
+    """Return the title for a request report. Without a model, a request is built but not sent."""
+    is_next = context["when"] == "next"
+    if context.get("model") == EXTRACTIVE:
+        return _NOT_SENT["next" if is_next else "last"]
+    sent = "would be sent next" if is_next else "was sent"
+    kept = ", made anew from the chat" if context.get("rebuilt") else ""
+    return f"The request that {sent}{kept}"
 
 
 def _units(text: str) -> int:

@@ -36,6 +36,20 @@ def test_texts_keep_their_line_breaks_and_markup_is_text(view: RequestView) -> N
     assert "The request that was sent" in said(view)
 
 
+@pytest.mark.parametrize(
+    ("when", "title"),
+    [
+        ("next", "No model is set: this request would not be sent"),
+        ("last", "No model was used: this request was not sent"),
+    ],
+)
+def test_without_a_model_the_title_does_not_say_that_the_request_was_sent(
+    view: RequestView, when: str, title: str
+) -> None:
+    view.show_request({**CONTEXT, "when": when, "model": "extractive", "wire": None})
+    assert title in said(view)
+
+
 def test_what_is_copied_is_the_exact_json(view: RequestView) -> None:
     view.copy.click()
     assert json.loads(QGuiApplication.clipboard().text()) == BODY

@@ -30,7 +30,7 @@ _WHICH = (("next", "Next request", ""), ("last", "Last request", ""))
 _CHOSEN = ("chosen", "Request of this answer", "")
 _NO_MODEL = {
     "next": "No model is set. Strata answers with quoted passages.",
-    "last": "No model was used: this answer quotes passages, and nothing was sent.",
+    "last": "No model was used, and nothing was sent.",
 }
 
 

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from chains.citations.check import Citation, Unverified
     from context.layers import Segment
 
-__all__ = ["REASON", "SourceRow", "SourcesPanel", "source_rows"]
+__all__ = ["REASON", "SourceRow", "SourcesPanel", "describe_no_sources", "source_rows"]
 
 _NOT_SENT: Final = "No passage with this number was sent."
+_NOTHING_QUOTED: Final = "No note is quoted here."
 REASON: Final = "Why was this note used?"
 
 
@@ -79,6 +80,17 @@ def source_rows(
             cited.setdefault(citation.n, []).append(citation)
     rows = [_make_cited_row(cited[number], known.get(number)) for number in sorted(cited)]
     return [*rows, *(_doubtful(claim, known.get(claim.n)) for claim in unverified)]
+
+
+def describe_no_sources(model: str) -> str:
+    """Return the sentence that replaces the sources of an answer that has none.
+
+    An answer without a model does not omit its sources: it says itself why it quotes no note.
+    """
+    from chains.events import CITES_NOTHING  # not needed for the first paint
+    from chains.models import EXTRACTIVE
+
+    return _NOTHING_QUOTED if model == EXTRACTIVE else CITES_NOTHING
 
 
 class SourcesPanel(Pane):

@@ -32,6 +32,12 @@ def figures(root: QWidget) -> list[str]:
     return [text for text in texts if text.startswith(FIGURES) or "tokens" in text]
 
 
+def read_sources(window: WindowPage) -> list[str]:
+    """Return the texts in sight in the panel of sources."""
+    panel = window.view.column.sources
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
 def test_quoted_passages_claim_nothing_that_a_model_saw(window: WindowPage) -> None:
     (answer,) = window.chat.answers()
     assert answer.model == "extractive"
@@ -44,7 +50,7 @@ def test_quoted_passages_claim_nothing_that_a_model_saw(window: WindowPage) -> N
     ("which", "sentence"),
     [
         ("Next request", "No model is set. Strata answers with quoted passages."),
-        ("Last request", "No model was used: this answer quotes passages, and nothing was sent."),
+        ("Last request", "No model was used, and nothing was sent."),
     ],
 )
 def test_the_panel_says_that_there_is_no_model_in_place_of_figures(
@@ -55,6 +61,15 @@ def test_the_panel_says_that_there_is_no_model_in_place_of_figures(
     assert sentence in [text for text in window.context.texts() if text]
     window.context.press("Set a model")
     assert FirstRunPage(window.view).step == "Model"
+
+
+def test_an_answer_that_quotes_nothing_is_not_blamed_for_missing_sources(
+    window: WindowPage,
+) -> None:
+    window.composer.send("Thanks!")
+    assert read_sources(window) == ["No note is quoted here."]
+    window.chat.reopen(window.chat.session)
+    assert read_sources(window) == ["No note is quoted here."]
 
 
 def test_the_figures_are_back_with_a_model(window: WindowPage) -> None:
