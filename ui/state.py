@@ -50,6 +50,17 @@ class WindowState:
     note_folder: str = "Chats"
     recent_folders: list[str] = field(default_factory=list)
 
+    def find_last_chat(self, vault: Path | None) -> str:
+        """Return the ID of the chat to reopen at startup, or an empty string for a new chat.
+
+        A chat about the notes of the previous vault is not continued with those of another one.
+
+        Args:
+            vault: the vault that is opened, or None if there is none.
+        """
+        is_other = vault is not None and self.recent_folders[:1] not in ([], [str(vault)])
+        return "" if is_other else self.session
+
 
 def load_state(path: Path) -> WindowState:
     """Read the window state. Return the default state if the file is missing or damaged."""

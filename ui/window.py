@@ -83,21 +83,21 @@ class MainWindow(WindowFrame):
     def begin(self) -> None:
         """Reopen the last chat and the open folders of the note tree, and update the index."""
         controllers = self.controllers
+        last_chat = self._state.find_last_chat(self.assistant.vault)
         controllers.composer.load_models()
         controllers.sessions.refresh()
         controllers.projects.refresh()
         controllers.vault.begin(self._state.open_folders)
         typed = self.composer.text()
-        if self._state.session:
-            controllers.session.open(self._state.session)
+        if last_chat:
+            controllers.session.open(last_chat)
         else:
             controllers.composer.open(None)
             controllers.context.refresh()
         self.restore_typed(typed)
         if note := self.take_early_note():
             self.show_note(note)
-        is_open = self.assistant.vault is not None
-        (self.composer if is_open else self.middle.welcome.choose).setFocus()
+        (self.middle.welcome.choose if self.assistant.vault is None else self.composer).setFocus()
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder as the vault and index it."""

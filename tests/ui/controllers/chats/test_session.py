@@ -313,3 +313,24 @@ def test_after_ten_questions_the_hint_is_gone_for_good(
     window.close()
     again = open_window(window.assistant, runner, qtbot)
     assert not again.composer.has_hint
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_chat_is_reopened_only_with_the_vault_that_it_is_about(
+    scripted: Assistant,
+    runner: TaskRunner,
+    qtbot: QtBot,
+    small_vault: Path,
+    tmp_path: Path,
+    is_same: bool,
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    scripted.open_vault(small_vault, remember=False)
+    before = open_window(scripted, runner, qtbot)
+    before.composer.send("How much does the barrel hold?")
+    session = before.chat.session
+    before.view.close()
+    scripted.open_vault(small_vault if is_same else other, remember=False)
+    after = open_window(scripted, runner, qtbot)
+    assert (after.chat.session, len(after.chat.answers())) == ((session, 1) if is_same else (None, 0))
