@@ -24,6 +24,7 @@ from chains.extractive.words import (
     weigh_by_subject,
 )
 from context.layers import Segment
+from vault.notes.dates import find_written_spans
 from vault.quotes.sections import Support
 
 __all__ = ["Verdict", "judge"]
@@ -71,6 +72,8 @@ def judge(
     asked = cut_background(question.text)
     if quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted):
         return "nothing"
+    if _lacks_period(question, chosen):
+        return "nothing"
     is_dated = _is_of_period(question, chosen)
     if is_dated and question.period is not None:
         question = replace(question, words=question.words - question.period.words)
@@ -86,6 +89,24 @@ def judge(
     if evidence < LEAST_EVIDENCE:
         return "nothing"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
+
+
+def _lacks_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
+    """Return whether a question asks for everything at a time that no part belongs to or names.
+
+    "Last week" in a note is another week than in the question, so the words of the question must
+    include a number, a month or a season.
+    """
+    period = question.period
+    if period is None or not (period.is_alone and period.is_short):
+        return False
+    is_fixed = any(w.isdecimal() or find_written_spans(f"{w} 2000") for w in period.words)
+    return not any(
+        period.covers_names(part.names)
+        or period.covers(find_written_spans(part.text))
+        or (is_fixed and period.words <= part.words | part.words_around)
+        for part in chosen.parts
+    )
 
 
 def _is_of_period(question: AskedQuestion, chosen: ChosenParts) -> bool:

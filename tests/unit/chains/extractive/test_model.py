@@ -787,3 +787,30 @@ def test_the_word_for_the_last_time_is_not_missing_in_the_notes(answer, source):
     weights = {"bank": 0.4, "called": 0.4, "last": 1.3}
     text = answer("When was the bank last called?", day, support=Support(0.5, weights))
     assert read_quotations(text) == ["> Called the bank about the loan. [1]"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What did I do last week?", "Say that last week you did me a favour."),
+        ("What happened on 20 February?", "What happened in February stays there."),
+    ],
+)
+def test_words_of_a_time_are_not_the_time_that_is_asked_about(answer, source, question, text):
+    said = answer(question, source(1, text), support=1.0, today=FRIDAY)
+    assert said.startswith(NOTHING_ANSWERS)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What happened on 20 February?", "We moved on 20 February."),
+        ("What happened on 20 February?", "2026-02-20, what happened: We moved."),
+        ("What happened in February?", "We moved in February."),
+    ],
+)
+def test_a_note_without_a_date_may_name_the_time_that_is_asked_about(
+    answer, source, question, text
+):
+    said = answer(question, source(1, text), support=2.0, today=FRIDAY)
+    assert "We moved" in "".join(read_quotations(said))
