@@ -72,7 +72,7 @@ class VersionColumn(Pane):
         """Show an answer without its action buttons."""
         self.clear("")
         self.answer = answer
-        answer.tools.hide()
+        answer.hide_actions()
         self._column.insertWidget(0, answer)
         answer.show()
 

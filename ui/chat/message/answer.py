@@ -226,6 +226,11 @@ class Answer(AccessibleFrame):
             sentence, can_continue=item.can_continue, can_retry=is_broken or has_failed
         )
 
+    def hide_actions(self) -> None:
+        """Hide the action buttons, including those of the line below an incomplete answer."""
+        self.tools.hide()
+        self._end.hide_actions()
+
     def copy(self) -> None:
         """Copy the answer to the clipboard as Markdown."""
         QGuiApplication.clipboard().setText(self._text)

@@ -117,6 +117,11 @@ class EndingLine(QWidget):
         self.retry.setVisible(can_retry)
         self.setVisible(bool(sentence))
 
+    def hide_actions(self) -> None:
+        """Hide the buttons and leave the sentence."""
+        self.resume.hide()
+        self.retry.hide()
+
 
 class UnverifiedNotice(Scaled, AccessibleFrame):
     """A callout in the warning colour that lists up to six unverified citations of an answer."""

@@ -209,6 +209,7 @@ class VersionsController(QObject):
         made = self._maker.answer()
         made.set_text(item.text)
         self._maker.fill(made, item)
+        made.show_end(item, with_error=True)
         return made
 
     def _name_answer(self, item: AnswerItem) -> str:

@@ -333,4 +333,6 @@ def test_a_chat_is_reopened_only_with_the_vault_that_it_is_about(
     before.view.close()
     scripted.open_vault(small_vault if is_same else other, remember=False)
     after = open_window(scripted, runner, qtbot)
-    assert (after.chat.session, len(after.chat.answers())) == ((session, 1) if is_same else (None, 0))
+    assert (after.chat.session, len(after.chat.answers())) == (
+        (session, 1) if is_same else (None, 0)
+    )

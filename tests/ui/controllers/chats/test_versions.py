@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -197,6 +197,20 @@ def test_an_answer_is_kept_while_the_other_one_still_arrives(
     click_button(dialog.left, "Keep this answer")
     qtbot.waitUntil(lambda: not window.chat.is_running)
     qtbot.waitUntil(lambda: read_answers(window) == [("Two barrels.", "1/2")])
+
+
+def test_a_version_that_broke_off_says_so_and_offers_nothing_that_does_nothing(
+    window: WindowPage, server: ModelServer
+) -> None:
+    dialog = open_dialog(window)
+    server.script(Answer("Three barrels and a half.", chunk_chars=6, break_after=3))
+    answer_with(dialog, "large")
+    shown_on_right = [
+        label.text() for label in dialog.right.findChildren(QLabel) if label.isVisible()
+    ]
+    assert any("broke off" in text for text in shown_on_right), shown_on_right
+    buttons = [b.text() for b in dialog.right.findChildren(QPushButton) if b.isVisible()]
+    assert buttons == ["Keep this answer"]
 
 
 def test_the_menu_has_the_focus_when_its_choices_arrive(
