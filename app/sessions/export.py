@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Final
 
+from app.config.models import name_model
 from app.durable import write_atomically
 from app.errors import storage_errors
 from app.paths import make_private_folder
@@ -178,7 +179,8 @@ def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) ->
 
 
 def _list_answer_lines(item: AnswerItem, show_source: Callable[[Citation], str]) -> Iterator[str]:
-    yield from ("", f"## {item.model}", "", item.shown_text or item.ending or f"({item.status})")
+    text = item.shown_text or item.ending or f"({item.status})"
+    yield from ("", f"## {name_model(item.model)}", "", text)
     if item.shown_text and item.ending:
         yield from ("", item.ending)
     if item.found_sources:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.sessions.export import build_note
+from app.sessions.export import build_note, export_markdown
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.citations.check import Citation
 
@@ -53,6 +53,18 @@ def test_a_chat_becomes_a_note_with_all_models() -> None:
 def test_without_a_vault_sources_are_named() -> None:
     _, text = build_note(CHAT, "c1", "a1", None) or ("", "")
     assert "1. garden/Beans.md, lines 3–9" in text
+
+
+@pytest.mark.parametrize(
+    ("model", "heading"),
+    [
+        ("extractive", "## No model: quoted passages"),
+        ("gguf//home/me/models/small.gguf", "## small"),
+    ],
+)
+def test_an_answer_stands_below_the_name_that_the_window_shows(model: str, heading: str) -> None:
+    chat = ChatTranscript("Beans", (answer("a1", "In July.", model),))
+    assert heading in export_markdown(chat).splitlines()
 
 
 def test_an_unknown_answer_has_no_note() -> None:
