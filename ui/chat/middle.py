@@ -6,7 +6,7 @@ A note is shown beside the chat if there is enough space for both, otherwise in 
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -191,14 +191,13 @@ class Middle(Scaled, Pane):
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Write a letter that was typed in the transcript, such as after a click on it.
+        """Write or paste what was typed or pasted in the transcript, such as after a click on it.
 
         The composer gets the focus. A space is not written, because it activates buttons.
         """
         super().keyPressEvent(event)
-        focused, held = QApplication.focusWidget(), event.modifiers()
-        is_letter = event.text().isprintable() and not event.text().isspace()
-        if not event.text() or not is_letter or held & ~Qt.KeyboardModifier.ShiftModifier:
+        focused = QApplication.focusWidget()
+        if not (_is_letter(event) or event.matches(QKeySequence.StandardKey.Paste)):
             return
         transcript = self._transcript
         if transcript is not None and (
@@ -333,3 +332,10 @@ class Welcome(Pane):
         row.addWidget(self.samples)
         row.addStretch(1)
         return row
+
+
+def _is_letter(event: QKeyEvent) -> bool:
+    """Return whether a key writes a visible character."""
+    is_visible = event.text().isprintable() and not event.text().isspace()
+    is_plain = not event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
+    return bool(event.text()) and is_visible and is_plain

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -65,6 +66,16 @@ def test_what_is_typed_after_a_click_on_an_answer_is_written(window: WindowPage)
     QTest.mouseClick(answer.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
     assert not window.composer.view.isAncestorOf(QApplication.focusWidget())
     type_where_the_focus_is("And cans?")
+    assert window.composer.text == "And cans?"
+    assert window.focus_name == "Message"
+
+
+def test_what_is_pasted_after_a_click_on_an_answer_is_written(window: WindowPage) -> None:
+    answer = window.chat.answers()[0]
+    QTest.mouseClick(answer.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
+    QGuiApplication.clipboard().setText("And cans?")
+    focused = QApplication.focusWidget()
+    QTest.keyClick(focused, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     assert window.composer.text == "And cans?"
     assert window.focus_name == "Message"
 
