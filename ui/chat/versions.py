@@ -140,7 +140,7 @@ class VersionsDialog(QDialog):
     def open_for(self, name: str, answer: Answer) -> None:
         """Open the dialog with an answer and the name of its model on the left."""
         self._fit()
-        self._name.set_text(name)
+        self.set_name(name)
         self.left.show_answer(answer)
         self.left.keep.setEnabled(True)
         self.right.clear(_NONE_YET)
@@ -148,6 +148,10 @@ class VersionsDialog(QDialog):
         self.show()
         self._is_just_open = True
         self.menu.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_name(self, name: str) -> None:
+        """Set the title of the answer on the left."""
+        self._name.set_text(name)
 
     def set_choices(
         self, versions: Sequence[tuple[str, str]], models: Mapping[str, tuple[str, str]]

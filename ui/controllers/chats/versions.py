@@ -139,6 +139,7 @@ class VersionsController(QObject):
         self._writers[item.entry] = item.model
         if self._item is not None:
             self._item = replace(self._item, siblings=item.siblings)
+            self._dialog.set_name(self._name_answer(self._item))
         self._show_choices()
         self._dialog.show_other(_VERSION + item.entry, self._build(item))
 

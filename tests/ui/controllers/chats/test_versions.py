@@ -13,7 +13,7 @@ from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window import widgets
 from tests.support.window.clicks import button_named, choose, click_button
 from tests.support.window.window_pages import WindowPage, find, open_window
-from ui.chat.versions import VersionsDialog
+from ui.chat.versions import VersionColumn, VersionsDialog
 from ui.tasks import TaskRunner
 from ui.theme import Mode, Theme
 
@@ -67,6 +67,10 @@ def shown(dialog: VersionsDialog) -> list[str]:
     return [column.answer.text if column.answer else "" for column in (dialog.left, dialog.right)]
 
 
+def read_labels(column: VersionColumn) -> list[str]:
+    return [label.accessibleName() or label.text() for label in column.findChildren(QLabel)]
+
+
 def test_another_model_answers_beside_the_first_and_the_kept_one_is_in_the_chat(
     window: WindowPage, server: ModelServer
 ) -> None:
@@ -87,6 +91,17 @@ def test_another_model_answers_beside_the_first_and_the_kept_one_is_in_the_chat(
     server.script(Answer("By the model of the chat."))
     window.composer.send("And now?")
     assert server.bodies[-1]["model"] == "small"
+
+
+def test_both_versions_are_numbered_as_soon_as_there_are_two(
+    window: WindowPage, server: ModelServer
+) -> None:
+    dialog = open_dialog(window)
+    assert "openai/small" in read_labels(dialog.left)
+    server.script(Answer("Three barrels."))
+    answer_with(dialog, "large")
+    assert "Version 1 · openai/small" in read_labels(dialog.left)
+    assert dialog.menu.text().startswith("Version 2 ")
 
 
 def test_the_other_answer_is_kept(window: WindowPage, server: ModelServer) -> None:
