@@ -174,7 +174,10 @@ class ProjectController(QObject):
 
     def _on_listed(self, projects: Sequence[Project]) -> None:
         self._known = projects
-        self._frame.sidebar.show_projects(projects, self._session.project)
+        sidebar = self._frame.sidebar
+        if not projects and sidebar.projects.hasFocus():
+            self._frame.composer.setFocus()  # the list is hidden when it is empty
+        sidebar.show_projects(projects, self._session.project)
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)

@@ -161,6 +161,18 @@ def test_the_mode_project_needs_a_project(window: WindowPage) -> None:
     assert window.chat.session is not None
 
 
+def test_when_the_last_project_is_removed_the_focus_is_in_the_message_box(
+    window: WindowPage, thesis: Path
+) -> None:
+    window.view.open_project(str(thesis))
+    window.chat.new()
+    projects = window.view.sidebar.projects
+    projects.setFocus()
+    choose_from_row(projects, "Thesis", "Remove from the list")
+    assert not projects.isVisible()
+    assert window.focus_name == "Message"
+
+
 def test_a_project_whose_folder_is_gone_says_so_and_can_be_removed(
     window: WindowPage, assistant: Assistant, thesis: Path
 ) -> None:
