@@ -145,8 +145,12 @@ def strata_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def _no_local_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look for no model server at the usual ports, which any program of this machine may use."""
+    """Look for no model server at the usual ports, which any program of this machine may use.
+
+    The answers of servers are forgotten too: the server of a later test may get the same port.
+    """
     monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {})
+    monkeypatch.setattr("chains.llm.server._servers._kept", {})
 
 
 @pytest.fixture(autouse=True)
