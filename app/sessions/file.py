@@ -27,6 +27,8 @@ _log = logging.getLogger(__name__)
 
 # What is read for NaN and infinity, which JSON does not have.
 _NO_NUMBER: Final = None
+# A line with so few bytes has at most half as many levels, which Python can copy.
+_SHORT_LINE: Final = 400
 _DECODER: Final = json.JSONDecoder(parse_constant=lambda _name: _NO_NUMBER)
 
 
@@ -238,7 +240,9 @@ def _decode_lines(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any]
             value, read = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             value, read = None, -1
-        is_one = read == end and _is_usable(value, line)
+        is_one = read == end and isinstance(value, dict)
+        if is_one and len(line) > _SHORT_LINE:
+            is_one = _is_usable(value, line)
         values.append(value if is_one else _object(line))
         start = end + 1
     return values
