@@ -72,7 +72,7 @@ def judge(
     asked = cut_background(question.text)
     if quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted):
         return "nothing"
-    if _lacks_period(question, chosen):
+    if _has_no_part_in_period(question, chosen):
         return "nothing"
     is_dated = _is_of_period(question, chosen)
     if is_dated and question.period is not None:
@@ -91,16 +91,18 @@ def judge(
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
 
 
-def _lacks_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
-    """Return whether a question asks for everything at a time that no part belongs to or names.
+def _has_no_part_in_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
+    """Return whether a question asks for everything in a period, but no part is from it.
+
+    A part that mentions the period counts as well.
 
     "Last week" in a note is another week than in the question, so the words of the question must
     include a number, a month or a season.
     """
     period = question.period
-    if period is None or not (period.is_alone and period.is_short):
+    if period is None or not (period.has_no_subject and period.is_short):
         return False
-    is_fixed = any(w.isdecimal() or find_written_spans(f"{w} 2000") for w in period.words)
+    is_fixed = any(word.isdecimal() or find_written_spans(f"{word} 2000") for word in period.words)
     return not any(
         period.covers_names(part.names)
         or period.covers(find_written_spans(part.text))

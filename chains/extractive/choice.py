@@ -19,7 +19,7 @@ from chains.extractive.words import measure_match
 from context.layers import Segment
 from vault.notes.dates import Span, find_written_spans
 
-__all__ = ["ChosenParts", "choose_beginnings", "choose_parts", "list_of_period"]
+__all__ = ["ChosenParts", "choose_beginnings", "choose_parts", "list_sources_in_period"]
 
 MOST_OF_FACET: Final = 3
 MOST_NOTES: Final = 5
@@ -105,13 +105,13 @@ def choose_parts(
     return ChosenParts(tuple(found), max(cosines, default=None))
 
 
-def list_of_period(
+def list_sources_in_period(
     period: Period, sources: Sequence[Segment], days: Mapping[str, Sequence[str]]
 ) -> list[Segment]:
-    """Return the sources from notes of a time, in the order of their dates.
+    """Return the sources whose notes are dated within a period, sorted by date.
 
     Args:
-        period: the time.
+        period: the period that the question is about.
         sources: the sources that may be quoted.
         days: the dates in the properties of notes as ISO 8601, by path.
     """
@@ -127,7 +127,7 @@ def list_of_period(
 
 
 def choose_beginnings(sources: Sequence[Segment]) -> tuple[Part, ...]:
-    """Choose the first parts of each note, so that all notes together have few words."""
+    """Choose the first parts of each note, up to a limit of words for all notes together."""
     share = max(
         LEAST_WORDS_OF_NOTE, MOST_WORDS_OF_PERIOD // len({source.source for source in sources})
     )
@@ -229,9 +229,10 @@ def _repeats(question: AskedQuestion, part: Part, other: Part) -> bool:
 
 
 def _sort_dated(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> Sequence[ScoredPart]:
-    """Move the parts with a date that match a question best to the front, sorted by date.
+    """Move the dated parts among the best matches to the front, sorted by date.
 
-    Otherwise, an earlier time of something could be quoted in place of the last one.
+    The latest one is first if the question asks for the last time of something. Otherwise, a
+    question such as "When did I last plant peas?" could be answered with an earlier date.
     """
     dated = [scored for scored in ranked if _find_days(scored.part)]
     if not dated:
@@ -257,8 +258,9 @@ def _rank_date(question: AskedQuestion, part: Part) -> tuple[bool, int]:
     Parts without a date are last.
     """
     days = [first.toordinal() for first, _ in _find_days(part)]
-    sign = -1 if question.order == "last" else 1
-    return not days, sign * max(days, default=0)
+    if question.order == "last":
+        return not days, -max(days, default=0)
+    return not days, min(days, default=0)
 
 
 def _find_days(part: Part) -> Collection[Span]:

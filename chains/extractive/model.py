@@ -12,7 +12,7 @@ from typing import Final
 
 from chains.cancel import CancelToken
 from chains.extractive.answerability import judge
-from chains.extractive.choice import choose_beginnings, choose_parts, list_of_period
+from chains.extractive.choice import choose_beginnings, choose_parts, list_sources_in_period
 from chains.extractive.parts import Part
 from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.ranking import Compare
@@ -114,8 +114,8 @@ class ExtractiveModel:
             yield self._explain_nothing(question) if self._has_searched else NOT_SEARCHED
             return
         leading = _select_sources(question, sources)
-        of_period = self._list_of_period(question, leading)
-        if of_period and question.period is not None and question.period.is_alone:
+        of_period = self._list_sources_in_period(question, leading)
+        if of_period and question.period is not None and question.period.has_no_subject:
             yield OF_PERIOD
             yield from self._write_parts(choose_beginnings(of_period), sources)
             return
@@ -129,7 +129,7 @@ class ExtractiveModel:
         yield FOUND if verdict == "answers" else DOUBTFUL
         yield from self._write_parts(chosen.parts, sources)
 
-    def _list_of_period(
+    def _list_sources_in_period(
         self, question: AskedQuestion, sources: Sequence[Segment]
     ) -> Sequence[Segment]:
         """Return the sources from notes of the time that a question is about, if it is short."""
@@ -137,7 +137,7 @@ class ExtractiveModel:
             return ()
         paths = {source.source for source in sources}
         days = {} if self._find_days is None else self._find_days(paths)
-        return list_of_period(question.period, sources, days)
+        return list_sources_in_period(question.period, sources, days)
 
     def _explain_nothing(self, question: AskedQuestion) -> str:
         if not question.names_subject:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.words import list_content_words, list_subject_words, split_words
-from vault.notes.dates import Span, cut_dates, find_date_spans, find_written_spans
+from vault.notes.dates import Span, find_date_spans, find_written_spans, remove_dates
 from vault.notes.keywords import find_function_words
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "QuestionKind",
     "can_be_looked_up",
     "cut_background",
-    "cut_request",
+    "extract_subject",
     "list_days",
     "read_question",
     "split_question",
@@ -147,17 +147,17 @@ _DOING: Final = frozenset(_DOING_WORDS.split())
 
 @dataclass(frozen=True)
 class Period:
-    """The time that a question is about.
+    """The period that a question is about, such as last week.
 
     Attributes:
         spans: the ranges of days that the question names.
-        words: the words of the question that name them.
-        is_alone: whether the question asks for everything at that time.
+        words: the words of the question that name these ranges.
+        has_no_subject: whether the question names only a time, and so asks for everything then.
     """
 
     spans: tuple[Span, ...]
     words: frozenset[str]
-    is_alone: bool
+    has_no_subject: bool
 
     @property
     def is_short(self) -> bool:
@@ -240,7 +240,7 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
             was corrected or words were carried over from the previous question.
         today: the date that words such as "yesterday" refer to, or None for the current date.
     """
-    whole, text = text, cut_request(text)
+    whole, text = text, extract_subject(text)
     corrected = searched.split()[: len(text.split())]
     text = " ".join(corrected) if corrected else text
     asked = cut_background(text)
@@ -280,8 +280,8 @@ def _read_period(text: str, today: date) -> Period | None:
     spans = find_date_spans(text, today)
     if not spans:
         return None
-    words = split_words(text) - split_words(cut_dates(text))
-    return Period(spans, words, is_alone=not list_subject_words(text) - words - _DOING)
+    words = split_words(text) - split_words(remove_dates(text))
+    return Period(spans, words, has_no_subject=not list_subject_words(text) - words - _DOING)
 
 
 def list_days(names: Iterable[str]) -> frozenset[Span]:
@@ -303,7 +303,7 @@ def split_question(text: str) -> list[str]:
 
 
 def can_be_looked_up(text: str, titles: Iterable[str]) -> bool:
-    """Return whether a message names a subject, or a word in the title of a note.
+    """Return whether a message names a subject or contains a word from the title of a note.
 
     Args:
         text: the message.
@@ -313,8 +313,11 @@ def can_be_looked_up(text: str, titles: Iterable[str]) -> bool:
     return bool(list_subject_words(text)) or any(named & split_words(title) for title in titles)
 
 
-def cut_request(text: str) -> str:
-    """Return the subject of a request such as "Summarise my notes about compost", or the text."""
+def extract_subject(text: str) -> str:
+    """Return the subject of a request such as "Summarise my notes about compost".
+
+    Any other text is returned unchanged.
+    """
     found = _ABOUT.match(text)
     return text[found.end() :] if found else text
 

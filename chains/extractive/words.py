@@ -74,9 +74,10 @@ def list_content_words(question: str) -> frozenset[str]:
 
 
 def list_subject_words(text: str) -> frozenset[str]:
-    """Return the words of a message that can be looked up, including capital letters such as "R".
+    """Return the words of a message that can be looked up.
 
-    Function words, greetings and words such as "help" are left out.
+    A single capital letter such as "R" counts as a word. Function words, greetings and words such
+    as "help" are left out.
     """
     words = split_words(text) | frozenset(_LETTER.findall(text))
     return words - find_function_words(text) - _WEAK - _COURTESY

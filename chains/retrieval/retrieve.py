@@ -164,7 +164,7 @@ def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> Searc
     """
     from chains.extractive import question  # as in `TurnContext.open_model`
 
-    result = find(question.cut_request(message))
+    result = find(question.extract_subject(message))
     if not question.can_be_looked_up(result.query, (hit.title for hit in result.hits)):
         return replace(result, hits=())
     return _mix_results([result, *map(find, question.split_question(result.query))])

@@ -12,11 +12,11 @@ from typing import Final
 
 __all__ = [
     "Span",
-    "cut_dates",
     "find_date_spans",
     "find_iso_days",
     "find_written_spans",
     "list_property_days",
+    "remove_dates",
     "write_date_forms",
 ]
 
@@ -138,8 +138,8 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
     return tuple(dict.fromkeys(span for span in found if span is not None))
 
 
-def cut_dates(text: str) -> str:
-    """Return the beginning of a question in lower case, without the dates in it."""
+def remove_dates(text: str) -> str:
+    """Return the first 400 characters of a question, in lower case and without dates."""
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
     for form in (_RELATIVE, _WEEKDAY, _AGO, *_WRITTEN, *_ASKED):
         said = form.sub(" ", said)

@@ -32,9 +32,10 @@ def window(scripted: Assistant, runner: TaskRunner, qtbot: QtBot, small_vault: P
     return open_window(scripted, runner, qtbot, mode="chat")
 
 
-def check(root: QWidget) -> None:
+def list_without_tip(*roots: QWidget) -> list[str]:
+    """Return the controls of windows that have no tooltip."""
     QApplication.processEvents()
-    assert not sorted(set(widgets.without_tip(root)))
+    return sorted({control for root in roots for control in widgets.without_tip(root)})
 
 
 def test_a_tooltip_says_what_happens_and_the_shortcut() -> None:
@@ -55,18 +56,18 @@ def test_labels_with_numbers_share_a_tooltip() -> None:
 
 
 def test_each_control_of_the_window_has_a_tooltip(window: WindowPage, server: ModelServer) -> None:
-    check(window.view)
+    assert list_without_tip(window.view) == []
     server.script(Answer("210 litres."), Failure.saying(401, "wrong key"), Answer("It is 210."))
     window.composer.send(QUESTION)
     window.composer.send(QUESTION)
-    check(window.view)
+    assert list_without_tip(window.view) == []
     for command in ("toggle_panel", "toggle_index", "toggle_related", "find"):
         window.view.run_command(command)
-        check(window.view)
+        assert list_without_tip(window.view) == []
     window.view.show_note("Watering.md")
-    check(window.view)
+    assert list_without_tip(window.view) == []
     fill(window.view)
-    check(window.view)
+    assert list_without_tip(window.view) == []
 
 
 @pytest.mark.parametrize("command", ["show_request", "save_note", "compare", "compact", "saw"])
@@ -79,9 +80,8 @@ def test_each_control_of_the_dialogs_of_a_chat_has_a_tooltip(
     before = set(QApplication.topLevelWidgets())
     window.view.run_command(command)
     QApplication.processEvents()
-    for dialog in set(QApplication.topLevelWidgets()) - before:
-        check(dialog)
-    check(window.view)
+    shown = set(QApplication.topLevelWidgets()) - before
+    assert list_without_tip(window.view, *shown) == []
 
 
 def test_each_control_of_the_settings_has_a_tooltip(
@@ -92,7 +92,7 @@ def test_each_control_of_the_settings_has_a_tooltip(
         names = [model.index(row, 0).data() for row in range(model.rowCount())]
         for name in names:
             dialog.show_page(name)
-            check(dialog)
+            assert list_without_tip(dialog) == []
 
 
 def test_each_control_of_other_dialogs_has_a_tooltip(
@@ -106,10 +106,10 @@ def test_each_control_of_other_dialogs_has_a_tooltip(
     for dialog in dialogs:
         qtbot.addWidget(dialog)
         dialog.show()
-        check(dialog)
+        assert list_without_tip(dialog) == []
     for step in range(len(STEPS)):
         first_run.show_step(step)
-        check(first_run)
+        assert list_without_tip(first_run) == []
 
 
 def list_labels() -> Iterator[tuple[str, str]]:

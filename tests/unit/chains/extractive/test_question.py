@@ -4,7 +4,7 @@ import pytest
 
 from chains.extractive.question import (
     can_be_looked_up,
-    cut_request,
+    extract_subject,
     read_question,
     split_question,
 )
@@ -172,7 +172,7 @@ def test_a_long_pasted_text_is_read_in_little_time(word):
     ],
 )
 def test_the_subject_of_a_request_is_what_stands_behind_it(text, subject):
-    assert cut_request(text) == subject
+    assert extract_subject(text) == subject
 
 
 @pytest.mark.parametrize(
