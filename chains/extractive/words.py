@@ -12,6 +12,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
+from vault.notes.irregular_words import list_other_forms
 from vault.notes.keywords import find_function_words
 
 __all__ = [
@@ -155,9 +156,10 @@ def measure_share(weights: Mapping[str, float], words: frozenset[str]) -> float:
 def measure_match(word: str, words: frozenset[str]) -> float:
     """Return how well a word matches the words of a text.
 
-    The result is 1 if the text contains the word, less if only a prefix matches, and otherwise 0.
+    The result is 1 if the text contains the word or an irregular form of it, less if only a prefix
+    matches, and otherwise 0.
     """
-    if word in words:
+    if word in words or not list_other_forms(word).isdisjoint(words):
         return 1.0
     if len(word) < SHORTEST_STEM or is_unspaced(word) or word.isdigit():
         return 0.0

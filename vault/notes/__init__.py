@@ -3,6 +3,7 @@
     dates          Find the dates in a text: days, months and years.
     encodings      Decode bytes to text.
     inline         The inline syntax of notes: tags, inline fields, tasks, block names, comments.
+    irregular_words  The irregular forms of words, such as "bought" for "buy".
     keywords       Convert the text of notes and queries to the words of the full-text index.
     kinds          Detect the kind of a file by its name, and find the page numbers of passages.
     links          Links between notes: `LinkResolver` finds the note that a link leads to.
@@ -20,6 +21,7 @@ This package may import `vault.errors`, `vault.paths` and `vault.workers`.
 __all__ = [
     "dates",
     "encodings",
+    "irregular_words",
     "keywords",
     "kinds",
     "links",

@@ -13,6 +13,8 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
+from vault.notes.irregular_words import list_other_forms
+
 WORDS_VERSION = "2"
 TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
@@ -96,6 +98,16 @@ def build_query_terms(query: str) -> tuple[str, ...]:
 def match_any(terms: Sequence[str]) -> str:
     """Build an FTS5 expression that matches any of the terms."""
     return " OR ".join(terms)
+
+
+def match_any_form(term: str) -> str:
+    """Build an FTS5 expression that matches a term or an irregular form of it.
+
+    Args:
+        term: one of the terms that `build_query_terms` returned.
+    """
+    forms = sorted(list_other_forms(term.strip('"')))
+    return f"({match_any([term, *_quote(*forms)])})" if forms else term
 
 
 def match_all(terms: Sequence[str]) -> str:

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.catalog import Catalog
-from vault.notes.keywords import build_query_terms, find_function_words, fold, match_all
+from vault.notes.keywords import (
+    build_query_terms,
+    find_function_words,
+    fold,
+    match_all,
+    match_any_form,
+)
 
 __all__ = ["PassagePlace", "Support", "choose_passages_around", "measure_support"]
 
@@ -80,9 +86,13 @@ def _count_passages(catalog: Catalog, word: str) -> int:
     """Return the number of passages that contain a word, up to a limit."""
     rows = catalog.rows(
         "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
-        (match_all(build_query_terms(word)), MOST_COUNTED),
+        (_match_word(word), MOST_COUNTED),
     )
     return int(rows[0][0])
+
+
+def _match_word(word: str) -> str:
+    return match_all([*map(match_any_form, build_query_terms(word))])
 
 
 def _weigh(word: str, count: int, total: int) -> float:
@@ -103,7 +113,7 @@ def _weigh(word: str, count: int, total: int) -> float:
 def _find_among(catalog: Catalog, word: str, ids: Sequence[int]) -> list[int]:
     rows = catalog.rows(
         "SELECT rowid FROM words WHERE words MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
-        (match_all(build_query_terms(word)), json.dumps(list(ids))),
+        (_match_word(word), json.dumps(list(ids))),
     )
     return [int(row[0]) for row in rows]
 

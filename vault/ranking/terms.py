@@ -1,7 +1,7 @@
 """Choose the terms of a query, with their weights.
 
-A term is a word, a name, a pair of adjacent words or a date. Function words are dropped, unless
-there are no other words.
+A term is a word with its irregular forms, a name, a pair of adjacent words or a date. Function
+words are dropped, unless there are no other words.
 """
 
 import re
@@ -12,7 +12,13 @@ from itertools import pairwise
 from typing import Final
 
 from vault.notes.dates import find_date_spans, write_date_forms
-from vault.notes.keywords import build_query_terms, find_function_words, fold, match_phrase
+from vault.notes.keywords import (
+    build_query_terms,
+    find_function_words,
+    fold,
+    match_any_form,
+    match_phrase,
+)
 
 __all__ = ["Term", "choose_terms"]
 
@@ -30,7 +36,7 @@ class Term:
     """A term of a query.
 
     Attributes:
-        expression: the FTS5 expression: a word or a phrase.
+        expression: the FTS5 expression: a word, its irregular forms, or a phrase.
         weight: the weight relative to an ordinary word.
     """
 
@@ -50,7 +56,7 @@ def choose_terms(words: str, today: date) -> tuple[Term, ...]:
     kept = _WORD.sub(lambda word: " " if fold(word[0]) in left_out else word[0], words)
     names = {term for name in _find_names(words) for term in build_query_terms(name)}
     singles = build_query_terms(kept) or build_query_terms(words)
-    found = {term: NAME_WEIGHT if term in names else 1.0 for term in singles}
+    found = {match_any_form(term): NAME_WEIGHT if term in names else 1.0 for term in singles}
     for pair in list(_find_pairs(kept))[:_MOST_PAIRS]:
         found.setdefault(pair, PAIR_WEIGHT)
     for form in _list_dates(words, today):

@@ -752,7 +752,7 @@ def test_of_a_long_time_each_note_is_quoted_by_its_beginning(answer, source):
 
 
 def test_a_question_about_a_time_is_answered_by_its_notes_and_never_refused(answer, diary):
-    text = answer("What did Ines bring this week?", *diary, support=0.1, today=FRIDAY)
+    text = answer("What did Ines carry this week?", *diary, support=0.1, today=FRIDAY)
     assert text.startswith(DOUBTFUL)
     assert read_quotations(text)[0] == "> Met Ines in the garden. [2]"
     assert "Beans are sown" not in text

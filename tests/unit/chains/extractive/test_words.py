@@ -2,7 +2,7 @@
 
 import pytest
 
-from chains.extractive.words import list_names, list_pairs
+from chains.extractive.words import list_names, list_pairs, measure_match, split_words
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,9 @@ def test_names_are_words_with_a_capital_letter_or_a_digit(question, names):
 
 def test_pairs_are_adjacent_words_without_case_and_accents():
     assert list_pairs("Délete all-Stashes") == {("delete", "all"), ("all", "stashes")}
+
+
+def test_an_irregular_form_counts_as_the_word_itself():
+    assert measure_match("buy", split_words("Bought new gloves")) == 1.0
+    assert measure_match("decide", split_words("Decisions")) == 1.0
+    assert measure_match("saw", split_words("I see the garden")) == 0.0

@@ -1,0 +1,26 @@
+"""Irregular forms of English words."""
+
+import pytest
+
+from vault.notes.irregular_words import list_other_forms
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("buy", "bought"),
+        ("bought", "buy"),
+        ("see", "saw"),
+        ("written", "wrote"),
+        ("decide", "decisions"),
+        ("child", "children"),
+    ],
+)
+def test_a_word_has_its_irregular_forms(word: str, other: str) -> None:
+    assert other in list_other_forms(word)
+    assert word not in list_other_forms(word)
+
+
+@pytest.mark.parametrize("word", ["saw", "left", "garden", "", "buying"])
+def test_ambiguous_and_regular_words_have_none(word: str) -> None:
+    assert list_other_forms(word) == frozenset()
