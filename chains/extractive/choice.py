@@ -17,7 +17,8 @@ from chains.extractive.question import AskedQuestion, Period, QuestionKind, list
 from chains.extractive.ranking import Compare, ScoredPart, rank_parts
 from chains.extractive.words import measure_match
 from context.layers import Segment
-from vault.notes.dates import Span, find_written_spans
+from vault.notes.date_spans import Span
+from vault.notes.dates import find_written_spans
 
 __all__ = ["ChosenParts", "choose_beginnings", "choose_parts", "list_sources_in_period"]
 

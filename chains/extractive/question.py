@@ -11,7 +11,8 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.words import list_content_words, list_subject_words, split_words
-from vault.notes.dates import Span, find_date_spans, find_written_spans, remove_dates
+from vault.notes.date_spans import Span
+from vault.notes.dates import find_date_spans, find_written_spans, remove_dates
 from vault.notes.keywords import find_function_words
 
 __all__ = [

@@ -57,7 +57,6 @@ _CHANGED: Final = re.compile(
     re.IGNORECASE,
 )
 _RECENTLY: Final = re.compile(r"\b(?:recently|lately)\b", re.IGNORECASE)
-_SINCE: Final = re.compile(r"\bsince\b", re.IGNORECASE)
 RECENT_DAYS: Final = 30
 _MORE: Final = re.compile(
     r"^(?:and\s+)?(?:(?:show|list|give)(?:\s+me)?\s+)?(?:the\s+)?"
@@ -125,8 +124,6 @@ def _list_changed(asked: re.Match[str], today: date) -> ListQuery | None:
     if not spans:
         return None
     first, after = min(spans)[0], max(after for _, after in spans)
-    if _SINCE.search(when):
-        after = today + timedelta(days=1)
     return ListQuery(f"after:{first} before:{after}")
 
 

@@ -1,9 +1,11 @@
 """Read notes: decode files and parse headings, links and properties.
 
+    date_spans     Build ranges of days: a day, a week, a month or a year.
     dates          Find the dates in a text: days, months and years.
     encodings      Decode bytes to text.
     inline         The inline syntax of notes: tags, inline fields, tasks, block names, comments.
-    irregular_words  The irregular forms of words, such as "bought" for "buy".
+    irregular_words
+                   The irregular forms of words, such as "bought" for "buy".
     keywords       Convert the text of notes and queries to the words of the full-text index.
     kinds          Detect the kind of a file by its name, and find the page numbers of passages.
     links          Links between notes: `LinkResolver` finds the note that a link leads to.
@@ -14,11 +16,13 @@
     parser_worker  The entry point of that child process.
     properties     Read front matter.
     readers        One reader for each kind of file.
+    relative_dates Find dates that depend on the current date, such as "yesterday".
 
 This package may import `vault.errors`, `vault.paths` and `vault.workers`.
 """
 
 __all__ = [
+    "date_spans",
     "dates",
     "encodings",
     "irregular_words",

@@ -6,12 +6,22 @@ recognised.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
+from vault.notes.date_spans import (
+    Span,
+    build_day,
+    build_day_span,
+    build_month_span,
+    build_week_span,
+    build_year_span,
+    next_month,
+)
+from vault.notes.relative_dates import find_relative_spans, remove_relative_dates
+
 __all__ = [
-    "Span",
     "find_date_spans",
     "find_iso_days",
     "find_written_spans",
@@ -19,8 +29,6 @@ __all__ = [
     "remove_dates",
     "write_date_forms",
 ]
-
-Span = tuple[date, date]  # the first day, and the first day after it
 
 _MAX_CHARS: Final = 400
 _MOST_DAYS_WRITTEN: Final = 14
@@ -45,17 +53,17 @@ _OTHERS: Final = """
     enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
     gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
 """
-_FOLDED: Final = str.maketrans("äéû", "aeu")
+_FOLDED: Final = str.maketrans("äéûüöñ", "aeuuon")
 _MONTH_NUMBERS: Final = {
     name: number % 12 + 1 for number, name in enumerate(" ".join(_OTHERS.split()).split())
 } | {name: number for number, name in enumerate(_ENGLISH, 1)}
 _SHORT: Final = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))}|{_SHORT})"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_LAST_DAY: Final = r"\s*(?:-|–|to|and|until|bis)\s*(?P<last_day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _SEASON: Final = rf"(?P<season>{'|'.join(_SEASONS)})"
-_WEEKDAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _ISO_DAY: Final = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)")
 
 
@@ -64,6 +72,8 @@ def _compile(*forms: str) -> tuple[re.Pattern[str], ...]:
 
 
 _WRITTEN: Final = _compile(
+    rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})",
+    rf"{_MONTH}\s+{_DAY}{_LAST_DAY}(?:,?\s+{_YEAR})",
     rf"{_YEAR}-w(?P<week>\d\d)",
     rf"{_YEAR}-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?",
     rf"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?{_YEAR}",
@@ -75,48 +85,15 @@ _WRITTEN: Final = _compile(
     rf"{_SEASON}(?:\s+of)?\s+{_YEAR}",
 )
 _ASKED: Final = _compile(
+    rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{_MONTH}",
+    rf"{_MONTH}\s+{_DAY}{_LAST_DAY}",
     rf"{_DAY}\.?(?:\s+of)?\s+{_MONTH}",
     rf"{_MONTH}\s+{_DAY}",
     rf"(?:in|since|during|from|of|year|im jahr|en)\s+{_YEAR}",
     rf"(?P<which>in|last|this|since|during|im)\s+{_MONTH}",
     rf"(?P<which>last|this)\s+{_SEASON}",
 )
-_DAYS_BACK: Final = {
-    "today": 0,
-    "yesterday": 1,
-    "heute": 0,
-    "gestern": 1,
-    "vorgestern": 2,
-    "hoy": 0,
-    "ayer": 1,
-}
-_UNITS: Final = {
-    "week": "week",
-    "month": "month",
-    "year": "year",
-    "woche": "week",
-    "monat": "month",
-    "jahr": "year",
-}
-_RELATIVE: Final = re.compile(
-    rf"\b(?:({'|'.join(_DAYS_BACK)})"
-    rf"|(this|last|diese[mnrs]?|letzte[mnrs]?)\s+({'|'.join(_UNITS)}))\b"
-)
-_WEEKDAY: Final = re.compile(rf"\b(?:on|last|this|since)\s+({'|'.join(_WEEKDAYS)})\b")
-_NUMBERS: Final = [
-    "a",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-]
-_AGO: Final = re.compile(rf"\b(\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(day|week|month|year)s?\s+ago\b")
+_SINCE: Final = re.compile(r"(?:since|seit)\s+(?:the\s+|dem\s+)?$")
 
 
 def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
@@ -127,13 +104,10 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
         today: the current date. Dates without a year refer to the most recent such date.
     """
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
-    found: list[Span | None] = [
-        *(_build_relative_span(match, today) for match in _RELATIVE.finditer(said)),
-        *(_build_weekday_span(match, today) for match in _WEEKDAY.finditer(said)),
-        *(_build_past_span(match, today) for match in _AGO.finditer(said)),
-    ]
+    found: list[Span | None] = [*find_relative_spans(said, today)]
+    said = remove_relative_dates(said)
     for form in (*_WRITTEN, *_ASKED):
-        found += [_build_span(match, today) for match in form.finditer(said)]
+        found += [_build_asked_span(match, today) for match in form.finditer(said)]
         said = form.sub("|", said)  # in "5 March 2024" no March 2024 is named
     return tuple(dict.fromkeys(span for span in found if span is not None))
 
@@ -141,7 +115,8 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
 def remove_dates(text: str) -> str:
     """Return the first 400 characters of a question, in lower case and without dates."""
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
-    for form in (_RELATIVE, _WEEKDAY, _AGO, *_WRITTEN, *_ASKED):
+    said = remove_relative_dates(said)
+    for form in (*_WRITTEN, *_ASKED):
         said = form.sub(" ", said)
     return said
 
@@ -151,7 +126,7 @@ def find_written_spans(text: str) -> tuple[Span, ...]:
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
     if not any(char.isdigit() for char in said):
         return ()
-    found: list[Span | None] = [(day, _next_day(day)) for day in find_iso_days(said)]
+    found: list[Span | None] = [build_day_span(day) for day in find_iso_days(said)]
     said = _ISO_DAY.sub("|", said)
     for form in _WRITTEN:
         found += [_build_span(match, date.max) for match in form.finditer(said)]
@@ -162,7 +137,7 @@ def find_written_spans(text: str) -> tuple[Span, ...]:
 def find_iso_days(text: str) -> Iterator[date]:
     """Yield the ISO 8601 days in a text, such as 2024-03-05."""
     for match in _ISO_DAY.finditer(text):
-        day = _build_day(*map(int, match.groups()))
+        day = build_day(*map(int, match.groups()))
         if day is not None:
             yield day
 
@@ -202,7 +177,7 @@ def _list_months(span: Span) -> Iterator[date]:
         if month >= after:
             return
         yield month
-        month = _next_month(month)
+        month = next_month(month)
 
 
 def _write_month(month: date) -> list[str]:
@@ -214,31 +189,43 @@ def _write_day(day: date) -> list[str]:
     return [day.isoformat(), f"{day.day} {name} {day.year}", f"{name} {day.day} {day.year}"]
 
 
+def _build_asked_span(match: re.Match[str], today: date) -> Span | None:
+    """Return the span of a date in a question. After "since", it ends today."""
+    span = _build_span(match, today)
+    is_since = match[0].startswith("since") or _SINCE.search(match.string, 0, match.start())
+    if span is not None and is_since and span[0] <= today:
+        return span[0], build_day_span(today)[1]
+    return span
+
+
 def _build_span(match: re.Match[str], today: date) -> Span | None:
     named = {name: value for name, value in match.groupdict().items() if value}
     year = int(named["year"]) if "year" in named else None
     if "week" in named:
-        return _build_week(year or 0, int(named["week"]))
+        return build_week_span(year or 0, int(named["week"]))
     if "quarter" in named:
-        return _build_months(year or 0, 3 * int(named["quarter"]) - 2, 3)
+        return build_month_span(year or 0, 3 * int(named["quarter"]) - 2, 3)
     if "season" in named:
         month, length = _SEASONS[named["season"]], 3
     elif "month" in named:
         month, length = _parse_month(named["month"]), 1
     else:
-        first = _build_day(year or 0, 1, 1)
-        return None if first is None else _build_until(first, _next_year)
+        return build_year_span(year or 0)
     if "day" not in named:
         is_past = named.get("which") == "last"
-        return _build_months(year or _guess_year(month, today, is_past=is_past), month, length)
-    return _build_named_day(year, month, int(named["day"]), today)
+        return build_month_span(year or _guess_year(month, today, is_past=is_past), month, length)
+    first = _build_named_day(year, month, int(named["day"]), today)
+    if first is None or "last_day" not in named:
+        return first
+    last = build_day(first[0].year, month, int(named["last_day"]))
+    return None if last is None or last < first[0] else (first[0], build_day_span(last)[1])
 
 
 def _build_named_day(year: int | None, month: int, day: int, today: date) -> Span | None:
-    first = _build_day(year or today.year, month, day)
+    first = build_day(year or today.year, month, day)
     if first is not None and year is None and first > today:
-        first = _build_day(today.year - 1, month, day)
-    return None if first is None else _build_until(first, _next_day)
+        first = build_day(today.year - 1, month, day)
+    return None if first is None else build_day_span(first)
 
 
 def _guess_year(month: int, today: date, *, is_past: bool) -> int:
@@ -253,101 +240,9 @@ def _guess_year(month: int, today: date, *, is_past: bool) -> int:
     return today.year if is_over else today.year - 1
 
 
-def _build_months(year: int, month: int, length: int) -> Span | None:
-    first = _build_day(year, month, 1)
-    if first is None:
-        return None
-    after = first
-    for _ in range(length):
-        _, after = _build_until(after, _next_month)
-    return first, after
-
-
-def _build_week(year: int, week: int) -> Span | None:
-    try:
-        return _build_until(date.fromisocalendar(year, week, 1), _next_week)
-    except ValueError:  # there is no such week
-        return None
-
-
-def _build_relative_span(match: re.Match[str], today: date) -> Span | None:
-    word, which, unit = match.groups()
-    if word is not None:
-        return _build_unit_span("day", _DAYS_BACK[word], today)
-    return _build_unit_span(_UNITS[unit], int(which.startswith("l")), today)
-
-
-def _build_past_span(match: re.Match[str], today: date) -> Span | None:
-    written, unit = match.groups()
-    number = int(written) if written.isdecimal() else max(1, _NUMBERS.index(written))
-    return _build_unit_span(unit, number, today)
-
-
-def _build_unit_span(unit: str, back: int, today: date) -> Span | None:
-    """Return a past day, week, month or year as a range of days.
-
-    Args:
-        unit: "day", "week", "month" or "year".
-        back: how many units before the current one.
-        today: the current date.
-    """
-    try:
-        if unit == "day":
-            return _build_until(today - timedelta(days=back), _next_day)
-        if unit == "week":
-            return _build_until(today - timedelta(days=today.weekday() + 7 * back), _next_week)
-        if unit == "year":
-            return _build_until(date(today.year - back, 1, 1), _next_year)
-        year, month = divmod(today.year * 12 + today.month - 1 - back, 12)
-        return _build_until(date(year, month + 1, 1), _next_month)
-    except (ValueError, OverflowError):  # before the first year supported by `date`
-        return None
-
-
-def _build_weekday_span(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent day on the weekday in a phrase such as "on Monday".
-
-    After "last", today does not count.
-    """
-    back = (today.weekday() - _WEEKDAYS.index(match[1])) % 7
-    if back == 0 and match[0].startswith("last"):
-        back = 7
-    return _build_unit_span("day", back, today)
-
-
 def _parse_month(named: str) -> int:
     if named.isdecimal():
         return int(named)
     if (number := _MONTH_NUMBERS.get(named)) is not None:
         return number
     return next(at for at, name in enumerate(_ENGLISH, 1) if name.startswith(named[:3]))
-
-
-def _build_day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:  # such as the thirtieth of February
-        return None
-
-
-def _build_until(first: date, following: Callable[[date], date]) -> Span:
-    try:
-        return first, following(first)
-    except (ValueError, OverflowError):  # the last year supported by `date`
-        return first, date.max
-
-
-def _next_day(day: date) -> date:
-    return day + timedelta(days=1)
-
-
-def _next_week(monday: date) -> date:
-    return monday + timedelta(days=7)
-
-
-def _next_month(first: date) -> date:
-    return (first + timedelta(days=31)).replace(day=1)
-
-
-def _next_year(first: date) -> date:
-    return first.replace(year=first.year + 1)

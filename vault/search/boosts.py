@@ -15,7 +15,8 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from vault.catalog import Catalog
-from vault.notes.dates import Span, find_date_spans, find_written_spans
+from vault.notes.date_spans import Span
+from vault.notes.dates import find_date_spans, find_written_spans
 from vault.notes.keywords import list_inner_headings
 from vault.notes.links import fold_link_name, list_link_names
 from vault.ranking.titles import add_title, list_telling_words, measure_similarity

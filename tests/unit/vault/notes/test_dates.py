@@ -57,6 +57,12 @@ TODAY = date(2026, 11, 18)  # a Wednesday
         ("¿Qué hice ayer?", (2026, 11, 17), (2026, 11, 18)),
         ("le 14 juillet 2024", (2024, 7, 14), (2024, 7, 15)),
         ("el 5 de mayo de 2024", (2024, 5, 5), (2024, 5, 6)),
+        ("what happened from 3 to 10 November", (2026, 11, 3), (2026, 11, 11)),
+        ("3–10 November 2025", (2025, 11, 3), (2025, 11, 11)),
+        ("November 3-5", (2026, 11, 3), (2026, 11, 6)),
+        ("what did I do since March", (2026, 3, 1), (2026, 11, 19)),
+        ("since 5 November", (2026, 11, 5), (2026, 11, 19)),
+        ("since 2024", (2024, 1, 1), (2026, 11, 19)),
     ],
 )
 def test_a_question_names_days_in_many_ways(

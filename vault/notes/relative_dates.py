@@ -1,0 +1,214 @@
+"""Find dates that depend on the current date, such as "yesterday" or "in the last two weeks".
+
+English and German phrases are recognised, and a few Spanish ones.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from typing import Final, cast
+
+from vault.notes.date_spans import Span, Unit, build_day_span, build_unit_span
+
+__all__ = ["find_relative_spans", "remove_relative_dates"]
+
+_DAYS: Final = {
+    "today": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "the day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "the day after tomorrow": 2,
+    "tomorrow": 1,
+    "heute": 0,
+    "vorgestern": -2,
+    "gestern": -1,
+    "ubermorgen": 2,
+    "hoy": 0,
+    "ayer": -1,
+}
+_UNITS: Final = {
+    "day": "day",
+    "days": "day",
+    "tage": "day",
+    "tagen": "day",
+    "week": "week",
+    "weeks": "week",
+    "woche": "week",
+    "wochen": "week",
+    "month": "month",
+    "months": "month",
+    "monat": "month",
+    "monate": "month",
+    "monaten": "month",
+    "year": "year",
+    "years": "year",
+    "jahr": "year",
+    "jahre": "year",
+    "jahren": "year",
+}
+_UNIT: Final = rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})"
+_NUMBERS: Final = {
+    "a": 1,
+    "couple of": 2,
+    "few": 3,
+    "several": 3,
+    "paar": 3,
+    "einem": 1,
+    "einer": 1,
+} | {
+    word: number
+    for words in (
+        "one two three four five six seven eight nine ten eleven twelve",
+        "ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
+    )
+    for number, word in enumerate(words.split(), 1)
+}
+_NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_WEEKDAYS: Final = {
+    name: number
+    for names in (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    )
+    for number, name in enumerate(names.split())
+}
+_WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
+_LAST: Final = r"last|past|previous|letzte[mnrs]?|vergangene[mnrs]?|vorige[mnrs]?"
+_NEXT: Final = r"next|coming|nachste[mnrs]?|kommende[mnrs]?"
+_THIS: Final = r"this|diese[mnrs]?"
+# The units of periods that end today, such as the past three weeks.
+_UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
+_SATURDAY: Final = 5
+
+_Build = Callable[["re.Match[str]", date], Span | None]
+
+
+def find_relative_spans(text: str, today: date) -> Iterator[Span]:
+    """Find the dates in a question that depend on the current date, each as a range of days.
+
+    After "since", a range ends today.
+
+    Args:
+        text: the question in lower case and without umlauts.
+        today: the current date.
+    """
+    for form, build in _FORMS:
+        for match in form.finditer(text):
+            span = build(match, today)
+            if span is not None and match["since"] and span[0] <= today:
+                span = span[0], build_day_span(today)[1]
+            if span is not None:
+                yield span
+        text = form.sub("|", text)
+
+
+def remove_relative_dates(text: str) -> str:
+    """Return a question without the dates that depend on the current date.
+
+    Args:
+        text: the question in lower case and without umlauts.
+    """
+    for form, _ in _FORMS:
+        text = form.sub(" ", text)
+    return text
+
+
+def _build_named_day(match: re.Match[str], today: date) -> Span | None:
+    return build_unit_span("day", _DAYS[match["word"]], today)
+
+
+def _build_unit(match: re.Match[str], today: date) -> Span | None:
+    shift = 1 if match["next"] else -1 if match["last"] else 0
+    return build_unit_span(_read_unit(match), shift, today)
+
+
+def _build_past_unit(match: re.Match[str], today: date) -> Span | None:
+    return _build_days(_UNIT_DAYS[_read_unit(match)], today)
+
+
+def _build_past_units(match: re.Match[str], today: date) -> Span | None:
+    days = _UNIT_DAYS[_read_unit(match)] * _read_number(match)
+    return _build_days(-days if match["next"] else days, today)
+
+
+def _build_days(days: int, today: date) -> Span | None:
+    """Return the last days until today, or if the number is negative, the days after today."""
+    try:
+        if days < 0:
+            return today + timedelta(days=1), today + timedelta(days=1 - days)
+        return today - timedelta(days=days - 1), build_day_span(today)[1]
+    except OverflowError:
+        return None
+
+
+def _build_ago(match: re.Match[str], today: date) -> Span | None:
+    return build_unit_span(_read_unit(match), -_read_number(match), today)
+
+
+def _build_weekend(match: re.Match[str], today: date) -> Span | None:
+    """Return a Saturday and a Sunday.
+
+    "This weekend" may be in the future. On a weekend, "last weekend" is the one before.
+    """
+    saturday = today + timedelta(days=_SATURDAY - today.weekday())
+    is_future = saturday > today
+    if match["next"]:
+        saturday += timedelta(days=0 if is_future else 7)
+    elif match["last"] or (is_future and not match["this"]):
+        saturday -= timedelta(days=7)
+    return saturday, saturday + timedelta(days=2)
+
+
+def _build_weekday(match: re.Match[str], today: date) -> Span | None:
+    """Return the most recent day on a weekday, or after "next", the next such day.
+
+    After "last" and "next", today does not count.
+    """
+    shift = (today.weekday() - _WEEKDAYS[match["weekday"]]) % 7
+    if match["next"]:
+        return build_unit_span("day", 7 - shift, today)
+    return build_unit_span("day", -(shift or (7 if match["last"] else 0)), today)
+
+
+def _read_unit(match: re.Match[str]) -> Unit:
+    return cast("Unit", _UNITS[match["unit"]])
+
+
+def _read_number(match: re.Match[str]) -> int:
+    written = match["number"]
+    return int(written) if written.isdecimal() else _NUMBERS[written]
+
+
+def _compile(form: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?P<since>(?:since|seit)\s+)?(?:the\s+|de[mnr]\s+)?(?:{form})\b")
+
+
+_FORMS: Final[tuple[tuple[re.Pattern[str], _Build], ...]] = (
+    (_compile(f"(?P<word>{'|'.join(_DAYS)})"), _build_named_day),
+    (
+        _compile(rf"(?:(?P<last>{_LAST})|(?P<next>{_NEXT}))\s+{_NUMBER}\s+{_UNIT}"),
+        _build_past_units,
+    ),
+    (_compile(rf"past\s+{_UNIT}"), _build_past_unit),
+    (_compile(rf"(?:(?P<last>{_LAST})|(?P<next>{_NEXT})|{_THIS})\s+{_UNIT}"), _build_unit),
+    (_compile(rf"{_NUMBER}\s+{_UNIT}\s+ago"), _build_ago),
+    (_compile(rf"vor\s+{_NUMBER}\s+{_UNIT}"), _build_ago),
+    (
+        _compile(
+            rf"(?:(?P<last>{_LAST})\s+|(?P<next>{_NEXT})\s+|(?P<this>{_THIS})\s+"
+            r"|(?:at|on|over|during)\s+the\s+|am\s+)(?:weekend|wochenende)"
+        ),
+        _build_weekend,
+    ),
+    (
+        _compile(
+            rf"(?:on\s+|am\s+|(?P<last>{_LAST})\s+|(?P<next>{_NEXT})\s+|(?:{_THIS})\s+"
+            rf"|(?(since)|(?!))){_WEEKDAY}"
+        ),
+        _build_weekday,
+    ),
+)
