@@ -18,13 +18,13 @@ from vault.indexing.contents import IndexContents
 from vault.indexing.progress import CancelCheck, IndexReport, ProgressCallback, call_when_read
 from vault.indexing.status import HealthCheck, IndexStatus, read_status
 from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
+from vault.listing.notes import list_notes
 from vault.open_index import IndexHandle, retry_when_damaged
 from vault.options import IndexOptions
 from vault.records import NoteState, Records
 from vault.search.adhoc import AdhocText, search_texts
 from vault.search.excerpts import search_excerpts
 from vault.search.hits import Hit, SearchResult
-from vault.search.listing import list_notes
 from vault.search.passages import Passages
 from vault.search.rerank import Reranker
 from vault.search.scope import Covers

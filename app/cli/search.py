@@ -111,7 +111,8 @@ def rebuild_if_damaged(library: Library | None) -> bool:
 
 def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> None:
     query = readable(args.query)
-    if (listed := read_list_query(query, ())) is not None:
+    listed = read_list_query(query, ())
+    if listed is not None and not listed.is_tentative:
         args.all, query = True, listed.query
     result = _find(args, notes, query)
     if rebuild_if_damaged(notes.vault.library):

@@ -4,9 +4,9 @@ The best part is quoted, together with other parts that score nearly as high. A 
 quoted as a whole. A question about several things gets a part for each.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -118,12 +118,10 @@ def list_sources_in_period(
     """
     dated: list[tuple[date, str, int, Segment]] = []
     for source in sources:
-        own = list_days((source.title, source.source, *source.heading))
-        known = own or _read_days(days.get(source.source, ()))
-        covered = [span for span in known if period.covers([span])]
-        if covered:
-            first_line = source.lines[0] if source.lines else 0
-            dated.append((min(covered)[0], source.source, first_line, source))
+        names = (source.title, source.source, *source.heading)
+        day = period.find_first_day(names, days.get(source.source, ()))
+        if day is not None:
+            dated.append((day, source.source, source.lines[0] if source.lines else 0, source))
     return [source for *_, source in sorted(dated, key=lambda each: each[:3])]
 
 
@@ -150,11 +148,6 @@ def _list_in_order(source: Segment) -> Iterator[Part]:
     parts = sorted(build_parts(source), key=lambda part: (part.first, -part.end))
     short = (part for part in parts if len(part.text.split()) <= MOST_WORDS_OF_PERIOD)
     return filter(None, map(verify_part, short))
-
-
-def _read_days(days: Iterable[str]) -> frozenset[Span]:
-    first_days = [date.fromisoformat(day) for day in days]
-    return frozenset((day, day + timedelta(days=1)) for day in first_days)
 
 
 def _widen_to_section(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:

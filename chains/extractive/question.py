@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.words import list_content_words, list_subject_words, split_words
-from vault.notes.date_spans import Span
+from vault.notes.date_spans import Span, build_day_span
 from vault.notes.dates import find_date_spans, find_written_spans, remove_dates
 from vault.notes.keywords import find_function_words
 
@@ -24,6 +24,7 @@ __all__ = [
     "cut_background",
     "extract_subject",
     "list_days",
+    "read_period",
     "read_question",
     "split_question",
 ]
@@ -175,6 +176,19 @@ class Period:
         """Return whether a name of a note, its path, or a heading contains a day of this time."""
         return self.covers(list_days(names))
 
+    def find_first_day(self, names: Iterable[str], property_days: Iterable[str]) -> date | None:
+        """Return the first date of a passage in this time, or None if it has none.
+
+        Args:
+            names: the names of the note, its path, and the headings above the passage.
+            property_days: the dates in the properties of the note as ISO 8601. They count if the
+                names contain no date.
+        """
+        days = list_days(names) or {
+            build_day_span(date.fromisoformat(day)) for day in property_days
+        }
+        return min((span[0] for span in days if self.covers([span])), default=None)
+
 
 @dataclass(frozen=True)
 class Facet:
@@ -267,11 +281,11 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
         asks_for_more=_MORE.search(whole) is not None,
         asks_for_notes=_NOTES.search(asked) is not None,
         names_subject=bool(list_subject_words(searched or text)),
-        period=_read_period(asked, today or date.today()),
+        period=read_period(asked, today or date.today()),
     )
 
 
-def _read_period(text: str, today: date) -> Period | None:
+def read_period(text: str, today: date) -> Period | None:
     """Read the time that a question is about, or return None if it names no date.
 
     Args:

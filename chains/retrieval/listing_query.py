@@ -1,7 +1,7 @@
 """Recognise questions such as "List every note tagged #seeds", and convert them to a query.
 
-"How many notes mention compost?" and "Which notes did I change last week?" are also answered with a
-list. "More" continues the last list.
+"How many notes mention compost?", "Which notes did I change last week?" and "What are my open
+tasks?" are also answered with a list. "More" continues the last list.
 """
 
 import re
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from chains.retrieval.task_query import read_task_question
 from vault.notes.dates import find_date_spans
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
@@ -90,10 +91,13 @@ class ListQuery:
     Attributes:
         query: the query that the notes must match.
         offset: the number of notes on earlier pages of the list.
+        is_tentative: whether the message may not ask for a list, so that it is searched for if no
+            note or task matches the query.
     """
 
     query: str
     offset: int = 0
+    is_tentative: bool = False
 
 
 def read_list_query(
@@ -111,6 +115,8 @@ def read_list_query(
         return _continue_list(turns)
     if (changed := _CHANGED.match(text)) is not None:
         return _list_changed(changed, today or date.today())
+    if (asked := read_task_question(text, today or date.today())) is not None:
+        return ListQuery(asked.query, is_tentative=not asked.is_sure)
     found = next((match for form in _FORMS if (match := form.match(text))), None)
     return None if found is None else ListQuery(_query(found["rest"].strip(" :.?!")))
 

@@ -1,8 +1,9 @@
 """The retrieval step of a turn: build the query, search the vault, number the passages."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
+from datetime import date
+from functools import partial
 from typing import Any, Final
 
 from chains.concurrency import call
@@ -19,14 +20,15 @@ from chains.retrieval.follow_up import (
     rewrite_query,
 )
 from chains.retrieval.listing import build_page
-from chains.retrieval.listing_query import ListQuery, read_list_query
+from chains.retrieval.listing_query import read_list_query
 from chains.retrieval.passages import build_passages
+from chains.retrieval.period_search import MOST_OF_PERIOD, PeriodSearch, mix_results
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.history.turns import Turn, list_turns
 from context.layers import Segment
 from context.tokens import count_segment
 from vault.quotes.sections import Support
-from vault.search.hits import Hit, SearchResult
+from vault.search.hits import SearchResult
 
 __all__ = ["RetrievalResult", "retrieve"]
 
@@ -86,10 +88,8 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
     before = _list_turns_before(context)
     query = yield from _choose_query(context, before)
     context = context.with_query(query.text)
-    listed = read_list_query(request.question, before)
-    if listed is not None:
-        found = yield from _list_notes(context, search, listed)
-    else:
+    found = yield from _list_notes(context, search, before)
+    if found is None:
         found = yield from _search(context, search, before)
     warnings = (*query.warnings, *found.warnings)
     searched = found.searched or query.text
@@ -141,12 +141,18 @@ def _search(
     # Passages of notes in the system message are left out, so more are searched for.
     wanted = most * (1 if context.chain.project is None else 2)
 
-    def find(text: str) -> SearchResult:
-        return search.search(text, wanted, in_play=in_play, reranks=reranks, is_quoted=is_quoted)
+    def find(text: str, k: int) -> SearchResult:
+        return search.search(text, k, in_play=in_play, reranks=reranks, is_quoted=is_quoted)
 
-    result = call(
-        lambda: _search_to_quote(find, query) if is_quoted else find(query), context.cancel
-    )
+    dated = PeriodSearch(find, search.find_days, date.today())
+
+    def find_all() -> tuple[SearchResult, int]:
+        if (whole := dated.list_period(query)) is not None:
+            return whole, MOST_OF_PERIOD
+        find_one = partial(dated.search, k=wanted)
+        return _search_to_quote(find_one, query) if is_quoted else find_one(query), most
+
+    result, most = call(find_all, context.cancel)
     gap = BLANK_LINES if is_quoted else 0
     found = build_passages(result.hits, request.attached, known, gap)[:most]
     yield from map(Warned, result.warnings)
@@ -167,17 +173,7 @@ def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> Searc
     result = find(question.extract_subject(message))
     if not question.can_be_looked_up(result.query, (hit.title for hit in result.hits)):
         return replace(result, hits=())
-    return _mix_results([result, *map(find, question.split_question(result.query))])
-
-
-def _mix_results(results: Sequence[SearchResult]) -> SearchResult:
-    """Interleave the hits of several searches, without duplicates."""
-    by_turns = chain.from_iterable(zip_longest(*(result.hits for result in results)))
-    hits: dict[str, Hit] = {}
-    for hit in by_turns:
-        if hit is not None:
-            hits.setdefault(hit.id, hit)
-    return replace(results[0], hits=tuple(hits.values()))
+    return mix_results([result, *map(find, question.split_question(result.query))])
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
@@ -210,11 +206,17 @@ def _is_number(value: object) -> bool:
 
 
 def _list_notes(
-    context: TurnContext, search: SearchPort, listed: ListQuery
-) -> Generator[Event, None, RetrievalResult]:
+    context: TurnContext, search: SearchPort, before: tuple[Turn, ...]
+) -> Generator[Event, None, RetrievalResult | None]:
+    """List what a message asks for, or return None if the message is to be searched for."""
+    listed = read_list_query(context.request.question, before)
+    if listed is None:
+        return None
     query = listed.query
     yield Step("search", f"Listing “{query}”" if query else "Listing all notes")
     result = call(lambda: search.list_notes(query, MOST_LISTED, listed.offset), context.cancel)
+    if listed.is_tentative and (result.is_partial or not result.hits):
+        return None
     attached = context.request.attached
     page = build_page(result, listed, attached, _measure_list_tokens(context), context.counter)
     # A quoted answer begins with the summary itself.

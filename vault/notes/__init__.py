@@ -3,7 +3,7 @@
     date_spans     Build ranges of days: a day, a week, a month or a year.
     dates          Find the dates in a text: days, months and years.
     encodings      Decode bytes to text.
-    inline         The inline syntax of notes: tags, inline fields, tasks, block names, comments.
+    inline         The inline syntax of notes: tags, inline fields, block names, comments.
     irregular_words
                    The irregular forms of words, such as "bought" for "buy".
     keywords       Convert the text of notes and queries to the words of the full-text index.
@@ -17,6 +17,7 @@
     properties     Read front matter.
     readers        One reader for each kind of file.
     relative_dates Find dates that depend on the current date, such as "yesterday".
+    tasks          Find tasks, and read their status and their dates.
 
 This package may import `vault.errors`, `vault.paths` and `vault.workers`.
 """
@@ -25,6 +26,7 @@ __all__ = [
     "date_spans",
     "dates",
     "encodings",
+    "inline",
     "irregular_words",
     "keywords",
     "kinds",
@@ -33,4 +35,5 @@ __all__ = [
     "note",
     "parser_client",
     "properties",
+    "tasks",
 ]

@@ -1,11 +1,10 @@
-"""Find inline syntax in notes: tags, inline fields, tasks, block names, comments.
+"""Find inline syntax in notes: tags, inline fields, block names, comments.
 
 Most functions take numbered lines of a note without its code. All functions run in linear time.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 Line = tuple[int, str]
 
@@ -14,28 +13,15 @@ _PRIVATE = re.compile(r"(?<![\w/#&])#private(?![\w-])", re.I)
 _LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{0,1500}\]\]|\]\([^()\n]{0,1000}\)")
 _INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\))?")
 _EMPHASIS = re.compile(r"(\*\*|__|~~|==|[*`])(?=\S)(.{1,500}?)(?<=\S)\1")
-_ITEM = r"[ \t>]{0,200}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}"
-_TASK = re.compile(rf"{_ITEM}\[(.)\][ \t](.*)")
+ITEM = r"[ \t>]{0,200}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}"
 _NAME = r"([^\W\d_][\w \t/-]{0,99})"
 _FIELD_LINE = re.compile(
-    rf"(?:{_ITEM}(?:\[.\][ \t]+)?|[ \t>]{{0,200}})[*_~]{{0,3}}{_NAME}[*_~]{{0,3}}::(?:[ \t](.*))?$"
+    rf"(?:{ITEM}(?:\[.\][ \t]+)?|[ \t>]{{0,200}})[*_~]{{0,3}}{_NAME}[*_~]{{0,3}}::(?:[ \t](.*))?$"
 )
 _FIELD_IN_BRACKETS = re.compile(rf"[\[(]{_NAME}::[ \t]*([^\[\]()\n]{{0,1000}})[\])]")
 _BLOCK_NAME = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,100})[ \t]*$")
+_FENCES = ("```", "~~~")
 _COMMENT = re.compile(r"%%|<!--|-->")
-
-
-@dataclass(frozen=True, slots=True)
-class TaskItem:
-    """A list item with a checkbox.
-
-    Attributes:
-        status: the character in the checkbox, such as a space for an open task.
-    """
-
-    line: int
-    status: str
-    text: str
 
 
 def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
@@ -75,23 +61,22 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
             yield " ".join(match[1].split()).lower(), value.strip()
 
 
-def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
-    """Find tasks, including those in callouts.
-
-    Args:
-        lines: the lines with code and comments blanked out.
-        source: the original lines, from which the texts of the tasks are taken.
-    """
-    for number, line in lines:
-        if match := _TASK.match(line):
-            yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
-
-
 def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
     """Yield each block's `^name`, its line number, and whether the name is alone on that line."""
     for number, line in lines:
         if "^" in line and (match := _BLOCK_NAME.search(line)):
             yield match[1], number, not line[: match.start()].strip(" \t>")
+
+
+def list_lines_outside_fences(lines: Sequence[str]) -> Iterator[Line]:
+    """Yield the numbered lines of a part of a note that are outside of fenced code blocks."""
+    fence = ""
+    for number, line in enumerate(lines, 1):
+        mark = line.lstrip(" \t>")[:3]
+        if mark in _FENCES:
+            fence = "" if fence == mark else fence or mark
+        elif not fence:
+            yield number, line
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:

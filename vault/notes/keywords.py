@@ -13,6 +13,7 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
+from vault.notes.inline import list_lines_outside_fences
 from vault.notes.irregular_words import list_other_forms
 
 WORDS_VERSION = "2"
@@ -22,7 +23,6 @@ _MAX_QUERY_CHARS = 20_000
 _MAX_TERMS = 128
 _WORD = re.compile(r"[^\W_]+")
 _HEADING = re.compile(r"#{1,6}[ \t]")
-_FENCES = ("```", "~~~")
 
 # Marks that users often omit or type differently: accents, Hebrew points, Arabic vowel signs.
 _FOLDED_MARKS = re.compile(
@@ -62,14 +62,8 @@ def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, s
 
 def list_inner_headings(text: str) -> tuple[str, ...]:
     """Return the headings in a passage's text. Lines with `#` in code fences do not count."""
-    found, fence = list[str](), ""
-    for line in text.split("\n"):
-        mark = line.lstrip()[:3]
-        if mark in _FENCES:
-            fence = "" if fence == mark else fence or mark
-        elif not fence and _HEADING.match(line):
-            found.append(line.strip("# \t"))
-    return tuple(found)
+    lines = list_lines_outside_fences(text.split("\n"))
+    return tuple(line.strip("# \t") for _, line in lines if _HEADING.match(line))
 
 
 def fold(text: str) -> str:

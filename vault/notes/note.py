@@ -12,11 +12,9 @@ from typing import Any, Final
 from vault.errors import NoteUnreadable, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.inline import (
-    TaskItem,
     blank_comments,
     find_fields,
     find_tags,
-    find_tasks,
     has_private_tag,
     plain_text,
 )
@@ -27,6 +25,7 @@ from vault.notes.parser_client import ParserClient
 from vault.notes.properties import read_text_properties, split_values
 from vault.notes.readers import read_extract
 from vault.notes.readers.extract import Extract, build_document
+from vault.notes.tasks import TaskItem, find_tasks
 from vault.paths import open_inside, printable
 
 __all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "read_note"]

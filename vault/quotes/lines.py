@@ -10,7 +10,7 @@ from typing import Final
 
 from vault.notes.keywords import FUNCTION_WORDS, index_text
 
-__all__ = ["build_stems", "choose_best_line", "choose_lines"]
+__all__ = ["build_stems", "choose_best_line", "choose_lines", "find_stems"]
 
 _STEM_SHARE: Final = 0.7
 _MAX_LINE_CHARS: Final = 240
@@ -33,6 +33,12 @@ def build_stems(text: str) -> tuple[str, ...]:
     return tuple(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
 
 
+def find_stems(line: str, stems: Sequence[str]) -> frozenset[str]:
+    """Return the stems with which any word of a line begins."""
+    words = _WORD.findall(index_text(line))
+    return frozenset(stem for stem in stems if any(word.startswith(stem) for word in words))
+
+
 def choose_best_line(lines: Sequence[str], stems: Sequence[str], *, is_first: bool) -> int:
     """Return the index of the line that contains the most stems.
 
@@ -42,7 +48,7 @@ def choose_best_line(lines: Sequence[str], stems: Sequence[str], *, is_first: bo
         is_first: whether the passage is the first one of its note, which may have front matter.
     """
     rated = _rate_lines(lines, is_first=is_first)
-    found = [len(_find_stems(line, stems)) for line in lines]
+    found = [len(find_stems(line, stems)) for line in lines]
     return max(range(len(lines)), key=lambda at: (found[at], rated[at]))
 
 
@@ -60,7 +66,7 @@ def choose_lines(text: str, query: str, most: int, *, is_first: bool) -> list[st
     """
     lines, stems = text.splitlines(), build_stems(query)
     rated = _rate_lines(lines, is_first=is_first)
-    held = [_find_stems(line, stems) for line in lines]
+    held = [find_stems(line, stems) for line in lines]
     prose = [at for at, rate in enumerate(rated) if rate == _PROSE]
     other = [at for at, rate in enumerate(rated) if rate == _OTHER]
     if not any(held[at] for at in prose):
@@ -99,11 +105,6 @@ def _find_body(lines: Sequence[str]) -> int:
     return next(ends, len(lines))
 
 
-def _find_stems(line: str, stems: Sequence[str]) -> frozenset[str]:
-    words = _WORD.findall(index_text(line))
-    return frozenset(stem for stem in stems if any(word.startswith(stem) for word in words))
-
-
 def _shorten(line: str, stems: Sequence[str]) -> str:
     """Shorten a long line to an excerpt that starts with a sentence.
 
@@ -114,7 +115,7 @@ def _shorten(line: str, stems: Sequence[str]) -> str:
         return line
     starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
     spans = {at: line[at : at + _MAX_LINE_CHARS] for at in starts}
-    found = {at: len(_find_stems(span, stems)) for at, span in spans.items()}
+    found = {at: len(find_stems(span, stems)) for at, span in spans.items()}
     start = max(starts, key=lambda at: (found[at], at if found[at] else -at))
     shown = spans[start]
     if start + len(shown) < len(line):

@@ -6,27 +6,21 @@ are boosted. Notes linked to a named note are boosted too. A matching name can m
 many ranks, but other matches only by a few.
 """
 
-import json
-import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from typing import NamedTuple
 
 from vault.catalog import Catalog
-from vault.notes.date_spans import Span
-from vault.notes.dates import find_date_spans, find_written_spans
-from vault.notes.keywords import list_inner_headings
+from vault.notes.dates import find_date_spans
 from vault.notes.links import fold_link_name, list_link_names
 from vault.ranking.titles import add_title, list_telling_words, measure_similarity
 from vault.records import Records
+from vault.search.details import DetailsReader, PassageDetails
 
 __all__ = [
     "Booster",
     "Boosts",
-    "DetailsReader",
-    "PassageDetails",
     "apply_boosts",
 ]
 
@@ -67,135 +61,6 @@ def apply_boosts(score: float, boosts: Boosts | None) -> float:
     by_tags, by_dates, by_links = (value or 0.0 for value in boosts[1:])
     share = _TAG_SHARE * by_tags + _DATE_SHARE * by_dates + _LINK_SHARE * by_links
     return score + (1.0 - score) * share
-
-
-@dataclass(frozen=True, slots=True)
-class PassageDetails:
-    """The names, dates and headings of a passage or a whole note, used to compute boosts.
-
-    Attributes:
-        file_id: the file id in the catalog.
-        mtime_ns: the time of the file's last change, in nanoseconds since 1970.
-        headings: the headings above the passage, outermost first, or an empty tuple for a whole
-            note.
-        inner: the headings within the passage. A passage of several short sections has more than
-            one.
-    """
-
-    file_id: int
-    path: str
-    title: str
-    aliases: tuple[str, ...]
-    mtime_ns: int
-    headings: tuple[str, ...] = ()
-    inner: tuple[str, ...] = ()
-
-    @property
-    def stem(self) -> str:
-        """The file name of the note without its suffix."""
-        return posixpath.splitext(posixpath.basename(self.path))[0]
-
-    @property
-    def note_names(self) -> tuple[str, ...]:
-        """The note's title, file name and aliases."""
-        return (self.title, self.stem, *self.aliases)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The note's names, the innermost heading above the passage, and the headings within it."""
-        return tuple(dict.fromkeys((*self.note_names, *self.headings[-1:], *self.inner)))
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The names of all folders in the path of the note."""
-        return tuple(self.path.split("/")[:-1])
-
-    @property
-    def named_spans(self) -> frozenset[Span]:
-        """The dates in the note's names and headings, each as a range of days."""
-        names = dict.fromkeys((*self.note_names, *self.headings, *self.inner))
-        return frozenset(span for name in names for span in find_written_spans(name))
-
-    @property
-    def day_of_change(self) -> Span:
-        """The day when the file was last changed, in local time, as a range of days."""
-        return _build_day(datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date())
-
-
-class DetailsReader:
-    """Reads the details of passages from the catalog, with one SQL statement per method."""
-
-    def __init__(self, catalog: Catalog):
-        self._catalog = catalog
-
-    def read_passages(self, ids: Collection[int]) -> dict[int, PassageDetails]:
-        """Return the details of each passage, keyed by passage id."""
-        rows = self._catalog.rows(
-            "SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text"
-            " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
-            " WHERE chunks.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        return {
-            number: PassageDetails(
-                file,
-                path,
-                title,
-                _parse_names(aliases),
-                mtime_ns,
-                _parse_names(headings),
-                list_inner_headings(text),
-            )
-            for number, file, path, title, aliases, mtime_ns, headings, text in rows
-        }
-
-    def read_notes(self, paths: Collection[str]) -> list[PassageDetails]:
-        """Return the details of the notes with the given paths."""
-        rows = self._catalog.rows(
-            "SELECT file_id, path, title, aliases, mtime_ns"
-            " FROM notes JOIN files ON files.id = file_id"
-            " WHERE path IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(paths)),),
-        )
-        return [
-            PassageDetails(file, path, title, _parse_names(aliases), mtime_ns)
-            for file, path, title, aliases, mtime_ns in rows
-        ]
-
-    def read_tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the tags of each note, keyed by file id."""
-        return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
-
-    def read_days(self, file_ids: Collection[int]) -> dict[int, set[Span]]:
-        """Return the dates in the properties of each note, keyed by file id.
-
-        Each date is a range of days.
-        """
-        found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
-        return {
-            file: {_build_day(date.fromisoformat(day)) for day in days}
-            for file, days in found.items()
-        }
-
-    def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
-        """Return the link targets of each note as written, keyed by file id."""
-        return self._read_by_file("SELECT file_id, target FROM links", file_ids)
-
-    def _read_by_file(self, statement: str, file_ids: Collection[int]) -> dict[int, set[str]]:
-        chosen = " WHERE file_id IN (SELECT value FROM json_each(?))"
-        rows = self._catalog.rows(statement + chosen, (json.dumps(list(file_ids)),))
-        found: dict[int, set[str]] = defaultdict(set)
-        for file, value in rows:
-            found[file].add(value)
-        return found
-
-
-def _build_day(day: date) -> Span:
-    return day, day + timedelta(days=1)
-
-
-def _parse_names(stored: str) -> tuple[str, ...]:
-    return () if stored == "[]" else tuple(json.loads(stored))
 
 
 _MOST_NAMED = 3  # if more notes match, the words are a subject and not a name

@@ -68,6 +68,7 @@ class SearchResult:
             notes with the most words instead.
         support: how well the hits support an answer made of quotations, from `measure_support`, or
             None if this was not measured.
+        unit: what a listing counts, such as "note" or "open task".
         has_notes: whether there are notes to search. This is only checked if nothing was found.
     """
 
@@ -82,6 +83,7 @@ class SearchResult:
     is_whole: bool = True
     is_partial: bool = False
     support: Support | None = None
+    unit: str = "note"
     has_notes: bool = True
 
     def explain_no_hits(self) -> str:
@@ -99,15 +101,15 @@ class SearchResult:
         return f"No note matches the {noun} {' '.join(filters)}."
 
     def describe_total(self) -> str:
-        """Return a sentence that says how many notes a listing found, and how many it searched."""
+        """Return a sentence that says what a listing found, and how many notes it searched."""
         total, searched = self.total or 0, self.searched
         if self.is_partial:
             verb = "holds" if total == 1 else "hold"
-            text = f"No note holds all of the words, and {total:,} {verb} the most"
-        elif total > 1:
-            text = f"{total:,} notes match"
+            text = f"No {self.unit} holds all of the words, and {total:,} {verb} the most"
+        elif total:
+            text = f"{name_count(total, self.unit)} {'matches' if total == 1 else 'match'}"
         else:
-            text = "1 note matches" if total else "No note matches"
+            text = f"No {self.unit} matches"
         if searched is None:
             return f"{text}."
         notes = name_count(searched, "note")

@@ -1,7 +1,7 @@
 """Read passages from the catalog, many at a time."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,10 @@ class Passage:
     version: str
 
 
+# Yields the given passages that still exist on disk, with current line numbers.
+KeepCurrent = Callable[[Iterable[tuple[int, Passage]]], Iterator[tuple[int, Passage]]]
+
+
 class Passages:
     """Reads passages from the catalog by keyword, text hash or id."""
 
@@ -56,6 +60,11 @@ class Passages:
         rows = self._catalog.rows(
             "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (expression, limit)
         )
+        return {int(row[0]) for row in rows}
+
+    def find_with_checkbox(self) -> set[int]:
+        """Return the ids of the passages that contain a checkbox such as `[ ]` or `[x]`."""
+        rows = self._catalog.rows("SELECT id FROM chunks WHERE text GLOB '*[[]?] *'")
         return {int(row[0]) for row in rows}
 
     def find_in_files(self, file_ids: Collection[int]) -> dict[int, bytes]:

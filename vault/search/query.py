@@ -1,31 +1,45 @@
 """Parse queries into words, phrases and filters.
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
+    date:2024-03  date:2024-03-04..2024-03-10  task:open
 
-`folder:` is another name for `path:`. A filter's value follows the colon without a space and may be
-quoted. Text that only looks like a filter, such as a web address or an invalid date, is searched as
-words. If a filter was probably meant, as in `tag: recipe`, the query reports it as a problem.
+`folder:` is another name for `path:`. `after:` and `before:` limit the time of a note's last
+change, `date:` the dates in its names, headings and properties. A filter's value follows the colon
+without a space and may be quoted. Text that only looks like a filter, such as a web address or an
+invalid date, is searched as words. If a filter was probably meant, as in `tag: recipe`, the query
+reports it as a problem.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal, cast, get_args
 
-__all__ = ["Query", "parse_query"]
+from vault.notes.date_spans import (
+    Span,
+    build_day,
+    build_day_span,
+    build_month_span,
+    build_year_span,
+)
+
+__all__ = ["Query", "TaskFilter", "parse_query", "write_date_filter"]
+
+TaskFilter = Literal["", "open", "done", "any"]
 
 _MAX_FILTERS = 16
 _DATES = ("after", "before")
+_CHECKED = (*_DATES, "date", "task")
 _MAX_SCANNED = 20_000
 _PART = re.compile(
-    r"(?:(?<=\s)|^)(?:(?P<key>path|folder|file|tag|after|before):"
+    r"(?:(?<=\s)|^)(?:(?P<key>path|folder|file|tag|after|before|date|task):"
     r'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))'
     r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
     re.IGNORECASE,
 )
 # A filter with a space before its value, at the start or end of the text. Elsewhere it is prose.
-_NAME = "path|folder|file|tag|after|before"
+_NAME = "path|folder|file|tag|after|before|date|task"
 _VALUE = r'"[^"\n]+"|[^\s"]+'
 _SPACED = re.compile(
     rf"^[ \t]*(?P<first>{_NAME}):[ \t]+(?P<value>{_VALUE})"
@@ -40,7 +54,6 @@ _UNKNOWN = frozenset(
         "block",
         "content",
         "created",
-        "date",
         "ext",
         "filename",
         "filetype",
@@ -67,7 +80,7 @@ _UNKNOWN = frozenset(
         "updated",
     ]
 )
-_FILTERS = "path:, folder:, file:, tag:, after: and before:"
+_FILTERS = "path:, folder:, file:, tag:, after:, before:, date: and task:"
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
@@ -81,6 +94,9 @@ class Query:
         paths, files, tags: texts that the path, file name or tags must match.
         after, before: limits for the time of the note's last change, or None. The time must not be
             earlier than `after`, and must be earlier than `before`.
+        days: ranges of days. The names, headings or properties of the note must contain a date in
+            one of them. In a list of tasks, the date of the task counts instead.
+        task: whether a passage must contain a task that is open, done, or any of the two.
         problems: sentences about unknown filters and invalid values.
     """
 
@@ -91,12 +107,15 @@ class Query:
     tags: tuple[str, ...] = ()
     after: datetime | None = None
     before: datetime | None = None
+    days: tuple[Span, ...] = ()
+    task: TaskFilter = ""
     problems: tuple[str, ...] = ()
 
     @property
     def has_filter(self) -> bool:
         """Whether the query has a filter. Phrases do not count as filters."""
-        return bool(self.paths or self.files or self.tags or self.after or self.before)
+        limits = (self.after, self.before, self.days, self.task)
+        return any((self.paths, self.files, self.tags, *limits))
 
     def filters(self) -> Mapping[str, Any]:
         """Return the filters as a JSON-serializable dict, as printed by `strata search --json`."""
@@ -106,37 +125,81 @@ class Query:
             "tag": list(self.tags),
             "after": None if self.after is None else self.after.date().isoformat(),
             "before": None if self.before is None else self.before.date().isoformat(),
+            "date": [write_date_filter(span) for span in self.days],
+            "task": self.task,
             "phrase": list(self.phrases),
         }
         return {key: value for key, value in named.items() if value}
 
 
+@dataclass(slots=True)
+class _Filters:
+    """The filters that were parsed so far."""
+
+    named: dict[str, list[str]] = field(
+        default_factory=lambda: {"path": [], "file": [], "tag": [], "phrase": []}
+    )
+    limits: dict[str, datetime] = field(default_factory=dict)
+    days: list[Span] = field(default_factory=list)
+    task: TaskFilter = ""
+
+    def add(self, key: str, value: str) -> bool:
+        """Add a filter, and return whether it is valid.
+
+        Args:
+            key: the name of the filter in lower case.
+            value: the value as written in the query.
+        """
+        if key in _DATES:
+            return self._add_limit(key, value)
+        if key == "date":
+            span = _parse_days(value)
+            self.days += [] if span is None else [span]
+            return span is not None
+        if key == "task":
+            self.task = _parse_task(value) or self.task
+            return _parse_task(value) != ""
+        value = value.lstrip("#") if key == "tag" else value
+        if not value or value.startswith("//"):
+            return False
+        self.named["path" if key == "folder" else key].append(value)
+        return True
+
+    def _add_limit(self, key: str, value: str) -> bool:
+        day = _parse_day(value)
+        if day is not None:
+            self.limits[key] = day
+        return day is not None
+
+
 def parse_query(text: str) -> Query:
     """Parse the text of a query. Every text is a valid query."""
-    named: dict[str, list[str]] = {"path": [], "file": [], "tag": [], "phrase": []}
-    dates: dict[str, datetime] = {}
+    filters = _Filters()
     words, problems, end = [], list[str](), 0
     for count, found in enumerate(_PART.finditer(text[:_MAX_SCANNED])):
         if count == _MAX_FILTERS:
             break
         if (phrase := found["phrase"]) is not None:
             if phrase.strip():
-                named["phrase"].append(" ".join(phrase.split()))
+                filters.named["phrase"].append(" ".join(phrase.split()))
             continue
-        if _add_filter(found["key"].lower(), found["quoted"] or found["plain"], named, dates):
+        if filters.add(found["key"].lower(), found["quoted"] or found["plain"]):
             words.append(text[end : found.start()])
             end = found.end()
-        elif found["key"].lower() in _DATES:
-            problems.append(_describe_bad_date(found[0]))
+        elif (described := _describe_bad_value(found[0])) is not None:
+            problems.append(described)
     words.append(text[end:])
+    named = filters.named
     return Query(
         words=" ".join("".join(words).split()) if end else text,
         phrases=tuple(named["phrase"]),
         paths=tuple(named["path"]),
         files=tuple(named["file"]),
         tags=tuple(named["tag"]),
-        after=dates.get("after"),
-        before=dates.get("before"),
+        after=filters.limits.get("after"),
+        before=filters.limits.get("before"),
+        days=tuple(filters.days),
+        task=filters.task,
         problems=(
             *dict.fromkeys(problems),
             *_find_spaced_filters(text[:_MAX_SCANNED]),
@@ -145,12 +208,19 @@ def parse_query(text: str) -> Query:
     )
 
 
+def write_date_filter(span: Span) -> str:
+    """Return the value of a `date:` filter for a range of days."""
+    first, last = span[0], span[1] - timedelta(days=1)
+    start = "" if first == date.min else f"{first}"
+    return start if first == last else f"{start}..{'' if span[1] == date.max else last}"
+
+
 def _find_spaced_filters(text: str) -> Iterator[str]:
     """Yield a sentence about each filter that has a space between its name and value."""
     for found in _SPACED.finditer(text):
         name = (found["first"] or found["last"]).lower()
         value = found["value"] or found["end"]
-        if name not in _DATES or _parse_day(value) is not None:
+        if name not in _CHECKED or _Filters().add(name, value.strip('"')):
             yield (
                 f"There is a space after {name}: so it was searched as words. Write {name}:{value} "
                 "to filter."
@@ -167,35 +237,59 @@ def _find_unknown_filters(text: str) -> Iterator[str]:
             )
 
 
-def _describe_bad_date(written: str) -> str:
+def _describe_bad_value(written: str) -> str | None:
+    """Return a sentence about a filter with an invalid value, or None if it is searched as words.
+
+    Args:
+        written: the filter as written in the query.
+    """
     name = written.partition(":")[0].lower()
+    if name == "task":
+        return (
+            f"{written} names no kind of task, so it was searched as words. Write task:open, "
+            "task:done or task:any."
+        )
+    if name not in _CHECKED:
+        return None
+    more = ", or a range such as date:2024-03-01..2024-03-15" if name == "date" else ""
     return (
         f"{written} names no date, so it was searched as words. Write {name}:2024, "
-        f"{name}:2024-03 or {name}:2024-03-15."
+        f"{name}:2024-03 or {name}:2024-03-15{more}."
     )
 
 
-def _add_filter(
-    key: str, value: str, named: dict[str, list[str]], dates: dict[str, datetime]
-) -> bool:
-    """Add a filter to `named` or `dates`, and return whether the filter is valid.
+def _parse_task(value: str) -> TaskFilter:
+    known = value.lower()
+    return cast("TaskFilter", known) if known in get_args(TaskFilter) else ""
 
-    Args:
-        key: the name of the filter.
-        value: the value as written in the query.
-        named: the filters with texts, keyed by name.
-        dates: the filters with dates, keyed by name.
+
+def _parse_days(value: str) -> Span | None:
+    """Return a year, month or day as a range of days, or the range between two of them.
+
+    The sides of a range may be left out, as in `..2024-03`. Return None for any other text.
     """
-    if key in _DATES:
-        day = _parse_day(value)
-        if day is not None:
-            dates[key] = day
-        return day is not None
-    value = value.lstrip("#") if key == "tag" else value
-    if not value or value.startswith("//"):
-        return False
-    named["path" if key == "folder" else key].append(value)
-    return True
+    start, dots, end = value.partition("..")
+    first = _parse_span(start)
+    if not dots:
+        return first
+    last = _parse_span(end)
+    if (start and first is None) or (end and last is None):
+        return None
+    span = (first[0] if first else date.min), (last[1] if last else date.max)
+    return span if span[0] < span[1] else None
+
+
+def _parse_span(text: str) -> Span | None:
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = (int(part) if part else None for part in found.groups())
+    if year is None or month is None:
+        return build_year_span(year or 0)
+    if day is None:
+        return build_month_span(year, month)
+    first = build_day(year, month, day)
+    return None if first is None else build_day_span(first)
 
 
 def _parse_day(text: str) -> datetime | None:

@@ -1,14 +1,24 @@
 """Select the passages to search, using a query's filters."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vault.catalog import UNFINISHED, Catalog, Row
+from vault.notes.date_spans import Span
 from vault.notes.keywords import build_query_terms, fold, match_all
+from vault.notes.tasks import TaskItem, find_tasks_in_passage
+from vault.search.details import DetailsReader
 from vault.search.passages import Passages
 from vault.search.query import Query
 
-__all__ = ["Covers", "Scope", "build_scope", "has_notes_to_search"]
+__all__ = [
+    "Covers",
+    "Scope",
+    "build_scope",
+    "has_notes_to_search",
+    "is_in_days",
+    "list_asked_tasks",
+]
 
 # Returns whether a search that is limited to a part of the vault covers the note at a path. None
 # covers the whole vault.
@@ -45,6 +55,11 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter or covers is not None:
         chosen = passages.find_in_files(_find_files(query, catalog, covers))
+    if query.task and chosen is not None:
+        chosen = _keep_with_task(query, passages, chosen)
+    elif query.days and chosen is not None:
+        dated = _find_dated(query.days, catalog)
+        chosen = {number: hash for number, hash in chosen.items() if number in dated}
     warnings = list(query.problems)
     for phrase in query.phrases:
         holding = _find_phrase(phrase, passages, chosen)
@@ -53,6 +68,25 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
         else:
             warnings.append(f"No passage holds “{phrase}” word for word; its words were searched.")
     return Scope(chosen, tuple(warnings))
+
+
+def list_asked_tasks(query: Query, text: str) -> Iterator[TaskItem]:
+    """Yield the tasks in a passage that match a query's filters for tasks.
+
+    Args:
+        query: a query with a filter for tasks, and maybe for their dates.
+        text: the text of the passage.
+    """
+    for task in find_tasks_in_passage(text):
+        is_of_days = not query.days or is_in_days(task.list_days(), query.days)
+        if query.task and task.is_of_kind(query.task) and is_of_days:
+            yield task
+
+
+def is_in_days(spans: Iterable[Span], days: Iterable[Span]) -> bool:
+    """Return whether any of the dates lies in any of the ranges of days."""
+    ranges = tuple(days)
+    return any(first < end and start < after for start, end in spans for first, after in ranges)
 
 
 def has_notes_to_search(catalog: Catalog, covers: Covers = None) -> bool:
@@ -87,6 +121,27 @@ def _matches(query: Query, row: Row) -> bool:
         and (query.after is None or changed_s >= query.after.timestamp())
         and (query.before is None or changed_s < query.before.timestamp())
     )
+
+
+def _find_dated(days: Collection[Span], catalog: Catalog) -> Collection[int]:
+    """Return the ids of the passages with a date in names, headings or properties."""
+    reader = DetailsReader(catalog)
+    details = reader.read_passages_with_year()
+    found = {number for number, each in details.items() if is_in_days(each.named_spans, days)}
+    return found | reader.find_by_property(days)
+
+
+def _keep_with_task(
+    query: Query, passages: Passages, chosen: Mapping[int, bytes]
+) -> Mapping[int, bytes]:
+    """Return the passages that contain a task which matches the filters for tasks."""
+    boxed = passages.find_with_checkbox() & chosen.keys()
+    texts = passages.details(boxed)
+    return {
+        number: chosen[number]
+        for number in sorted(boxed)
+        if number in texts and any(list_asked_tasks(query, texts[number].text))
+    }
 
 
 def _find_tagged(tag: str, catalog: Catalog) -> set[int]:

@@ -5,13 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.notes.inline import (
-    TaskItem,
     blank_comments,
     blank_inline_code,
     find_block_names,
     find_fields,
     find_tags,
-    find_tasks,
     has_private_tag,
     plain_text,
 )
@@ -75,17 +73,6 @@ def test_a_fields_value_is_taken_as_written_code_included() -> None:
     assert list(find_fields([(1, blank_inline_code(source[0]))], source)) == [("version", "`1.2`")]
 
 
-def test_tasks_have_their_line_status_and_text() -> None:
-    lines = ["- [ ] open `x`", "* [x] done", "1. [/] half", "> - [-] in a callout", "- [] none"]
-    numbered = list(enumerate(lines, start=1))
-    assert list(find_tasks(numbered, lines)) == [
-        TaskItem(1, " ", "open `x`"),
-        TaskItem(2, "x", "done"),
-        TaskItem(3, "/", "half"),
-        TaskItem(4, "-", "in a callout"),
-    ]
-
-
 def test_blocks_are_named_at_the_end_of_a_line_or_on_their_own() -> None:
     lines = [(1, "text ^one"), (2, "- item ^two "), (3, "^three"), (4, "x^4"), (5, "a ^b c")]
     assert list(find_block_names(lines)) == [
@@ -147,7 +134,6 @@ def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> Non
     began = time.thread_time()
     find_tags([(1, line)])
     list(find_fields([(1, line)], [line]))
-    list(find_tasks([(1, line)], [line]))
     list(find_block_names([(1, line)]))
     blank_comments([(1, line)])
     assert time.thread_time() - began < 10

@@ -8,7 +8,8 @@ import pytest
 
 from tests.support.vaults.documents import docx, paragraph, pdf
 from vault.errors import NoteUnreadable, UnsafePath
-from vault.notes.note import Heading, Note, ReadOptions, TaskItem, parse_note, read_note
+from vault.notes.note import Heading, Note, ReadOptions, parse_note, read_note
+from vault.notes.tasks import TaskItem
 
 FOR_READING = ReadOptions(is_for_reading=True)
 

@@ -60,7 +60,7 @@ def test_a_folder_that_is_named_lifts_its_notes(index: VaultIndex) -> None:
         ("on 5 March 2024", "Journal/2024-03-05.md"),
         ("in March 2024", "Journal/2024-03-05.md"),
         ("on June 1, 2023", "Dated.md"),
-        ("since 2023", "Dated.md"),
+        ("during 2023", "Dated.md"),
     ],
 )
 def test_a_day_that_is_named_lifts_the_notes_of_that_day(

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given
@@ -22,6 +22,40 @@ def test_filters_are_taken_out_of_the_words() -> None:
         "tag": ["food/warm"],
         "after": "2024-03-01",
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "first", "after"),
+    [
+        ("2024", date(2024, 1, 1), date(2025, 1, 1)),
+        ("2024-03", date(2024, 3, 1), date(2024, 4, 1)),
+        ("2024-03-05", date(2024, 3, 5), date(2024, 3, 6)),
+        ("2024-03-05..2024-03-07", date(2024, 3, 5), date(2024, 3, 8)),
+        ("..2024-03", date.min, date(2024, 4, 1)),
+        ("2024-03..", date(2024, 3, 1), date.max),
+        ("..", date.min, date.max),
+    ],
+)
+def test_a_date_filter_is_a_range_of_days(value: str, first: date, after: date) -> None:
+    query = parse_query(f"soup date:{value}")
+    assert (query.words, query.days) == ("soup", ((first, after),))
+    (written,) = query.filters()["date"]
+    assert parse_query(f"date:{written}").days == query.days
+
+
+@pytest.mark.parametrize("value", ["2024-13", "2024-03-07..2024-03-05", "..monday", "2024-02-30"])
+def test_a_date_filter_with_another_value_is_words_and_named(value: str) -> None:
+    query = parse_query(f"soup date:{value}")
+    assert (query.words, query.days) == (f"soup date:{value}", ())
+    assert "names no date" in query.problems[0]
+
+
+def test_a_task_filter_names_a_kind_of_task() -> None:
+    assert parse_query("roof task:Open") == Query("roof", task="open")
+    assert parse_query("task:done").filters() == {"task": "done"}
+    unknown = parse_query("roof task:soon")
+    assert (unknown.words, unknown.has_filter) == ("roof task:soon", False)
+    assert "names no kind of task" in unknown.problems[0]
 
 
 def test_a_phrase_is_looked_for_by_its_words_too() -> None:
@@ -63,7 +97,7 @@ def test_a_filter_that_does_not_exist_is_named_once() -> None:
     assert query.words == "soup author:smith Author:jones note: re:Invent std:vector at 12:30"
     assert query.problems == (
         "There is no filter author: so it was searched as words. Filters are path:, folder:, "
-        "file:, tag:, after: and before:.",
+        "file:, tag:, after:, before:, date: and task:.",
     )
 
 

@@ -1,29 +1,39 @@
-"""List every note that matches a query, page by page.
+"""List every note or task that matches a query, page by page.
 
 A listing contains every note that matches the filters and contains all words of the query. Each
 note is shown with one of its lines. If no note contains all words, the listing contains the notes
 with the most words. Notes that are only listed by the time of their change are sorted by it.
+
+If the query has a filter for tasks, the listing contains the tasks instead of the notes.
 """
 
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vault.catalog import Catalog
 from vault.coverage import find_gap
+from vault.listing.tasks import list_tasks
 from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
 from vault.quotes.lines import build_stems, choose_best_line
 from vault.search.hits import Hit, SearchResult, build_hit
-from vault.search.passages import Passage, Passages
-from vault.search.query import Query, parse_query
+from vault.search.passages import KeepCurrent, Passage, Passages
+from vault.search.query import Query, TaskFilter, parse_query
 from vault.search.scope import Covers, Scope, build_scope
 
 __all__ = ["list_notes"]
 
 _MOST_TERMS = 16
 _MAX_LINE_CHARS = 240
+# What is listed and counted, by the filter for tasks.
+_UNITS: Mapping[TaskFilter, str] = {
+    "": "note",
+    "open": "open task",
+    "done": "done task",
+    "any": "task",
+}
 
 _RANKED = """
 SELECT chunks.id, bm25(words, 3.0, 1.5, 1.0) AS cost, file_id
@@ -40,12 +50,10 @@ SELECT chunks.id, file_id FROM chunks JOIN files ON files.id = file_id
 ORDER BY mtime_ns DESC, path, chunks.id
 """
 
-Current = Callable[[Iterable[tuple[int, Passage]]], Iterator[tuple[int, Passage]]]
-
 
 def list_notes(
     catalog: Catalog,
-    current: Current,
+    keep_current: KeepCurrent,
     text: str,
     limit: int,
     offset: int = 0,
@@ -55,14 +63,15 @@ def list_notes(
 
     Args:
         catalog: the catalog of the index.
-        current: yields the given passages that still exist, with current line numbers.
+        keep_current: yields the given passages that still exist, with current line numbers.
         text: the words to search for, and filters.
         limit: the maximum number of notes.
         offset: the number of notes on previous pages.
         covers: returns whether to search the note at a path, or None to search all notes.
 
     Returns:
-        One hit per note with its best line, the total number of notes, and the next offset.
+        One hit per note with its best line, or one per task, their total number, and the next
+        offset.
 
     Raises:
         IndexUnusable: the catalog cannot be read.
@@ -71,28 +80,43 @@ def list_notes(
     query = parse_query(text)
     passages = Passages(catalog)
     scope = build_scope(query, catalog, passages, covers)
-    terms, stems = _choose_terms(query.words), build_stems(query.words)
-    warnings = list(scope.warnings)
-    files = _list_files(catalog, scope)
-    found, is_partial = _find_passages(catalog, query, terms, files, scope)
-    if is_partial:
-        warnings.append("No note holds all of the words; those that hold the most are listed.")
-    read = passages.details(found)
-    there = current((number, read[number]) for number in found if number in read)
-    hits = [_build_line_hit(passage, found[number], stems) for number, passage in there]
+    if query.task:
+        found, is_partial = list_tasks(query, passages.details(scope.passages or ()), keep_current)
+    else:
+        found, is_partial = _list_notes(catalog, query, scope, keep_current)
+    unit = _UNITS[query.task]
+    partly = f"No {unit} holds all of the words; those that hold the most are listed."
     end, gap = offset + limit, find_gap(catalog)
     return SearchResult(
         text,
-        tuple(hits[offset:end]),
+        tuple(found[offset:end]),
         time.perf_counter() - began,
         query.filters(),
-        tuple(warnings),
-        total=len(hits),
-        next=end if end < len(hits) else None,
+        (*scope.warnings, partly) if is_partial else scope.warnings,
+        total=len(found),
+        next=end if end < len(found) else None,
         searched=_count_searched(catalog, covers),
         is_whole=gap is None or gap.by_words >= gap.notes,
         is_partial=is_partial,
+        unit=unit,
     )
+
+
+def _list_notes(
+    catalog: Catalog, query: Query, scope: Scope, keep_current: KeepCurrent
+) -> tuple[list[Hit], bool]:
+    """List the notes that match a query, best matches first.
+
+    Returns:
+        One hit for each note with its best line, and whether no note contains all words.
+    """
+    terms, stems = _choose_terms(query.words), build_stems(query.words)
+    files = _list_files(catalog, scope)
+    found, is_partial = _find_passages(catalog, query, terms, files, scope)
+    read = Passages(catalog).details(found)
+    there = keep_current((number, read[number]) for number in found if number in read)
+    hits = [_build_line_hit(passage, found[number], stems) for number, passage in there]
+    return hits, is_partial
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:

@@ -1,0 +1,92 @@
+"""Search the notes of a period that a question is about, such as last week.
+
+A question such as "What did I do last week?" has no other subject, so it gets all notes of that
+week, sorted by date. "What did I buy last week?" also gets the best passages of that week.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Final
+
+from vault.notes.dates import find_date_spans, remove_dates
+from vault.search.hits import Hit, SearchResult
+from vault.search.query import write_date_filter
+
+if TYPE_CHECKING:
+    from chains.extractive.question import Period
+
+__all__ = ["FindDays", "FindPassages", "PeriodSearch", "mix_results"]
+
+MOST_OF_PERIOD: Final = 100
+
+# Returns the best passages for a query, at most as many as the number says.
+FindPassages = Callable[[str, int], SearchResult]
+# Returns the dates in the properties of notes as ISO 8601, by path.
+FindDays = Callable[[Collection[str]], Mapping[str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class PeriodSearch:
+    """Searches for a question, and in the notes of the period that it is about.
+
+    Attributes:
+        find: searches all notes.
+        find_days: returns the dates in the properties of notes.
+        today: the date that words such as "yesterday" refer to.
+    """
+
+    find: FindPassages
+    find_days: FindDays
+    today: date
+
+    def search(self, query: str, k: int) -> SearchResult:
+        """Return the best passages for a question about a period and other things."""
+        found = self.find(query, k)
+        period = self._read_period(query)
+        if period is None or period.has_no_subject or not found.hits:
+            return found
+        return mix_results([found, self.find(f"{remove_dates(query)} {_filter(period)}", k)])
+
+    def list_period(self, query: str) -> SearchResult | None:
+        """Return the passages of a period, if a question asks for everything in it.
+
+        The passages are sorted by date. Return None for other questions, and if no note has a date
+        in the period.
+        """
+        period = self._read_period(query)
+        if period is None or not period.has_no_subject:
+            return None
+        found = self.find(_filter(period), MOST_OF_PERIOD)
+        days = self.find_days({hit.path for hit in found.hits})
+
+        def find_place(hit: Hit) -> tuple[date, str, int]:
+            names = (hit.title, hit.path, *hit.heading)
+            day = period.find_first_day(names, days.get(hit.path, ()))
+            return day or date.max, hit.path, hit.lines[0]
+
+        hits = tuple(sorted(found.hits, key=find_place))
+        return replace(found, query=query, hits=hits) if hits else None
+
+    def _read_period(self, query: str) -> "Period | None":
+        if not find_date_spans(query, self.today):
+            return None
+        from chains.extractive.question import read_period  # as in `TurnContext.open_model`
+
+        period = read_period(query, self.today)
+        return period if period is not None and period.is_short else None
+
+
+def mix_results(results: Sequence[SearchResult]) -> SearchResult:
+    """Interleave the hits of several searches, without duplicates."""
+    by_turns = chain.from_iterable(zip_longest(*(result.hits for result in results)))
+    hits: dict[str, Hit] = {}
+    for hit in by_turns:
+        if hit is not None:
+            hits.setdefault(hit.id, hit)
+    return replace(results[0], hits=tuple(hits.values()))
+
+
+def _filter(period: "Period") -> str:
+    return " ".join(f"date:{write_date_filter(span)}" for span in period.spans)

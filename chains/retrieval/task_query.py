@@ -1,0 +1,128 @@
+"""Recognise questions about tasks, such as "What do I still have to do for the roof?".
+
+They are answered with a list of the tasks in the notes, which are list items with a checkbox.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from vault.notes.date_spans import Span
+from vault.notes.dates import find_date_spans, remove_dates
+from vault.notes.keywords import FUNCTION_WORDS, fold
+from vault.search.query import TaskFilter, write_date_filter
+
+__all__ = ["TaskQuestion", "read_task_question"]
+
+_TASKS: Final = (
+    r"(?:tasks?|to-?dos?|to do list|todo (?:items?|list)|action (?:items?|points?)"
+    r"|open (?:items|points)|aufgaben?|aufgabenliste|t[âa]ches|tareas)"
+)
+_STATE: Final = (
+    r"(?P<state>open|unfinished|undone|pending|outstanding|remaining|incomplete|due|overdue|done"
+    r"|finished|completed|closed|offene[nrs]?|unerledigte[nr]?|erledigte[nr]?|f[äa]llige[nr]?)"
+)
+_HEAD: Final = (
+    r"(?P<head>(?:please |bitte )?(?:list|show|give|find|what are|what's|whats|what is|what|which"
+    r"|do i have|are there|liste|zeige?|welche|was sind|quelles sont|cu[aá]les son)(?: me| mir)? )?"
+    r"(?:(?:any|the|my|our|of|on|meine|die|mes|les|mis|las|(?P<all>all|every|alle)) )*"
+)
+# Before the words that say which tasks are meant, as in "tasks for the roof".
+_JOIN: Final = (
+    r"about|are|before|by|did|do|due|for|from|have|i|in|is|left|next|of|on|open|overdue|related"
+    r"|regarding|still|tagged|that|this|today|tomorrow|until|we|which|with|aus|bis|bei|diese\w*"
+    r"|f[üu]r|heute|im|ist|morgen|noch|sind|vom|von|zu[mr]?|pour|de|para"
+)
+_REST: Final = rf"(?P<rest>(?: (?:{_JOIN})\b.*)?)[?.!]*"
+# Each matches a whole question.
+_FORMS: Final = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"^{_HEAD}(?:{_STATE} )?(?:my )?{_TASKS}{_REST}$",
+        r"^(?P<head>what|which)(?:'s| is| are) (?:still )?(?P<state>due|overdue|left to do)"
+        rf"{_REST}$",
+        rf"^(?P<head>was) (?:ist|wird) (?:noch )?(?P<state>f[äa]llig|offen|zu tun){_REST}$",
+        r"^what (?:do|must|should) (?:i|we)(?: (?P<state>still))? (?:have|need) to (?:get )?"
+        rf"do(?:ne)?{_REST}$",
+        rf"^what (?:must|should) (?:i|we)(?: (?P<state>still))? do{_REST}$",
+        rf"^what have (?:i|we)(?: (?P<state>still))? (?:got|left) to do{_REST}$",
+        r"^was (?:muss|m[üu]ssen|soll(?:en)?) (?:ich|wir)(?P<rest>.*?) (?:tun|machen|erledigen)"
+        r"[?.!]*$",
+    )
+)
+_DONE: Final = re.compile(
+    r"\b(?:done|finish(?:ed)?|completed?|closed|ticked off|erledigte?[nr]?)\b", re.IGNORECASE
+)
+_DUE: Final = re.compile(r"\b(?:due|overdue|f[äa]llige?[nr]?)\b", re.IGNORECASE)
+_OVERDUE: Final = re.compile(r"\b(?:overdue|[üu]berf[äa]llige?[nr]?)\b", re.IGNORECASE)
+_STILL: Final = re.compile(r"\b(?:still|left|open|offen|noch)\b", re.IGNORECASE)
+_TAG: Final = re.compile(r"(?<!\S)#[\w/-]+")
+_WORD: Final = re.compile(r"[\w'’-]+")
+# Words of such questions that say nothing about the subject of a task.
+_OTHER_WORDS: Final = """
+    about before done due finish finished completed complete closed got left need next offen open
+    overdue regarding related remaining still tagged there these today tomorrow until we which noch
+    fallig erledigt bis bei list off have
+"""
+_OTHERS: Final = FUNCTION_WORDS | frozenset(_OTHER_WORDS.split())
+
+
+@dataclass(frozen=True)
+class TaskQuestion:
+    """A question about tasks.
+
+    Attributes:
+        query: the query that the tasks must match.
+        is_sure: whether the question surely is about tasks. "What do I have to do for a refund?"
+            may not be.
+    """
+
+    query: str
+    is_sure: bool
+
+
+def read_task_question(text: str, today: date) -> TaskQuestion | None:
+    """Read a question about tasks, or return None for any other message.
+
+    Args:
+        text: the message.
+        today: the date that words such as "tomorrow" refer to.
+    """
+    found = next((match for form in _FORMS if (match := form.match(text))), None)
+    if found is None:
+        return None
+    named = found.groupdict()
+    state, rest = named.get("state") or "", found["rest"].strip(" ?.!")
+    said = f"{state} {rest}"
+    words = _list_subject(rest)
+    days = _read_days(said, words, today)
+    kind = _read_kind(said, is_all=bool(named.get("all")))
+    parts = [f"task:{kind}", *(f"date:{write_date_filter(span)}" for span in days), *words]
+    asks = bool(named.get("head") or state or _STILL.search(rest))
+    return TaskQuestion(" ".join(parts), is_sure=asks and not words)
+
+
+def _read_kind(said: str, *, is_all: bool) -> TaskFilter:
+    if _DONE.search(said):
+        return "done"
+    return "any" if is_all and not said.strip() else "open"
+
+
+def _read_days(said: str, words: list[str], today: date) -> tuple[Span, ...]:
+    """Return the dates of the tasks that are asked for.
+
+    A date beside other words may be a part of a name, as in "tasks from the meeting of 5 May".
+    """
+    if _OVERDUE.search(said):
+        return ((date.min, today),)
+    if said.strip() == "due":
+        return ((date.min, date.max),)
+    is_date_of_task = not words or _DUE.search(said) or _DONE.search(said)
+    return find_date_spans(said, today) if is_date_of_task else ()
+
+
+def _list_subject(rest: str) -> list[str]:
+    tags = [f'tag:"{tag[1:]}"' for tag in _TAG.findall(rest)]
+    words = _WORD.findall(remove_dates(_TAG.sub(" ", rest)))
+    return [*tags, *(word for word in words if fold(word) not in _OTHERS)]

@@ -1,0 +1,65 @@
+"""Lists of tasks, by their status, their dates and their words."""
+
+import pytest
+
+from tests.unit.vault.conftest import NotesIndexer
+from vault.index import VaultIndex
+
+NOTES = {
+    "Todo.md": (
+        "# Todo\n\n## House\n\n- [ ] Call the roofer 📅 2026-11-28\n"
+        "- [x] Change the bulb ✅ 2026-11-20\n- [ ] Paint the shed #garden\n\n"
+        "## Work\n\n- [ ] Send the invoice to Peter 📅 2026-11-24\n"
+    ),
+    "Roof.md": "# Roof\n\nThe tiles are old.\n\n- [ ] Ask the insurance\n- [-] Buy a ladder\n",
+    "Soup.md": "# Soup\n\nBoil the lentils.\n",
+    "Secret.md": "---\nprivate: true\n---\n- [ ] Hide the gift\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("task:open", [("Roof.md", 5), ("Todo.md", 5), ("Todo.md", 7), ("Todo.md", 11)]),
+        ("task:done", [("Todo.md", 6)]),
+        ("task:open roof", [("Roof.md", 5), ("Todo.md", 5)]),
+        ("task:open house", [("Todo.md", 5), ("Todo.md", 7)]),
+        ("task:open date:..2026-11-30", [("Todo.md", 11), ("Todo.md", 5)]),
+        ("task:done date:2026-11", [("Todo.md", 6)]),
+        ("task:open path:Roof", [("Roof.md", 5)]),
+        ("task:open lentils", []),
+    ],
+)
+def test_tasks_are_listed_with_their_lines(
+    index: VaultIndex, query: str, lines: list[tuple[str, int]]
+) -> None:
+    result = index.list_notes(query, 10)
+    assert [(hit.path, hit.lines[0]) for hit in result.hits] == lines
+    assert result.total == len(lines)
+
+
+def test_a_list_of_tasks_counts_tasks_and_has_pages(index: VaultIndex) -> None:
+    page = index.list_notes("task:open", 3)
+    assert (len(page.hits), page.next) == (3, 3)
+    assert page.describe_total() == "4 open tasks match; searched all 3 notes."
+    assert page.hits[1].text == "- [ ] Call the roofer 📅 2026-11-28"
+    (last,) = index.list_notes("task:open", 3, 3).hits
+    assert last.text == "- [ ] Send the invoice to Peter 📅 2026-11-24"
+
+
+def test_where_no_task_has_all_words_those_with_the_most_are_listed(index: VaultIndex) -> None:
+    result = index.list_notes("task:open insurance shed", 10)
+    assert result.is_partial
+    assert result.warnings == (
+        "No open task holds all of the words; those that hold the most are listed.",
+    )
+    assert {hit.path for hit in result.hits} == {"Roof.md", "Todo.md"}
+
+
+def test_a_search_can_be_limited_to_passages_with_tasks(index: VaultIndex) -> None:
+    assert {hit.path for hit in index.search("task:open roof", 10).hits} == {"Roof.md", "Todo.md"}

@@ -1,0 +1,84 @@
+"""List every task in the notes that matches a query, such as `task:open roof`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from vault.notes.tasks import TaskItem
+from vault.quotes.lines import build_stems, find_stems
+from vault.search.hits import Hit, build_hit
+from vault.search.passages import KeepCurrent, Passage
+from vault.search.query import Query
+from vault.search.scope import list_asked_tasks
+
+__all__ = ["list_tasks"]
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundTask:
+    """A task with the passage that contains it.
+
+    Attributes:
+        held: the stems of the query that the task, the headings above it or its note contain.
+    """
+
+    passage: Passage
+    task: TaskItem
+    held: frozenset[str]
+
+    @property
+    def line(self) -> int:
+        """The line of the task in its file, counted from 1."""
+        return self.passage.lines[0] + self.task.line - 1
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The path of the note and the line, for sorting."""
+        return self.passage.path, self.line
+
+    @property
+    def day(self) -> date:
+        """The first date of the task, or the latest possible one if it has none."""
+        return min((first for first, _ in self.task.list_days()), default=date.max)
+
+    def build_hit(self) -> Hit:
+        """Build a hit that shows only the line of the task."""
+        passage = self.passage
+        text = passage.text.split("\n")[self.task.line - 1].strip()
+        return build_hit(replace(passage, lines=(self.line, self.line), text=text), 1.0, {})
+
+
+def list_tasks(
+    query: Query, passages: Mapping[int, Passage], keep_current: KeepCurrent
+) -> tuple[list[Hit], bool]:
+    """List the tasks that match a query, by note and line.
+
+    If the query limits the dates of tasks, they are sorted by date.
+
+    Args:
+        query: a query with a filter for tasks.
+        passages: the passages that contain such tasks, by id.
+        keep_current: yields the given passages that still exist, with current line numbers.
+
+    Returns:
+        One hit for each task, and whether no task has all words of the query. Then the tasks with
+        the most words are listed.
+    """
+    stems = build_stems(query.words) if query.words.strip() else ()
+    found = [
+        each
+        for _, passage in keep_current(passages.items())
+        for each in _find_tasks(query, passage, stems)
+    ]
+    most = max((len(each.held) for each in found), default=0)
+    found = [each for each in found if len(each.held) == most and (most or not stems)]
+    found.sort(key=lambda each: (each.day if query.days else date.min, each.place))
+    return [each.build_hit() for each in found], 0 < most < len(stems)
+
+
+def _find_tasks(query: Query, passage: Passage, stems: Sequence[str]) -> Iterator[_FoundTask]:
+    lines = passage.text.split("\n")
+    around = find_stems(" ".join((passage.title, *passage.heading)), stems)
+    for task in list_asked_tasks(query, passage.text):
+        above = next((line for line in lines[task.line - 1 :: -1] if line.startswith("#")), "")
+        yield _FoundTask(passage, task, around | find_stems(f"{above} {task.text}", stems))

@@ -1,0 +1,80 @@
+"""Find tasks, which are list items with a checkbox, and read their status and their dates.
+
+    - [ ] Call the roofer 📅 2026-11-28
+    - [x] Order the seeds ✅ 2026-11-20
+
+A task is done if the character in its box is `x`, cancelled if it is `-`, and otherwise open. The
+marks of dates are those of the Tasks plugin for Obsidian, or words:
+
+    📅 due    ⏳ scheduled    ➕ created    🛫 start    ✅ completion    ❌ cancelled
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from vault.notes.date_spans import Span
+from vault.notes.dates import find_written_spans
+from vault.notes.inline import ITEM, Line, blank_comments, list_lines_outside_fences
+
+__all__ = ["TaskItem", "TaskKind", "find_tasks", "find_tasks_in_passage"]
+
+TaskKind = Literal["open", "done", "any"]
+
+_TASK: Final = re.compile(rf"{ITEM}\[(.)\][ \t](.*)")
+_DONE: Final = "xX"
+_CANCELLED: Final = "-"
+_DAY: Final = r"[:\s]{0,3}\d{4}-\d\d-\d\d"
+# A date that says when a task was created, may be started, was done or cancelled.
+_NOT_DUE: Final = re.compile(
+    rf"(?:[➕🛫✅❌]\ufe0f?|\b(?:created|start|completion|done|cancelled):?){_DAY}", re.IGNORECASE
+)
+_COMPLETION: Final = re.compile(rf"(?:✅\ufe0f?|\b(?:completion|done):?){_DAY}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskItem:
+    """A list item with a checkbox.
+
+    Attributes:
+        status: the character in the checkbox, such as a space for an open task.
+    """
+
+    line: int
+    status: str
+    text: str
+
+    def is_of_kind(self, kind: TaskKind) -> bool:
+        """Return whether the task is open or done. A cancelled task is neither of them."""
+        if kind == "any":
+            return True
+        is_done = self.status in _DONE
+        return is_done if kind == "done" else not is_done and self.status != _CANCELLED
+
+    def list_days(self) -> tuple[Span, ...]:
+        """Return when a done task was done, or when any other task is due, as ranges of days."""
+        if self.status in _DONE and (done := _COMPLETION.search(self.text)) is not None:
+            return find_written_spans(done[0])
+        return find_written_spans(_NOT_DUE.sub(" ", self.text))
+
+
+def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
+    """Find tasks, including those in callouts.
+
+    Args:
+        lines: the lines with code and comments blanked out.
+        source: the original lines, from which the texts of the tasks are taken.
+    """
+    for number, line in lines:
+        if match := _TASK.match(line):
+            yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
+
+
+def find_tasks_in_passage(text: str) -> Iterator[TaskItem]:
+    """Find the tasks in a part of a note. Their lines are counted from the start of the part.
+
+    A part may begin within a list, so code blocks are only recognised by their fences.
+    """
+    source = text.split("\n")
+    yield from find_tasks(blank_comments(list(list_lines_outside_fences(source))), source)
