@@ -22,8 +22,7 @@ scores, and checks them against the notes on disk.
     exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
     index           `VaultIndex`; open_index: opens, locks and repairs an index
     indexing        updates of an index: indexer, throttle, watcher, status
-    listing         lists of all notes or tasks that match a query
-    search          searching, related notes; ranking: weights; quotes: for quotations
+    search          searching, related notes; listing: lists; ranking: weights; quotes: quotations
     vectors         the vector store; vector_worker: its entry point
     workers         child processes and their messages
 

@@ -1,9 +1,10 @@
 """Read and write the catalog's records of files and notes. Writes need a transaction."""
 
 import json
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from vault.catalog import Catalog, Row
 from vault.embedding.chunking import Chunk
@@ -70,6 +71,13 @@ class NoteState:
     reason: str = ""
 
 
+_DATING_PROPERTY: Final = re.compile(
+    r"^\W*(?:(?:date|day|datum|fecha|jour|held|written|published|erstellt)(?:[ _-]?created)?"
+    r"|created(?:[ _-]?(?:at|on))?)\W*:+[ \t]*[\"']?(\d{4}-\d\d-\d\d)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
 class Records:
     """The files, notes, passages, links and tags of one catalog."""
 
@@ -117,15 +125,21 @@ class Records:
         ]
 
     def find_days(self, paths: Iterable[str]) -> dict[str, list[str]]:
-        """Return the ISO 8601 dates in the properties of the given notes, keyed by path."""
+        """Return the dates of notes as ISO 8601, keyed by path, from properties such as `created`.
+
+        Other properties, such as a birthday or a deadline, say nothing about the date of the note.
+        """
         found: dict[str, list[str]] = {}
         rows = self._catalog.rows(
-            "SELECT path, day FROM days JOIN files ON files.id = file_id"
+            "SELECT path, day,"
+            " (SELECT text FROM chunks WHERE file_id = files.id ORDER BY id LIMIT 1)"
+            " FROM days JOIN files ON files.id = file_id"
             " WHERE path IN (SELECT value FROM json_each(?)) ORDER BY path, day",
             (json.dumps(list(paths)),),
         )
-        for path, day in rows:
-            found.setdefault(path, []).append(day)
+        for path, day, beginning in rows:
+            if day in _DATING_PROPERTY.findall(beginning or ""):
+                found.setdefault(path, []).append(day)
         return found
 
     def tags(self) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from chains.citations.quotes import remove_markup
 
-__all__ = ["locate_sentences", "split_paragraph", "split_sentences"]
+__all__ = ["join_paragraph", "locate_sentences", "split_paragraph", "split_sentences"]
 
 _FENCE: Final = re.compile(r"[ \t>]{0,20}(?:`{3,}|~{3,})")
 _QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]{0,8}){1,8}")
@@ -40,6 +40,11 @@ _SHORT: Final = re.compile(
     re.IGNORECASE,
 )
 
+# An abbreviation that does not end a sentence before a number, as in "customer no. 55".
+_BEFORE_NUMBER: Final = re.compile(
+    r"\b(?:no|nos|art|tel|abs|kap|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$", re.IGNORECASE
+)
+
 
 def split_sentences(passage: str) -> list[str]:
     """Return the sentences of a passage, without markup."""
@@ -48,8 +53,12 @@ def split_sentences(passage: str) -> list[str]:
 
 def split_paragraph(lines: Sequence[str]) -> list[str]:
     """Return the sentences of a paragraph. Their markup is kept."""
-    text = _join_text([line.strip() for line in lines])
-    return list(_sentences(" ".join(text.split())))
+    return list(_sentences(join_paragraph(lines)))
+
+
+def join_paragraph(lines: Sequence[str]) -> str:
+    """Return a paragraph on one line, without superfluous white space. Its markup is kept."""
+    return " ".join(_join_text([line.strip() for line in lines]).split())
 
 
 def locate_sentences(answer: str) -> list[tuple[int, int]]:
@@ -154,6 +163,7 @@ def _ends_here(block: str, match: re.Match[str]) -> bool:
     if not match.group().startswith("."):
         return True
     behind = block[match.end() : match.end() + 1]
-    return not behind.islower() and not _SHORT.search(
-        block, max(0, match.start() - 12), match.start() + 1
-    )
+    start, end = max(0, match.start() - 12), match.start() + 1
+    if behind.isdecimal() and _BEFORE_NUMBER.search(block, start, end):
+        return False
+    return not behind.islower() and not _SHORT.search(block, start, end)

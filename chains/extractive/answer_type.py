@@ -51,6 +51,7 @@ _QUESTIONS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
         r"\b(?:which|what)\b[^,;?]{0,80}\bprice\b"
         r"|\bhow (?:much|many)\b[^,;?]{0,80} (?:pay|paid|charge)\b"
         r"|\bwhat (?:do|did|does|will|must|should) \w+ pay\b"
+        r"|\bhow much (?:money )?(?:did|do|have|has) \w+ spen[dt]\b"
         r"|\b(?:cost|charge)s?\b[^,;?]{0,80}\b(?:per|a) (?:month|year|week|day|user|person)\b"
         r"|\bcosts? (?:me|us|them)\b|\bin (?:dollars|euros?|pounds|USD|EUR|GBP)\b",
         re.IGNORECASE,
@@ -73,7 +74,7 @@ _ANSWERS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
     "duration": re.compile(
         rf"{_NUMBER}[ -]?(?:ms|s|min|h|d|milli\w*|seconds?|minutes?|hours?|days?|nights?|weeks?"
         r"|months?|years?|blocks?|epochs?|slots?|sekunden?|minuten?|stunden?|tagen?|wochen?"
-        r"|monaten?|jahren?)\b|\b(?:daily|weekly|monthly|yearly|hourly|twice|every)\b",
+        r"|monaten?|jahren?)\b|\b\d{1,2}:\d\d\b|\b(?:daily|weekly|monthly|yearly|hourly|twice|every)\b",
         re.IGNORECASE,
     ),
     "version": re.compile(r"\b[vV]?\d+\.\d+"),

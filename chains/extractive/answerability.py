@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import contains_count, meets_expected_type
 from chains.extractive.choice import ChosenParts
-from chains.extractive.question import AskedQuestion, cut_background
+from chains.extractive.question import AskedQuestion, cut_background, list_days
 from chains.extractive.words import (
     is_unspaced,
     list_names,
@@ -40,6 +40,7 @@ NAME_COST: Final = 1.0
 COUNT_COST: Final = 0.7
 CLOSEST_WORTH: Final = 1.0
 PERIOD_WORTH: Final = 0.3
+OTHER_TIME_COST: Final = 0.4
 # The similarity that is assumed if none was measured.
 USUAL_CLOSEST: Final = 0.5
 # Used if no support score was measured: passages that contain a smaller share of the question's
@@ -86,6 +87,7 @@ def judge(
     evidence -= NAME_COST * _weigh_missing_name(question, support, chosen)
     evidence -= 0.0 if contains_count(asked, quoted) else COUNT_COST
     evidence += PERIOD_WORTH if is_dated else 0.0
+    evidence -= OTHER_TIME_COST if _is_of_other_time(question, chosen) else 0.0
     if evidence < LEAST_EVIDENCE:
         return "nothing"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
@@ -116,6 +118,19 @@ def _is_of_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
     best = chosen.parts[:1]
     return question.period is not None and any(
         question.period.covers_names(part.names) for part in best
+    )
+
+
+def _is_of_other_time(question: AskedQuestion, chosen: ChosenParts) -> bool:
+    """Return whether a question names a time, but the best part has only dates outside of it."""
+    if question.period is None or not chosen.parts:
+        return False
+    best = chosen.parts[0]
+    days = {*list_days(best.names), *find_written_spans(best.text)}
+    return bool(days) and not any(
+        first < end and start < after
+        for start, end in days
+        for first, after in question.period.spans
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from chains.citations.headings import HeadingPath
 
-__all__ = ["PassageBlock", "parse_blocks", "strip_quote"]
+__all__ = ["PassageBlock", "list_properties", "parse_blocks", "strip_quote"]
 
 BlockKind = Literal["text", "item", "code", "table"]
 
@@ -29,6 +29,7 @@ _LEFT_OUT: Final = re.compile(
     r"|[ \t]*\^[\w-]{1,40}[ \t]*$"  # only the ID of the block before
     r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
 )
+_PROPERTY: Final = re.compile(r"([^\W_][\w -]{0,60}):[ \t]+[^\s|>].*")
 _COMMENT_START: Final = re.compile(r"[ \t]*(<!--|%%)")
 _COMMENT_END: Final = {"<!--": "-->", "%%": "%%"}
 
@@ -76,6 +77,20 @@ def parse_blocks(
     lines = [strip_quote(line) for line in passage.split("\n")]
     parser = _Parser(lines, HeadingPath.find_above_start(passage, named))
     return list(parser.parse(_find_front_matter_end(lines) if starts_note else 0))
+
+
+def list_properties(passage: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the index, the line and the name of each property in the front matter of a passage.
+
+    Only properties with a value on the same line are listed.
+
+    Args:
+        passage: the start of a note.
+    """
+    lines = passage.split("\n")
+    for at, line in enumerate(lines[: _find_front_matter_end(lines)]):
+        if (found := _PROPERTY.match(line)) is not None:
+            yield at, line.rstrip(), found[1]
 
 
 def strip_quote(line: str) -> str:

@@ -63,11 +63,14 @@ class ChosenParts:
     Attributes:
         parts: the parts, best first, with those below the same headings grouped together. If the
             question asks for the first or last time of something, they are sorted by date.
+        quoted: the same parts as they are quoted: a sentence of a short paragraph with the rest of
+            it.
         highest_cosine: the highest cosine similarity between the question and a part, or None if no
             part was compared.
     """
 
     parts: tuple[Part, ...]
+    quoted: tuple[Part, ...] = ()
     highest_cosine: float | None = None
 
 
@@ -96,14 +99,35 @@ def choose_parts(
         ranked = rank_parts(question, parts, facet=facet, rarity=rarity, compare=compare)
         cosines += (scored.cosine for scored in ranked if scored.cosine is not None)
         _add_best(question, _sort_dated(question, ranked) if question.order else ranked, chosen)
-    found = [_widen_to_section(question, scored.part, parts) for scored in chosen]
-    found = [part for at, part in enumerate(found) if not any(map(part.overlaps, found[:at]))]
+    found = _drop_overlapping([_widen_to_section(question, each.part, parts) for each in chosen])
     if question.order:
         found.sort(key=lambda part: _rank_date(question, part))
-    else:  # quotations below the same headings stand together
-        places = list(dict.fromkeys(part.place for part in found))
-        found.sort(key=lambda part: places.index(part.place))
-    return ChosenParts(tuple(found), max(cosines, default=None))
+    else:
+        found = _group_by_place(question, found)
+    quoted = _drop_overlapping([*map(_widen_to_paragraph, found)])
+    return ChosenParts(tuple(found), tuple(quoted), max(cosines, default=None))
+
+
+def _group_by_place(question: AskedQuestion, parts: Sequence[Part]) -> list[Part]:
+    """Group the parts below the same headings.
+
+    Sentences of a paragraph are in their order. If the question asks for a list or instructions, so
+    are all parts below the same headings.
+    """
+    places = list(dict.fromkeys(part.place for part in parts))
+    blocks = list(dict.fromkeys((part.number, part.first) for part in parts))
+    if question.kind in {"how_to", "list"}:
+        blocks.sort()
+
+    def find_position(part: Part) -> tuple[int, int, int]:
+        block = blocks.index((part.number, part.first))
+        return places.index(part.place), block, part.sentence or 0
+
+    return sorted(parts, key=find_position)
+
+
+def _drop_overlapping(parts: Sequence[Part]) -> list[Part]:
+    return [part for at, part in enumerate(parts) if not any(map(part.overlaps, parts[:at]))]
 
 
 def list_sources_in_period(
@@ -148,6 +172,11 @@ def _list_in_order(source: Segment) -> Iterator[Part]:
     parts = sorted(build_parts(source), key=lambda part: (part.first, -part.end))
     short = (part for part in parts if len(part.text.split()) <= MOST_WORDS_OF_PERIOD)
     return filter(None, map(verify_part, short))
+
+
+def _widen_to_paragraph(part: Part) -> Part:
+    """Return the paragraph that contains a sentence if it is short enough to quote."""
+    return verify_part(part.paragraph) or part if part.paragraph is not None else part
 
 
 def _widen_to_section(question: AskedQuestion, part: Part, parts: Sequence[Part]) -> Part:

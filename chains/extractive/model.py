@@ -14,7 +14,7 @@ from chains.cancel import CancelToken
 from chains.extractive.answerability import judge
 from chains.extractive.choice import choose_beginnings, choose_parts, list_sources_in_period
 from chains.extractive.parts import Part
-from chains.extractive.question import AskedQuestion, read_question
+from chains.extractive.question import AskedQuestion, list_days, read_question
 from chains.extractive.ranking import Compare
 from chains.extractive.writer import escape_markdown, write_item, write_text
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
@@ -127,7 +127,7 @@ class ExtractiveModel:
             yield from _write_titles(sources)
             return
         yield FOUND if verdict == "answers" else DOUBTFUL
-        yield from self._write_parts(chosen.parts, sources)
+        yield from self._write_parts(chosen.quoted, sources)
 
     def _list_sources_in_period(
         self, question: AskedQuestion, sources: Sequence[Segment]
@@ -168,13 +168,18 @@ def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequ
 def _write_place(part: Part, days: Sequence[str]) -> str:
     """Format where a part stands: the title of its note, the headings above it, the note's date.
 
-    If the properties of the note contain several dates, the date is left out, because it is unknown
-    what each of them means.
+    The date is the one in the name of the file, or else the one in the note's properties. It is
+    left out if the title or a heading contains it.
+
+    Args:
+        part: the part.
+        days: the dates in the properties of the note as ISO 8601.
     """
     names = dict.fromkeys(name for name in (part.title, *part.heading) if name)
     place = f"*{' › '.join(map(write_text, names))}*" if names else ""
-    day = days[0] if len(days) == 1 else ""
-    return place if not place or day in place else f"{place} · {day}"
+    day = _find_day_of_file(part.path) or (days[0] if len(days) == 1 else "")
+    shown = {first.isoformat() for first, _ in list_days(names)}
+    return place if not (place and day) or day in place or day in shown else f"{place} · {day}"
 
 
 def _write_titles(sources: Sequence[Segment]) -> Iterator[str]:
@@ -214,5 +219,18 @@ def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
         if source.source == LIST_SOURCE:
             yield f"{source.raw_content}\n"
         elif source.kind == "passage":
-            title = escape_markdown(source.title or source.source)
-            yield f"\n- {title}: {write_item(source.raw_content)} [{source.number}]"
+            yield f"\n- {_name_note(source)}: {write_item(source.raw_content)} [{source.number}]"
+
+
+def _name_note(source: Segment) -> str:
+    """Return the title of a note, with the day in the name of its file if the title lacks it."""
+    title = escape_markdown(source.title or source.source)
+    day = _find_day_of_file(source.source)
+    is_named = day in {first.isoformat() for first, _ in list_days([source.title])}
+    return title if not day or is_named else f"{title} · {day}"
+
+
+def _find_day_of_file(path: str) -> str:
+    """Return the day in the name of a file as ISO 8601, or an empty string if there is not one."""
+    days = [first.isoformat() for first, after in list_days([path]) if (after - first).days == 1]
+    return days[0] if len(days) == 1 else ""

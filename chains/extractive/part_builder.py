@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from pathlib import PurePath
 from typing import Final
 
 from chains.citations.quotes import VerbatimText, count_words, remove_markup
-from chains.citations.sentences import split_paragraph
-from chains.extractive.blocks import PassageBlock, parse_blocks
+from chains.citations.sentences import join_paragraph, split_paragraph
+from chains.extractive.blocks import PassageBlock, list_properties, parse_blocks
 from chains.extractive.parts import Part, PartKind, is_link_alone
 from chains.extractive.writer import write_code, write_lines, write_row, write_text
 from context.layers import Segment
@@ -25,6 +26,9 @@ MOST_WORDS: Final = 260
 MOST_LINES: Final = 40
 MOST_INTRO_WORDS: Final = 60
 LONGEST_CHARS: Final = 700
+# A paragraph up to this length is quoted whole.
+SHORT_PARAGRAPH_WORDS: Final = 45
+SHORT_PARAGRAPH_CHARS: Final = 300
 
 _GAP_CELL: Final = " … |"
 _NO_ANSWER: Final = re.compile(
@@ -34,6 +38,11 @@ _NO_ANSWER: Final = re.compile(
     r"|^see also:|^see(?: also)?:? (?:(?:\S+ ){0,4}\S+|how to\b[^.]*|the [^.]*)[.]?$",
     re.IGNORECASE,
 )
+# Properties that say nothing about the subject of a note.
+_OTHER_PROPERTY_NAMES: Final = """
+    alias aliases banner cssclass cssclasses icon id layout permalink publish tag tags title uid
+"""
+_OTHER_PROPERTIES: Final = frozenset(_OTHER_PROPERTY_NAMES.split())
 _UNENDED: Final = re.compile(r"[\w,][*_]{0,4}$")
 _MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 
@@ -42,7 +51,28 @@ def build_parts(source: Segment) -> list[Part]:
     """Build the parts of a source. Only those that `verify_part` accepts can be quoted."""
     starts_note = source.lines is None or source.lines[0] == 1
     blocks = parse_blocks(source.raw_content, starts_note=starts_note, named=source.heading)
-    return list(_Builder(source, blocks).build())
+    parts = list(_Builder(source, blocks).build())
+    return [*(_build_properties(source) if starts_note else ()), *parts]
+
+
+def _build_properties(source: Segment) -> Iterator[Part]:
+    """Yield a part for each line of the front matter that has a property with a value."""
+    for at, line, name in list_properties(source.raw_content):
+        if name.lower() not in _OTHER_PROPERTIES:
+            yield Part(
+                source.number or 0,
+                "row",
+                at,
+                at + 1,
+                ((write_text(line),),),
+                line,
+                source.title,
+                (),
+                source.title,
+                source.source,
+                property_name=name,
+                origin=VerbatimText(source.raw_content),
+            )
 
 
 class _Builder:
@@ -78,7 +108,19 @@ class _Builder:
                 sentences = split_paragraph(block.lines)
                 if behind and behind[0].kind == "item" and _UNENDED.search(sentences[-1]):
                     sentences.pop()
-                yield from self._build_sentences(block, sentences, is_first=at == 0)
+                for part in self._build_sentences(block, sentences, is_first=at == 0):
+                    yield replace(part, paragraph=self._build_paragraph(block, sentences))
+
+    def _build_paragraph(self, block: PassageBlock, sentences: Sequence[str]) -> Part | None:
+        """Build a part of a whole paragraph, or return None if it is long or has no answers."""
+        text = join_paragraph(block.lines)
+        is_short = count_words(text) <= SHORT_PARAGRAPH_WORDS and len(text) <= SHORT_PARAGRAPH_CHARS
+        is_whole = len(sentences) > 1 and not _ends_in_colon(text)
+        if not (is_short and is_whole and text.endswith(sentences[-1])):
+            return None
+        if any(map(_is_no_answer, sentences)) or _is_question(sentences[-1]):
+            return None
+        return self._make("sentences", block, block.end, [[write_text(text)]], text, "")
 
     def _build_sentences(
         self, block: PassageBlock, found: Sequence[str], *, is_first: bool
@@ -173,7 +215,7 @@ class _Builder:
     ) -> Part:
         source = self._source
         heading = block.heading
-        around = " ".join((source.title, *heading, intro))
+        around = " ".join((source.title, PurePath(source.source).stem, *heading, intro))
         shown = tuple(map(tuple, pieces))
         place = (source.number or 0, kind, block.first, end)
         note = source.title, source.source

@@ -18,7 +18,7 @@ PartKind = Literal["sentences", "item", "row", "list", "section"]
 
 _NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
 _STEP: Final = re.compile(r"[ \t]*(?:`|~~~|(?:[-*+•]|\d{1,3}[.)]) )")
-_TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[ \] ")
+_TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[.\] ")
 # Matches a line that is only a link, maybe as a list item.
 _LINK: Final = re.compile(
     r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?"
@@ -49,7 +49,10 @@ class Part:
         path: the path of the note, or the name of another source.
         is_first: whether this is the first sentence below a heading.
         sentence: the index of the sentence in its paragraph, or None if the part is no sentence.
+        paragraph: the paragraph that contains the sentence, if it is short and every sentence of it
+            can be quoted, otherwise None.
         is_link: whether the part is a sentence or list item that consists only of a link.
+        property_name: the name of the property if the part is a line of the front matter.
         origin: the text of the source, which the quotation is compared with.
     """
 
@@ -65,7 +68,9 @@ class Part:
     path: str = ""
     is_first: bool = False
     sentence: int | None = None
+    paragraph: "Part | None" = None
     is_link: bool = False
+    property_name: str = ""
     origin: VerbatimText = field(
         default_factory=lambda: VerbatimText(""), repr=False, compare=False
     )

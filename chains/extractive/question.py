@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.words import list_content_words, list_subject_words, split_words
-from vault.notes.date_spans import Span, build_day_span
+from vault.notes.date_spans import Span, build_day_span, is_in_ranges
 from vault.notes.dates import find_date_spans, find_written_spans, remove_dates
 from vault.notes.keywords import find_function_words
 
@@ -55,7 +55,7 @@ _REQUEST: Final = re.compile(
     re.IGNORECASE,
 )
 _LIST: Final = re.compile(
-    r"^(?:please )?(?:list|name|enumerate|show)\b"
+    r"^(?:please )?(?:compare|list|name|enumerate|show)\b"
     r"|^what can\b|^what (?:do|does|would) \w+ need (?:to|for)\b"
     # Matches a plural noun after "which", but not a verb such as "is" or "marks a …".
     r"|\b(?:which|what)(?: (?!(?:is|was|does|has|this)\b)\w+)?"
@@ -126,6 +126,12 @@ _ABOUT: Final = re.compile(
     r") (?=\S)",
     re.IGNORECASE,
 )
+# Matches a request for the meaning of a term.
+_MEANING: Final = re.compile(
+    r"(?:the )?(?:meaning|definition) of (.+?)\W*"
+    r"|(?!what\b)(\S+(?: \S+){0,3}?),? (?:meaning|definition)\W*",
+    re.IGNORECASE,
+)
 _ASKING: Final = re.compile(
     r"^(?:are|can|could|did|do|does|has|have|how|if|is|should|wann|warum|was|were|what|when|where"
     r"|which|who|whose|why|wie|will|wo)\b|\?\s*$",
@@ -168,9 +174,7 @@ class Period:
 
     def covers(self, days: Iterable[Span]) -> bool:
         """Return whether any of the days lies in this time."""
-        return any(
-            first < end and start < after for start, end in days for first, after in self.spans
-        )
+        return any(is_in_ranges(span, self.spans) for span in days)
 
     def covers_names(self, names: Iterable[str]) -> bool:
         """Return whether a name of a note, its path, or a heading contains a day of this time."""
@@ -329,12 +333,14 @@ def can_be_looked_up(text: str, titles: Iterable[str]) -> bool:
 
 
 def extract_subject(text: str) -> str:
-    """Return the subject of a request such as "Summarise my notes about compost".
+    """Return the subject of a request such as "Summarise my notes about compost" or "LCP meaning".
 
     Any other text is returned unchanged.
     """
-    found = _ABOUT.match(text)
-    return text[found.end() :] if found else text
+    if (found := _ABOUT.match(text)) is not None:
+        return text[found.end() :]
+    meaning = _MEANING.fullmatch(text)
+    return text if meaning is None else meaning[1] or meaning[2]
 
 
 def cut_background(text: str) -> str:

@@ -162,7 +162,8 @@ def _list_suitable(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
     """Return the indices of the parts that are suitable as an answer to a question.
 
     A suitable part is short enough for the kind of question, and contains a word that the question
-    does not. A part that is only a link defines nothing.
+    does not. A part that is only a link defines nothing. A property answers only a question that
+    names it, such as "What is Anna's birthday?".
     """
     must_be_short = question.kind in {"fact", "time"}
     return [
@@ -171,7 +172,13 @@ def _list_suitable(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
         if (_is_short(part) or not must_be_short)
         and _adds_words(question, part)
         and not (question.asks_for_definition and part.is_link)
+        and (not part.property_name or _names_property(question, part.property_name))
     ]
+
+
+def _names_property(question: AskedQuestion, name: str) -> bool:
+    words = split_words(name) - FUNCTION_WORDS
+    return bool(words) and _match_all(words, question.words)
 
 
 def _is_short(part: Part) -> bool:

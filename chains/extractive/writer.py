@@ -24,6 +24,7 @@ _EMBED: Final = re.compile(
     r"[ \t]{0,20}!\[\[[^\[\]\n]{0,300}\]\]"
     r"|[ \t]{0,20}!\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,1000}\)"
 )
+_STRUCK: Final = re.compile(r"~~(?=[^\s~])([^~\n]{1,300})(?<=[^\s~])~~")
 _SPECIAL: Final = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|\[(?=\s*\d)|\](?=[(\[])|<(?=[A-Za-z/!])"
     r"|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_(?=\S)|(?<=\S)_(?![^\W_])|~~"
@@ -44,11 +45,17 @@ def write_code(lines: Sequence[str]) -> list[str]:
 
 
 def write_text(text: str) -> str:
-    """Format a line of text, with all markup removed except for inline code."""
+    """Format a line of text, without markup except for inline code and text that is struck out."""
     return "".join(
-        piece if is_code else escape_markdown(remove_markup(piece))
-        for piece, is_code in _split_at_code(text)
+        piece if is_code else _write_struck(piece) for piece, is_code in _split_at_code(text)
     ).strip()
+
+
+def _write_struck(text: str) -> str:
+    """Format a text without inline code. Text that is struck out stays so, as it does not hold."""
+    pieces = _STRUCK.split(text)  # every second piece is struck out
+    shown = [escape_markdown(remove_markup(piece)) for piece in pieces]
+    return "".join(f"~~{each}~~" if at % 2 else each for at, each in enumerate(shown))
 
 
 def write_item(line: str) -> str:

@@ -47,6 +47,8 @@ _FORMS: Final = tuple(
         rf"do(?:ne)?{_REST}$",
         rf"^what (?:must|should) (?:i|we)(?: (?P<state>still))? do{_REST}$",
         rf"^what have (?:i|we)(?: (?P<state>still))? (?:got|left) to do{_REST}$",
+        r"^what does (?P<rest>[\w .-]{2,40}?)(?: (?P<state>still))? (?:have|need) to (?:get )?"
+        r"do(?:ne)?[?.!]*$",
         r"^was (?:muss|m[üu]ssen|soll(?:en)?) (?:ich|wir)(?P<rest>.*?) (?:tun|machen|erledigen)"
         r"[?.!]*$",
     )
@@ -61,9 +63,9 @@ _TAG: Final = re.compile(r"(?<!\S)#[\w/-]+")
 _WORD: Final = re.compile(r"[\w'’-]+")
 # Words of such questions that say nothing about the subject of a task.
 _OTHER_WORDS: Final = """
-    about before done due finish finished completed complete closed got left need next offen open
-    overdue regarding related remaining still tagged there these today tomorrow until we which noch
-    fallig erledigt bis bei list off have
+    about before done due finish finished completed complete closed got have left list meeting
+    meetings need next note notes off offen open overdue regarding related remaining still tagged
+    there these today tomorrow until we bei bis erledigt fallig noch which
 """
 _OTHERS: Final = FUNCTION_WORDS | frozenset(_OTHER_WORDS.split())
 

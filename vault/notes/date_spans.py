@@ -3,9 +3,9 @@
 A span that would end after the last year that `date` supports ends on the last day of that year.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
-from typing import Literal
+from typing import Final, Literal
 
 __all__ = [
     "Span",
@@ -16,11 +16,13 @@ __all__ = [
     "build_unit_span",
     "build_week_span",
     "build_year_span",
+    "is_in_ranges",
     "next_month",
 ]
 
 Span = tuple[date, date]  # the first day, and the first day after it
 Unit = Literal["day", "week", "month", "year"]
+_WEEK: Final = timedelta(days=7)
 
 
 def build_day(year: int, month: int, day: int) -> date | None:
@@ -91,6 +93,19 @@ def build_unit_span(unit: Unit, shift: int, today: date) -> Span | None:
         return build_month_span(year, month + 1)
     except (ValueError, OverflowError):
         return None
+
+
+def is_in_ranges(span: Span, ranges: Iterable[Span]) -> bool:
+    """Return whether a date, such as a day or a month, lies at least partly in a range of days.
+
+    A date that is longer than a week and than the range does not count: a note of a month is not
+    about each day of it.
+    """
+    length = span[1] - span[0]
+    return any(
+        first < span[1] and span[0] < after and length <= max(after - first, _WEEK)
+        for first, after in ranges
+    )
 
 
 def next_month(first: date) -> date:

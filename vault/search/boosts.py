@@ -12,6 +12,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault.catalog import Catalog
+from vault.notes.date_spans import is_in_ranges
 from vault.notes.dates import find_date_spans
 from vault.notes.links import fold_link_name, list_link_names
 from vault.ranking.titles import add_title, list_telling_words, measure_similarity
@@ -164,7 +165,7 @@ class Booster:
         for number, context in contexts.items():
             own = context.named_spans | days.get(context.file_id, set())
             own = own or frozenset({context.day_of_change})
-            if any(first < end and start < after for start, end in own for first, after in spans):
+            if any(is_in_ranges(span, spans) for span in own):
                 found.add(number)
         return found
 

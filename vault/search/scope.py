@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vault.catalog import UNFINISHED, Catalog, Row
-from vault.notes.date_spans import Span
+from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks_in_passage
 from vault.search.details import DetailsReader
@@ -16,7 +16,6 @@ __all__ = [
     "Scope",
     "build_scope",
     "has_notes_to_search",
-    "is_in_days",
     "list_asked_tasks",
 ]
 
@@ -78,15 +77,9 @@ def list_asked_tasks(query: Query, text: str) -> Iterator[TaskItem]:
         text: the text of the passage.
     """
     for task in find_tasks_in_passage(text):
-        is_of_days = not query.days or is_in_days(task.list_days(), query.days)
+        is_of_days = not query.days or _is_in_days(task.list_days(), query.days)
         if query.task and task.is_of_kind(query.task) and is_of_days:
             yield task
-
-
-def is_in_days(spans: Iterable[Span], days: Iterable[Span]) -> bool:
-    """Return whether any of the dates lies in any of the ranges of days."""
-    ranges = tuple(days)
-    return any(first < end and start < after for start, end in spans for first, after in ranges)
 
 
 def has_notes_to_search(catalog: Catalog, covers: Covers = None) -> bool:
@@ -123,11 +116,15 @@ def _matches(query: Query, row: Row) -> bool:
     )
 
 
+def _is_in_days(spans: Iterable[Span], days: Collection[Span]) -> bool:
+    return any(is_in_ranges(span, days) for span in spans)
+
+
 def _find_dated(days: Collection[Span], catalog: Catalog) -> Collection[int]:
     """Return the ids of the passages with a date in names, headings or properties."""
     reader = DetailsReader(catalog)
     details = reader.read_passages_with_year()
-    found = {number for number, each in details.items() if is_in_days(each.named_spans, days)}
+    found = {number for number, each in details.items() if _is_in_days(each.named_spans, days)}
     return found | reader.find_by_property(days)
 
 

@@ -113,15 +113,18 @@ def test_swapped_letters_are_one_edit(one: str, other: str, edits: int) -> None:
     assert measure_edits(one, other) == edits
 
 
-def test_the_dates_of_notes_are_those_of_their_properties(index_of_notes: NotesIndexer) -> None:
+def test_the_dates_of_notes_are_those_of_properties_that_date_them(
+    index_of_notes: NotesIndexer,
+) -> None:
     index = index_of_notes(
         {
             "Log.md": "---\ncreated: 2024-03-05\n---\n\nThe pump was mended.\n",
-            "Plan.md": "---\nstart: 2024-01-02\nend: 2024-02-03\n---\n\nDig on 2020-01-01.\n",
+            "Plan.md": "---\ndate: 2024-01-02\ndeadline: 2024-02-03\n---\n\nDig on 2020-01-01.\n",
+            "Ann.md": "---\nbirthday: 1984-03-14\n---\n\nA friend.\n",
             "Idea.md": "Dig a pond on 2020-01-01.\n",
         }
     )
-    assert index.find_days(["Log.md", "Plan.md", "Idea.md", "None.md"]) == {
+    assert index.find_days(["Log.md", "Plan.md", "Ann.md", "Idea.md", "None.md"]) == {
         "Log.md": ["2024-03-05"],
-        "Plan.md": ["2024-01-02", "2024-02-03"],
+        "Plan.md": ["2024-01-02"],
     }

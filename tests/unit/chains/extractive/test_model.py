@@ -7,7 +7,13 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.citations.check import check_citations
-from chains.extractive.model import DOUBTFUL, NOTHING_ANSWERS, OF_PERIOD, ExtractiveModel
+from chains.extractive.model import (
+    DOUBTFUL,
+    FOUND,
+    NOTHING_ANSWERS,
+    OF_PERIOD,
+    ExtractiveModel,
+)
 from chains.extractive.words import list_content_words
 from chains.llm.port import ModelEnded, ModelText
 from chains.models import ModelInfo
@@ -68,7 +74,9 @@ def test_it_says_plainly_that_no_model_is_set(answer, source):
 
 def test_the_sentence_that_answers_comes_first(answer, source):
     text = answer("How many watts does a backup draw?", source(1, GARDEN), source(2, SERVER))
-    assert read_quotations(text)[0] == "> A full backup raises that to 58 watts. [2]"
+    assert read_quotations(text)[0] == (
+        "> The server draws 31 watts when it idles. A full backup raises that to 58 watts. [2]"
+    )
 
 
 def test_a_quotation_stands_below_its_title_and_headings(answer, source):
@@ -153,13 +161,31 @@ def test_short_quotations_may_be_five(answer, source):
     assert 3 <= len(read_quotations(long)) < 5
 
 
-def test_two_sentences_of_a_paragraph_can_be_quoted(answer, source):
-    text = "The kettle is made of copper. It rained all day. The kettle boils at noon."
+def test_two_sentences_of_a_long_paragraph_can_be_quoted_in_their_order(answer, source):
+    rain = "It rained all day. " * 12
+    text = f"The kettle is made of copper. {rain}The kettle boils at noon."
     quoted = answer("What is known of the kettle?", source(1, text))
     assert read_quotations(quoted) == [
         "> The kettle is made of copper. [1]",
         "> The kettle boils at noon. [1]",
     ]
+
+
+def test_a_short_paragraph_is_quoted_whole(answer, source):
+    text = "We take the roofer. He is the only one who comes in March." + LONG
+    quoted = read_quotations(answer("Which roofer do we take?", source(1, text)))
+    assert quoted == ["> We take the roofer. He is the only one who comes in March. [1]"]
+
+
+def test_an_abbreviation_before_a_number_ends_no_sentence(answer, source):
+    text = f"Log in to the router with customer no. 55 38 21 at any time.{LONG * 2}"
+    quoted = read_quotations(answer("What is the customer number of the router?", source(1, text)))
+    assert "55 38 21" in quoted[0]
+
+
+def test_text_that_is_struck_out_stays_so(answer, source):
+    text = answer("How many lemons?", source(1, "The cake needs the juice of ~~4~~ 3 lemons."))
+    assert "juice of ~~4~~ 3 lemons" in text
 
 
 def test_the_same_sentence_is_not_quoted_twice(answer, source):
@@ -240,7 +266,7 @@ def test_code_and_headings_are_not_quoted_alone(answer, source):
 
 def test_other_scripts_are_quoted_too(answer, source):
     text = answer("鉢はいくつありますか", source(1, JAPANESE))
-    assert read_quotations(text)[0] == "> ベランダには六つの鉢があります。 [1]"
+    assert read_quotations(text)[0] == "> ベランダには六つの鉢があります。水は朝にやります。 [1]"
 
 
 def test_text_that_looks_like_a_citation_is_no_citation(answer, source):
@@ -470,7 +496,16 @@ def test_licences_greetings_and_bare_questions_are_no_answers(answer, source, li
 
 def test_front_matter_is_no_answer(answer, source):
     note = "---\nauthor: Jane Beans\ncreated: 2020-01-01\n---\n\nThe author of it is unknown."
-    assert "Jane" not in answer("Who is the author?", source(1, note, first=1))
+    assert "Jane" not in answer("Who wrote it?", source(1, note, first=1))
+
+
+def test_a_property_is_quoted_if_the_question_names_it(answer, source):
+    note = "---\nbirthday: 1984-03-14\ntags: friend\n---\n\nAnna likes gin."
+    sources = [replace(source(1, note, first=1), title="Anna")]
+    text = answer("When is Anna's birthday?", *sources)
+    assert read_quotations(text)[0] == "> birthday: 1984-03-14 [1]"
+    assert [each.verified for each in check_citations(text, sources).citations] == [True]
+    assert "friend" not in answer("Which tags does Anna have?", *sources)
 
 
 def test_block_ids_and_icons_of_embeds_are_not_shown(answer, source):
@@ -566,7 +601,7 @@ class Nearness:
 
 
 def test_what_is_near_in_meaning_comes_before_what_shares_a_word(answer, source):
-    question, text = "What fastens the gate?", MOVING + LONG
+    question, text = "What fastens the gate?", MOVING + " It rained all day." * 10 + LONG
     assert "hook" not in read_quotations(answer(question, source(1, text)))[0]
     near = Nearness("hook")
     assert "hook" in read_quotations(answer(question, source(1, text), compare=near))[0]
@@ -583,7 +618,7 @@ def test_only_the_beginnings_of_the_best_parts_are_compared(answer, source):
 
 
 def test_without_vectors_the_words_alone_decide(answer, source):
-    question, text = "What fastens the gate?", MOVING + LONG
+    question, text = "What fastens the gate?", MOVING + " It rained all day." * 10 + LONG
     assert answer(question, source(1, text), compare=lambda *_: ()) == answer(
         question, source(1, text)
     )
@@ -754,8 +789,28 @@ def test_of_a_long_time_each_note_is_quoted_by_its_beginning(answer, source):
 def test_a_question_about_a_time_is_answered_by_its_notes_and_never_refused(answer, diary):
     text = answer("What did Ines carry this week?", *diary, support=0.1, today=FRIDAY)
     assert text.startswith(DOUBTFUL)
-    assert read_quotations(text)[0] == "> Met Ines in the garden. [2]"
+    assert read_quotations(text)[0] == "> Met Ines in the garden. She brought seeds. [2]"
     assert "Beans are sown" not in text
+
+
+def test_a_note_of_another_year_may_not_answer(answer, source):
+    beans = source(1, "Beans were sown in May 2026 below the wall.", source="Log.md", title="Log")
+    sure = answer("When were the beans sown in May 2026?", beans, support=0.9, today=FRIDAY)
+    other = answer("When were the beans sown in 2024?", beans, support=0.9, today=FRIDAY)
+    assert sure.startswith(FOUND)
+    assert other.startswith((DOUBTFUL, NOTHING_ANSWERS))
+
+
+def test_a_note_of_a_season_is_not_of_each_day_in_it(answer, source, diary):
+    calls = source(9, "Rough notes of all calls.", source="Calls.md", title="Calls, March 2026")
+    text = answer("What did I do yesterday?", *diary, calls, support=0.1, today=FRIDAY)
+    assert text.startswith(OF_PERIOD)
+    assert "Rough notes" not in text
+
+
+def test_a_quotation_of_a_diary_is_below_its_date(answer, source):
+    day = source(1, "Saw a kingfisher.", source="Diary/2026-03-05.md", title="Thursday")
+    assert "*Thursday* · 2026-03-05\n" in answer("Where is the kingfisher?", day)
 
 
 @pytest.mark.parametrize("question", ["What did I do in 2019?", "What happened last Monday?"])

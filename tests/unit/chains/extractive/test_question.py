@@ -19,6 +19,7 @@ from chains.extractive.words import list_names
         ("What are the steps to reset it?", "how_to"),
         ("Which plugins must be on?", "list"),
         ("Who are the editors?", "list"),
+        ("compare the three quotes", "list"),
         ("What can I count with it?", "list"),
         ("When was it planted?", "time"),
         ("Since when has it been running?", "time"),
@@ -169,6 +170,8 @@ def test_a_long_pasted_text_is_read_in_little_time(word):
         ("Beschreibe den Garten", "den Garten"),
         ("Explain", "Explain"),
         ("What do I need for beans?", "What do I need for beans?"),
+        ("LCP meaning", "LCP"),
+        ("the definition of a soak test?", "a soak test"),
     ],
 )
 def test_the_subject_of_a_request_is_what_stands_behind_it(text, subject):

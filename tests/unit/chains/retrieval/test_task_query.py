@@ -36,7 +36,7 @@ def test_a_question_for_tasks_becomes_a_query(question: str, query: str) -> None
     [
         ("todos", "task:open"),
         ("what do I still have to do for the roof?", "task:open roof"),
-        ("todos from the meeting of 5 May 2026 about tiles", "task:open meeting tiles"),
+        ("todos from the meeting of 5 May 2026 about tiles", "task:open tiles"),
         ("what tasks are tagged #garden", 'task:open tag:"garden"'),
         ("what should I do today", "task:open date:2026-11-26"),
         ("Was muss ich für das Dach noch tun?", "task:open Dach"),
