@@ -19,6 +19,7 @@ from chains.extractive.words import measure_match
 from context.layers import Segment
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
+from vault.notes.keywords import list_inner_headings
 
 __all__ = ["ChosenParts", "choose_beginnings", "choose_parts", "list_sources_in_period"]
 
@@ -142,15 +143,19 @@ def list_sources_in_period(
     """
     dated: list[tuple[date, str, int, Segment]] = []
     for source in sources:
-        names = (source.title, source.source, *source.heading)
+        inner = list_inner_headings(source.raw_content)
+        names = (source.title, source.source, *source.heading, *inner)
         day = period.find_first_day(names, days.get(source.source, ()))
         if day is not None:
             dated.append((day, source.source, source.lines[0] if source.lines else 0, source))
     return [source for *_, source in sorted(dated, key=lambda each: each[:3])]
 
 
-def choose_beginnings(sources: Sequence[Segment]) -> tuple[Part, ...]:
-    """Choose the first parts of each note, up to a limit of words for all notes together."""
+def choose_beginnings(sources: Sequence[Segment], period: Period) -> tuple[Part, ...]:
+    """Choose the first parts of each note, up to a limit of words for all notes together.
+
+    Parts below a heading with a date outside of the period are left out.
+    """
     share = max(
         LEAST_WORDS_OF_NOTE, MOST_WORDS_OF_PERIOD // len({source.source for source in sources})
     )
@@ -161,6 +166,9 @@ def choose_beginnings(sources: Sequence[Segment]) -> tuple[Part, ...]:
             length = len(part.text.split())
             rest = left.setdefault(source.source, share)
             is_least = rest == share and part.kind in {"sentences", "item"}
+            days = list_days(part.heading)
+            if days and not period.covers(days):
+                continue
             if (is_least or length <= rest) and not any(map(part.overlaps, chosen)):
                 chosen.append(part)
                 left[source.source] = rest - length

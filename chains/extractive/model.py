@@ -117,7 +117,7 @@ class ExtractiveModel:
         of_period = self._list_sources_in_period(question, leading)
         if of_period and question.period is not None and question.period.has_no_subject:
             yield OF_PERIOD
-            yield from self._write_parts(choose_beginnings(of_period), sources)
+            yield from self._write_parts(choose_beginnings(of_period, question.period), sources)
             return
         rarity = self._support.weights if self._support is not None else {}
         chosen = choose_parts(question, of_period or leading, self._compare, rarity)

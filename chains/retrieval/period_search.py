@@ -11,6 +11,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final
 
 from vault.notes.dates import find_date_spans, remove_dates
+from vault.notes.keywords import list_inner_headings
 from vault.search.hits import Hit, SearchResult
 from vault.search.query import write_date_filter
 
@@ -60,13 +61,12 @@ class PeriodSearch:
             return None
         found = self.find(_filter(period), MOST_OF_PERIOD)
         days = self.find_days({hit.path for hit in found.hits})
-
-        def find_place(hit: Hit) -> tuple[date, str, int]:
-            names = (hit.title, hit.path, *hit.heading)
-            day = period.find_first_day(names, days.get(hit.path, ()))
-            return day or date.max, hit.path, hit.lines[0]
-
-        hits = tuple(sorted(found.hits, key=find_place))
+        dated = [
+            (day, hit.path, hit.lines[0], hit)
+            for hit in found.hits
+            if (day := _find_day(hit, period, days.get(hit.path, ()))) is not None
+        ]
+        hits = tuple(hit for *_, hit in sorted(dated, key=lambda each: each[:3]))
         return replace(found, query=query, hits=hits) if hits else None
 
     def _read_period(self, query: str) -> "Period | None":
@@ -76,6 +76,11 @@ class PeriodSearch:
 
         period = read_period(query, self.today)
         return period if period is not None and period.is_short else None
+
+
+def _find_day(hit: Hit, period: "Period", property_days: Sequence[str]) -> date | None:
+    names = (hit.title, hit.path, *hit.heading, *list_inner_headings(hit.text))
+    return period.find_first_day(names, property_days)
 
 
 def mix_results(results: Sequence[SearchResult]) -> SearchResult:

@@ -808,6 +808,14 @@ def test_a_note_of_a_season_is_not_of_each_day_in_it(answer, source, diary):
     assert "Rough notes" not in text
 
 
+def test_of_a_log_only_the_sections_of_that_time_are_quoted(answer, source):
+    text = "## 2026-03-03\n\nDug the bed.\n\n## 2026-03-05\n\nSowed peas below the wall."
+    log = source(1, text, source="Log.md", title="Log")
+    said = answer("What did I do on 5 March 2026?", log, support=0.1, today=FRIDAY)
+    assert said.startswith(OF_PERIOD)
+    assert read_quotations(said) == ["> Sowed peas below the wall. [1]"]
+
+
 def test_a_quotation_of_a_diary_is_below_its_date(answer, source):
     day = source(1, "Saw a kingfisher.", source="Diary/2026-03-05.md", title="Thursday")
     assert "*Thursday* · 2026-03-05\n" in answer("Where is the kingfisher?", day)

@@ -57,6 +57,13 @@ def test_other_questions_do_not_ask_for_everything_in_a_period(
     assert search.list_period(question) is None
 
 
+def test_the_section_of_a_log_is_dated_by_its_heading(searches: Searches) -> None:
+    log = hit("Log.md", "## 2026-11-15\n\nDug.\n\n## 2026-11-16\n\nSowed.")
+    undated = hit("Deadline.md", "To be done.")
+    find = PeriodSearch(lambda q, _: SearchResult(q, (undated, log), 0.0), lambda _: {}, TODAY)
+    assert paths(find.list_period("What did I do last week?")) == ["Log.md"]
+
+
 def test_a_period_without_notes_is_searched_as_any_other_question(search: PeriodSearch) -> None:
     assert search.list_period("What did I do on 3 May 2025?") is None
 
