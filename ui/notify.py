@@ -35,6 +35,7 @@ from shiboken6 import isValid
 
 from app.faults import report_fault, set_fault_listener
 from ui.icons import app_icon
+from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.controls import one_line
 from ui.widgets.geometry import compute_column
 from ui.widgets.toast import Toast
@@ -50,6 +51,9 @@ __all__ = [
 ]
 
 _MOST = 2
+_COPY_ADDRESS = ButtonText("Copy the address", "Copy the address, to open it elsewhere")
+_COPY_PATH = ButtonText("Copy the path", "Copy where the file is")
+_OPEN_LOG = ButtonText("Open log", "Open the file that has the details of errors")
 WENT_WRONG: Final = "Something went wrong. Details are in the log."
 _LEVELS = {QtMsgType.QtInfoMsg: logging.INFO, QtMsgType.QtWarningMsg: logging.WARNING}
 
@@ -92,8 +96,7 @@ class Notifier(QObject):
     def toast(
         self,
         text: str,
-        word: str = "",
-        act: Callable[[], object] | None = None,
+        action: LabelledAction | None = None,
         *,
         is_of_chat: bool = False,
     ) -> None:
@@ -101,8 +104,8 @@ class Notifier(QObject):
 
         Args:
             text: the message.
-            word: the label of the toast's action button.
-            act: the function to call when the button is clicked, or None for no button.
+            action: the texts of the toast's button and the function that a click calls, or None
+                for no button.
             is_of_chat: whether the action only makes sense in the open chat.
         """
         while len(self._toasts) >= _MOST:
@@ -110,11 +113,11 @@ class Notifier(QObject):
         from app.config.schema import use_labels  # loads the settings: not before the first paint
 
         text = use_labels(text)
-        toast = Toast(self._place, one_line(text), word, act)
+        toast = Toast(self._place, one_line(text), action)
         toast.expired.timeout.connect(self._on_expired)
         toast.dismiss.clicked.connect(self._on_dismissed)
         self._toasts.append(toast)
-        if is_of_chat or act is None:
+        if is_of_chat or action is None:
             self._of_chat.add(toast)
         self.arrange()  # not shown where the pointer may be, which would keep it
         toast.show()
@@ -271,7 +274,7 @@ class FaultNotice(QObject):
     def _show(self) -> None:
         if WENT_WRONG not in self._notifier.texts():
             show = partial(open_file, self._notifier, self._log_file)
-            self._notifier.toast(WENT_WRONG, "Open log", show)
+            self._notifier.toast(WENT_WRONG, (_OPEN_LOG, show))
 
 
 def watch_faults(notifier: Notifier, log: Path) -> None:
@@ -297,8 +300,7 @@ def open_address(notifier: Notifier, address: str) -> None:
     clipboard = QGuiApplication.clipboard()
     notifier.toast(
         f"No program on this computer opens {address}",
-        "Copy the address",
-        lambda: clipboard.setText(address),
+        (_COPY_ADDRESS, lambda: clipboard.setText(address)),
     )
 
 
@@ -313,8 +315,7 @@ def open_file(notifier: Notifier, file: Path) -> None:
     clipboard = QGuiApplication.clipboard()
     notifier.toast(
         f"No program on this computer opens {found}",
-        "Copy the path",
-        lambda: clipboard.setText(str(found)),
+        (_COPY_PATH, lambda: clipboard.setText(str(found))),
     )
 
 

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QW
 
 from ui.actions import COMMANDS, Keymap, WindowCommand
 from ui.theme import Theme
+from ui.widgets.buttons import DONE, make_button
 from ui.widgets.completion_list import Choice
-from ui.widgets.controls import button, label
+from ui.widgets.controls import label
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Pane
 
@@ -87,7 +88,7 @@ class ShortcutsDialog(QDialog):
         column.setSpacing(space)
         column.addWidget(label("Shortcuts", "h2"))
         column.addWidget(area, 1)
-        done = button("Done", "primary", self.accept)
+        done = make_button(DONE, "primary", self.accept)
         done.setDefault(True)
         row = QHBoxLayout()
         row.addStretch(1)

@@ -15,7 +15,11 @@ from ui import window as window_module
 from ui.notify import DesktopNotifier, Notifier
 from ui.tasks import TaskRunner
 from ui.theme import Mode, Theme
+from ui.widgets.buttons import UNDO, ButtonText
 from ui.widgets.geometry import compute_column
+
+LOOK_AGAIN = ButtonText("Look again", "Search again")
+SUMMARISE = ButtonText("Summarise them", "Make a summary")
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -25,7 +29,7 @@ def test_the_cross_of_a_toast_is_seen_below_the_pointer(mode: Mode, qtbot: QtBot
     qtbot.addWidget(place)
     place.resize(600, 300)
     place.show()
-    Notifier(place).toast("Home server.md changed", "Undo", lambda: None)
+    Notifier(place).toast("Home server.md changed", (UNDO, lambda: None))
     assert find_faults(place) == []
     cross = button_named(place, "Dismiss")
     cross.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
@@ -45,7 +49,7 @@ def test_a_toast_stays_while_the_focus_is_in_it(
     qtbot.waitUntil(place.isActiveWindow)
     field.setFocus()
     notifier = Notifier(place)
-    notifier.toast("Home server.md changed", "Undo", lambda: None)
+    notifier.toast("Home server.md changed", (UNDO, lambda: None))
     button_named(place, "Undo").setFocus()
     qtbot.wait(150)
     assert notifier.texts() == ["Home server.md changed"]
@@ -63,7 +67,7 @@ def test_a_long_toast_is_no_wider_than_the_text_column(
     qtbot.addWidget(place)
     place.resize(width, 300)
     place.show()
-    Notifier(place).toast(f"{'The folder Greenhouse ' * 12}is gone.", "Look again", lambda: None)
+    Notifier(place).toast(f"{'The folder Greenhouse ' * 12}is gone.", (LOOK_AGAIN, lambda: None))
     toast = button_named(place, "Dismiss").parentWidget()
     left, column = compute_column(width)
     assert (toast.x(), toast.width()) == (left, column)
@@ -151,7 +155,7 @@ def test_the_action_of_a_toast_is_reached_by_f6_and_the_focus_goes_back(
     page = open_window(assistant, runner, qtbot)
     page.activate(1_280, 800, qtbot)
     undone: list[str] = []
-    page.view.notifier.toast("The chat is deleted.", "Undo", lambda: undone.append("chat"))
+    page.view.notifier.toast("The chat is deleted.", (UNDO, lambda: undone.append("chat")))
     page.view.notifier.toast("Three notes have changed since you asked.")
     page.composer.view.setFocus()
     page.press_keys("F6")
@@ -169,10 +173,10 @@ def test_a_toast_about_a_chat_goes_with_it_and_an_undo_stays(
 ) -> None:
     page = open_window(assistant, runner, qtbot, mode="chat")
     page.view.notifier.toast("Three notes have changed since you asked.")
-    page.view.notifier.toast("Home server.md changed", "Undo", lambda: None)
+    page.view.notifier.toast("Home server.md changed", (UNDO, lambda: None))
     page.view.open_session(None)
     assert page.toasts() == ["Home server.md changed"]
-    page.view.notifier.toast("12 turns stay.", "Summarise them", lambda: None, is_of_chat=True)
+    page.view.notifier.toast("12 turns stay.", (SUMMARISE, lambda: None), is_of_chat=True)
     page.view.open_session(None)
     assert page.toasts() == ["Home server.md changed"]
 
@@ -228,7 +232,7 @@ def test_a_short_toast_has_one_line(qtbot: QtBot) -> None:
     qtbot.addWidget(place)
     place.resize(720, 400)
     place.show()
-    Notifier(place).toast("Home server.md changed", "Undo", lambda: None)
+    Notifier(place).toast("Home server.md changed", (UNDO, lambda: None))
     QApplication.processEvents()
     toast = button_named(place, "Dismiss").parentWidget()
     (line,) = toast.findChildren(QLabel)

@@ -27,7 +27,8 @@ from pytestqt.qtbot import QtBot
 import ui
 from ui.icons import _glyphs, icon, pixmap
 from ui.theme import Mode, Theme, dress, tokens
-from ui.widgets.controls import IconLabel, PushButton, button, label, make_searchable
+from ui.widgets.buttons import ButtonText, PushButton, make_button
+from ui.widgets.controls import IconLabel, label, make_searchable
 from ui.widgets.surfaces import Pane
 
 UI = Path(ui.__file__).parent
@@ -178,7 +179,7 @@ def test_a_link_begins_on_the_edge_of_the_text_above_it(qtbot: QtBot, scale: flo
     page = Pane("content")
     qtbot.addWidget(page)
     column = QVBoxLayout(page)
-    text, link = label("Hide it"), button("Hide it", "link")
+    text, link = label("Hide it"), make_button(ButtonText("Hide it", "Hide the text"), "link")
     for widget in (text, link):
         column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
     page.show()
@@ -211,7 +212,7 @@ def test_the_focus_of_a_primary_button_is_seen(qtbot: QtBot, theme: Theme) -> No
     qtbot.addWidget(place)
     row = QHBoxLayout(place)
     for word in ("Save", "Send"):
-        row.addWidget(button(word, "primary"))
+        row.addWidget(make_button(ButtonText(word, "Send the text"), "primary"))
     place.show()
     place.activateWindow()
     qtbot.waitUntil(place.isActiveWindow)
@@ -231,7 +232,7 @@ def test_a_button_reached_by_tab_has_one_ring_and_no_frame_around_its_label(
 ) -> None:
     page = QWidget()
     column = QVBoxLayout(page)
-    field, made = QLineEdit(), button("Look again", role)
+    field, made = QLineEdit(), make_button(ButtonText("Look again", "Search again"), role)
     column.addWidget(field)
     column.addWidget(made)
     qtbot.addWidget(page)

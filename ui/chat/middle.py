@@ -3,8 +3,6 @@
 A note is shown beside the chat if there is enough space for both, otherwise in place of the chat.
 """
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
@@ -19,7 +17,8 @@ from PySide6.QtWidgets import (
 
 from ui.chat.composer.composer import Composer
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, button, make_wrapped_label
+from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, make_button
+from ui.widgets.controls import make_wrapped_label
 from ui.widgets.geometry import Scaled, set_apart, set_in
 from ui.widgets.menus import TitleButton, show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
@@ -27,6 +26,7 @@ from ui.widgets.surfaces import Header, Notice, Pane
 __all__ = ["Middle", "Welcome"]
 
 _LEAST_BESIDE = 960
+_LOOK_AGAIN = ButtonText("Look again", "Try to open the folder again")
 _SENTENCE = "Strata reads Markdown files and changes none without asking."
 _PRIVACY = (
     "No account. Nothing leaves this computer but the calls listed under Privacy. "
@@ -161,16 +161,14 @@ class Middle(Scaled, Pane):
             view.setVisible(is_open)
         self._tell_height()
 
-    def show_notice(
-        self, tone: str, title: str, text: str, *actions: tuple[str, Callable[[], object]]
-    ) -> None:
+    def show_notice(self, tone: str, title: str, text: str, *actions: LabelledAction) -> None:
         """Show a notice above the chat.
 
         Args:
             tone: the name of the notice's colour.
             title: the title of the notice.
             text: the text below the title.
-            *actions: the label of each button, and the function that it calls.
+            *actions: the texts of each button, and the function that it calls.
         """
         self._notice.show_notice(tone, title, text, actions)
         self._fit()
@@ -290,8 +288,18 @@ class Welcome(Pane):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("content", parent)
-        self.choose = button("Choose a folder", "primary", self.folder_requested.emit)
-        self.samples = button("Try the sample notes", "", self.samples_requested.emit)
+        self.choose = make_button(
+            ButtonText("Choose a folder", "Open another folder of notes", "choose_folder"),
+            "primary",
+            self.folder_requested.emit,
+        )
+        self.samples = make_button(
+            ButtonText(
+                "Try the sample notes", "Open a folder of notes about Strata, which you may change"
+            ),
+            "",
+            self.samples_requested.emit,
+        )
         self._notice = Notice()
         self._notice.hide()
         text = QVBoxLayout()
@@ -318,7 +326,7 @@ class Welcome(Pane):
 
     def show_problem(self, message: str, hint: str) -> None:
         """Show why a folder could not be opened, and a button to try again."""
-        actions = (("Look again", self.again_requested.emit),)
+        actions = ((_LOOK_AGAIN, self.again_requested.emit),)
         self._notice.show_notice("amber", message, hint, actions)
 
     def clear_problem(self) -> None:

@@ -8,12 +8,15 @@ from ui.actions import Keymap
 from ui.chat.composer.text import ComposerText
 from ui.chat.message.answer import Answer
 from ui.theme import Theme, dress
-from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT, make_scroll_area
 from ui.widgets.surfaces import Hairline, Pane
 
 __all__ = ["QuickAskWindow"]
 
+_ASK = ButtonText("Ask", "Send the question (Enter)")
+_STOP = ButtonText("Stop", "Stop the answer")
 _WIDTH, _LOW, _HIGH = 560, 128, 480
 
 
@@ -52,8 +55,14 @@ class QuickAskWindow(Pane):
         self.state = make_wrapped_label("", "caption", "secondary")
         self.question = make_wrapped_label("", "ui_strong")
         self._line = Hairline()
-        self.send = button("Ask", "primary", self._on_pressed)
-        self.open = button("Open in Strata", "text", self.open_requested.emit)
+        self.send = make_button(
+            ButtonText("Ask", "Send the question (Enter)"), "primary", self._on_pressed
+        )
+        self.open = make_button(
+            ButtonText("Open in Strata", "Continue this chat in the main window"),
+            "text",
+            self.open_requested.emit,
+        )
         self._page = Pane("content")
         self._area = make_scroll_area(self._page)
         self._lay_out()
@@ -104,7 +113,7 @@ class QuickAskWindow(Pane):
     def set_running(self, is_running: bool) -> None:
         """Show Stop in place of Ask while an answer is being generated."""
         self._is_running = is_running
-        self.send.setText("Stop" if is_running else "Ask")
+        self.send.set_text(_STOP if is_running else _ASK)
         self.send.setProperty("role", "" if is_running else "primary")
         self.send.style().unpolish(self.send)
         self.send.style().polish(self.send)

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 
 from ui.chat.message.answer import Answer
 from ui.theme import Theme, dress, tokens
-from ui.widgets.controls import ElidedLabel, button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import ElidedLabel, label, make_wrapped_label
 from ui.widgets.geometry import OUTDENT, make_scroll_area
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Pane
@@ -52,7 +53,11 @@ class VersionColumn(Pane):
         super().__init__("content")
         self.setAccessibleName(name)
         self.answer: Answer | None = None
-        self.keep = button("Keep this answer", "", self.kept.emit)
+        self.keep = make_button(
+            ButtonText("Keep this answer", "Continue the chat from this version"),
+            "",
+            self.kept.emit,
+        )
         self.say = make_wrapped_label("", "ui", "secondary")
         self.head = QHBoxLayout()
         self.head.setContentsMargins(24, 0, 24, 0)

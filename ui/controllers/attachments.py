@@ -20,12 +20,15 @@ from ui.chat.composer.attachment_state import ChipState, Omission
 from ui.controllers.turns import list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.tasks import Task, TaskRunner
+from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import plural
 
 __all__ = ["AttachmentController", "AttachmentPicker", "encode_image"]
 
 Attach = Callable[[Iterable[Attachment]], object]
 
+_ATTACH = ButtonText("Attach it", "Add the file to the next message")
+_OPEN_FOLDER = ButtonText("Open it instead", "Open this folder in place of the open notes")
 _WAYS_OUT = (
     "Choose another model, remove the image, or add the model to chat.imageModels if it does see "
     "images."
@@ -303,9 +306,9 @@ class AttachmentPicker(QObject):
             self._add(plain)
         for item in hidden:
             text = f"{item.name} is a hidden file, which may hold keys. It is not attached."
-            self._frame.notifier.toast(text, "Attach it", partial(self._add, [item]))
+            self._frame.notifier.toast(text, (_ATTACH, partial(self._add, [item])))
 
     def _on_refused(self, folder: Path) -> None:
         text = f"{folder.name} is not among the open notes, so it cannot be attached."
         open_it = partial(self._frame.navigation.open_folder, folder)
-        self._frame.notifier.toast(text, "Open it instead", open_it)
+        self._frame.notifier.toast(text, (_OPEN_FOLDER, open_it))

@@ -1,6 +1,6 @@
 """Edit and send the current message."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from chains.events import Mode
 from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
-from ui.chat.composer.composer_controls import Action, ComposerLine
+from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.attachments import AttachmentController
 from ui.controllers.commands import CommandController, list_command_choices
 from ui.controllers.drafts import DraftStore, NextMessage, UnsentMessage
@@ -28,10 +28,17 @@ from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
-from ui.widgets.formatting import count
+from ui.widgets.buttons import ButtonText, LabelledAction
 
 __all__ = ["ComposerController"]
 
+_OPEN_PROJECT = ButtonText("Open a project", "Open a folder as a project", "open_project")
+_ASK_VAULT = ButtonText(
+    "Ask in Vault mode", "Search all notes of the folder, not those of a project"
+)
+_SET_MODEL = ButtonText("Set a model", "Find a model on this computer, or a service with a key")
+_RAISE_LIMIT = ButtonText("Raise the limit", "Open the settings of the limit")
+_SEND_AS_TEXT = ButtonText("Send as text", "Send what looks like a command as a message")
 _NO_PROJECT = "This chat has no project. A project is a folder with chats of its own."
 _NO_COMMAND = "A command cannot wait. Send it when the answer is complete, or stop the answer."
 _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
@@ -183,7 +190,7 @@ class ComposerController(QObject):
         self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
         self._composer.meter.setVisible(is_over or context["model"] != EXTRACTIVE)
         if is_over:
-            self._composer.show_error(_overflow_sentence(context), self._ways_to_fit())
+            self._composer.show_error(self.long_message.problem, self._ways_to_fit())
         elif self._is_over:
             self._composer.clear_error()
         self._is_over = is_over
@@ -193,14 +200,14 @@ class ComposerController(QObject):
         model = self._composer.models.value or self._assistant.settings.values.chat_model
         if self._composer.modes.value == "project" and self._session.project is None:
             ways = (
-                ("Open a project", lambda: self._frame.navigation.run_command("open_project")),
-                ("Ask in Vault mode", lambda: self._on_mode_changed("vault")),
+                (_OPEN_PROJECT, lambda: self._frame.navigation.run_command("open_project")),
+                (_ASK_VAULT, lambda: self._on_mode_changed("vault")),
             )
             self._composer.set_obstacle(_NO_PROJECT, ways)
         elif self._session.mode_in_force == "agent" and model == EXTRACTIVE:
             ways = (
-                ("Set a model", self._frame.navigation.set_model),
-                ("Ask in Vault mode", lambda: self._on_mode_changed("vault")),
+                (_SET_MODEL, self._frame.navigation.set_model),
+                (_ASK_VAULT, lambda: self._on_mode_changed("vault")),
             )
             self._composer.set_obstacle(_NO_MODEL, ways)
         else:
@@ -241,12 +248,13 @@ class ComposerController(QObject):
         self.send(text)
         self._composer.setFocus()  # the focused question is hidden now
 
-    def _ways_to_fit(self) -> list[tuple[str, Callable[[], object]]]:
+    def _ways_to_fit(self) -> list[LabelledAction]:
         ways = list(self.long_message.ways)
         if not ways and (attached := self.attachments.attached):
             last = attached[-1]
-            ways.append((f"Remove {last.name}", lambda: self.attachments.remove(last)))
-        ways.append(("Raise the limit", lambda: self._frame.navigation.open_settings("Context")))
+            text = ButtonText(f"Remove {last.name}", "Send the message without this attachment")
+            ways.append((text, lambda: self.attachments.remove(last)))
+        ways.append((_RAISE_LIMIT, lambda: self._frame.navigation.open_settings("Context")))
         return ways
 
     def _unsent_message(self) -> UnsentMessage:
@@ -315,7 +323,7 @@ class ComposerController(QObject):
         sentence = info.message
         if info.context is not None:
             self.long_message.measure(info.context)
-            sentence = _overflow_sentence(info.context)
+            sentence = self.long_message.problem
         self._composer.show_error(sentence, self._ways_to_fit())
 
     def _on_models(self, choices: Sequence[ModelChoice]) -> None:
@@ -343,12 +351,8 @@ class ComposerController(QObject):
 
     def _on_read_whole_changed(self) -> None:
         """Update the line that offers to read large attachments in parts."""
-        offer = self.read_whole
-        is_wanted = offer.is_wanted
-        self.attachments.set_parts(offer.parts, is_wanted)
-        word = "Search it instead" if is_wanted else "Read it all"
-        way = (word, lambda: offer.want(not is_wanted))
-        _show_in(self._composer.offer, offer.sentence, [way] if offer.is_offered else [])
+        self.attachments.set_parts(self.read_whole.parts, self.read_whole.is_wanted)
+        _show_in(self._composer.offer, *self.read_whole.line)
         self._keep_draft()
 
     def _on_attachments_changed(self) -> None:
@@ -379,22 +383,12 @@ class ComposerController(QObject):
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
         message = f"{info.message} {adapt_hint(info.hint)}".strip()
-        self._composer.show_error(message, [("Send as text", lambda: self.send(text))])
+        self._composer.show_error(message, [(_SEND_AS_TEXT, lambda: self.send(text))])
 
 
-def _show_in(line: ComposerLine, text: str, actions: Sequence[Action]) -> None:
+def _show_in(line: ComposerLine, text: str, actions: Sequence[LabelledAction]) -> None:
     """Show a message with actions in a line of the composer. An empty text hides the line."""
     if text:
         line.say(text, actions)
     else:
         line.hide()
-
-
-def _overflow_sentence(context: Mapping[str, Any]) -> str:
-    """Explain why a message does not fit, stating its token count and the free tokens."""
-    tokens = context["layers"]["L5"]["tokens"]
-    free = context["budget"] - context["used"] + tokens
-    if free <= 0:
-        return "The instructions alone fill the limit, so nothing can be asked. Nothing was sent."
-    figures = f"It has {count(tokens)} tokens; {count(free)} are free for it."
-    return f"Your message does not fit. {figures} Nothing was sent."

@@ -11,13 +11,17 @@ from app.library.long_texts import PastedText
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.drafts import UnsentMessage
 from ui.tasks import TaskRunner
+from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count
 
 __all__ = ["LongMessageController"]
 
-Action = tuple[str, Callable[[], object]]
-
+_ATTACH = ButtonText("Attach as a file", "Send the text as an attachment, which is searched")
+_SPLIT = ButtonText("Split it", "Send the text in parts, one after the other")
+_JOIN = ButtonText("Join them again", "Make one message of the parts")
+_PUT_BACK = ButtonText("Put it back", "Put the text back into the message box")
 _LEAST_BUDGET = 200  # tokens; smaller parts would make no sense on their own
+_NOTHING_FITS = "The instructions alone fill the limit, so nothing can be asked. Nothing was sent."
 _SHARE = 0.5  # of the budget, so that the answer to the previous part still fits
 
 
@@ -63,17 +67,27 @@ class LongMessageController(QObject):
         self.parts = 0
 
     @property
-    def ways(self) -> list[Action]:
+    def ways(self) -> list[LabelledAction]:
         """The actions offered if the message is too long: attach it as a file, or split it.
 
         This is an empty list if the message fits, or if fewer than 200 tokens are available.
         """
         if self._budget < _LEAST_BUDGET or self._tokens <= self._budget:
             return []
-        return [("Attach as a file", self.attach), ("Split it", self.split)]
+        return [(_ATTACH, self.attach), (_SPLIT, self.split)]
 
     @property
-    def line(self) -> tuple[str, list[Action]]:
+    def problem(self) -> str:
+        """Why the message does not fit, with its token count and the free tokens."""
+        if self._budget <= 0:
+            return (
+                "The instructions alone fill the limit, so nothing can be asked. Nothing was sent."
+            )
+        figures = f"It has {count(self._tokens)} tokens; {count(self._budget)} are free for it."
+        return f"Your message does not fit. {figures} Nothing was sent."
+
+    @property
+    def line(self) -> tuple[str, list[LabelledAction]]:
         """The line shown above the composer while a message is split or attached as a file.
 
         It consists of a sentence and the actions that undo the change. The sentence is an empty
@@ -82,11 +96,11 @@ class LongMessageController(QObject):
         if self.parts:
             at = self.parts - len(self.waiting)
             follows = " The next one comes here when this one is sent." if self.waiting else ""
-            back: list[Action] = [("Join them again", self.join)] if self.waiting else []
+            back: list[LabelledAction] = [(_JOIN, self.join)] if self.waiting else []
             return f"Part {count(at)} of {count(self.parts)}.{follows}", back
         if self._before is not None:
             text = "The long text goes along as a file. Write here what you want to know of it."
-            return text, [("Put it back", self.undo)]
+            return text, [(_PUT_BACK, self.undo)]
         return "", []
 
     def measure(self, context: Mapping[str, Any]) -> None:

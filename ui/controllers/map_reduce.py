@@ -18,10 +18,13 @@ from ui.chat.composer.attachment import Attachment
 from ui.controllers.drafts import NextMessage
 from ui.controllers.turns import list_paths, list_selections
 from ui.tasks import LatestOnly, TaskRunner
+from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count, money, plural
 
 __all__ = ["ReadWholeController"]
 
+_READ_ALL = ButtonText("Read it all", "Send all of it to the model, in parts")
+_SEARCH = ButtonText("Search it instead", "Send only the passages that fit the question")
 _LONGEST_NAME = 32
 
 
@@ -52,14 +55,6 @@ class ReadWholeController(QObject):
         return self._cost is not None and self._cost == self._agreed
 
     @property
-    def is_offered(self) -> bool:
-        """Whether reading in parts is offered.
-
-        That is the case if an attachment is too large to be sent whole.
-        """
-        return self._cost is not None
-
-    @property
     def parts(self) -> Mapping[str, int]:
         """The number of parts in which each large attachment will be read, by attachment path."""
         if self._cost is None:
@@ -67,18 +62,24 @@ class ReadWholeController(QObject):
         return {source: parts for source, _, _, parts in self._cost.attachments}
 
     @property
-    def sentence(self) -> str:
-        """The text of the offer, or the reason why an attachment cannot be read in parts.
+    def line(self) -> tuple[str, list[LabelledAction]]:
+        """The line shown above the composer if an attachment is too large to be sent whole.
 
-        This is an empty string if all attachments fit.
+        It consists of a sentence and the action that accepts or declines the offer. If an
+        attachment cannot be read in parts, the sentence is the reason and there is no action. The
+        sentence is an empty string if all attachments fit.
         """
         if self._cost is None:
-            return self._refusal
-        sources = [source for source, *_ in self._cost.attachments]
+            return self._refusal, []
+        text = _SEARCH if self.is_wanted else _READ_ALL
+        return self._describe(self._cost), [(text, partial(self.want, not self.is_wanted))]
+
+    def _describe(self, cost: ReadingCost) -> str:
+        sources = [source for source, *_ in cost.attachments]
         what, it = f"{count(len(sources))} attachments", "all of them"
         if len(sources) == 1:
             what, it = _short(sources[0].rpartition("/")[2]), "all of it"
-        takes = ", ".join(self._figures(self._cost))
+        takes = ", ".join(self._figures(cost))
         if self.is_wanted:
             return f"Read whole before the answer: {what}, in {takes}."
         goes = "goes" if len(sources) == 1 else "go"

@@ -26,10 +26,14 @@ from ui.frame import WindowFrame
 from ui.notify import open_file
 from ui.settings.writer import SettingsWriter
 from ui.tasks import Task, TaskRunner
+from ui.widgets.buttons import ButtonText
 
 __all__ = ["ErrorActionController", "MessageController"]
 
 LONG_TURNS = 3  # the fewest turns of an abandoned branch for which a summary is offered
+_OPEN_CHAT = ButtonText("Open the chat", "Show the chat whose answer failed")
+_SUMMARISE = ButtonText("Summarise them", "Let the model sum up the messages of the other version")
+_HOOKS_ON_AGAIN = ButtonText("Undo", "Run your hook files again")
 _BUSY = "An answer is on its way. Stop it first."
 _NOTHING_TO_CONTINUE = "The last answer did not break off, so there is nothing to continue."
 _OTHER_VERSION = "What the other version came to, as a summary"
@@ -192,8 +196,7 @@ class MessageController(QObject):
         if left.turns >= LONG_TURNS:
             self._notifier.toast(
                 f"{left.turns} turns of the other version stay as they are.",
-                "Summarise them",
-                partial(self._summarise, left.entry),
+                (_SUMMARISE, partial(self._summarise, left.entry)),
                 is_of_chat=True,
             )
 
@@ -203,7 +206,7 @@ class MessageController(QObject):
         if failed and not self._session.is_open(turn):
             show = partial(self._frame.navigation.open_session, turn.session)
             said = f"The answer to “{turn.request.text[:60]}” failed."
-            self._notifier.toast(said, "Open the chat", show)
+            self._notifier.toast(said, (_OPEN_CHAT, show))
 
     def _on_changed(self) -> None:
         self._session.load()
@@ -282,7 +285,8 @@ class ErrorActionController(QObject):
         if self._writer.value(_HOOKS_KEY):
             self._notifier.toast(_HOOKS_ON)
         else:
-            self._notifier.toast(_HOOKS_OFF, "Undo", lambda: self._writer.set(_HOOKS_KEY, True))
+            undo = partial(self._writer.set, _HOOKS_KEY, True)
+            self._notifier.toast(_HOOKS_OFF, (_HOOKS_ON_AGAIN, undo))
         self.hooks_switched.emit()
 
     def _on_refused(self, _key: str, sentence: str) -> None:

@@ -11,10 +11,12 @@ from ui.controllers.drafts import DraftStore, UnsentMessage
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn, TurnTarget
 from ui.frame import WindowFrame
+from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import one_line
 
 __all__ = ["QueueController"]
 
+_TAKE_BACK = ButtonText("Take it back", "Put the waiting message back into the message box")
 _SHOWN_CHARS = 60
 _SENT_AFTER = frozenset({"complete", "limit"})
 
@@ -117,7 +119,7 @@ class QueueController(QObject):
             return
         text = one_line(shown.message.text)
         text = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS].rstrip()}…"
-        self._line.say(f"Sent after this answer: {text}", [("Take it back", self.take_back)])
+        self._line.say(f"Sent after this answer: {text}", [(_TAKE_BACK, self.take_back)])
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         queued = self._queued.pop(turn, None)

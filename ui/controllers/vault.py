@@ -26,11 +26,13 @@ from ui.notify import announce
 from ui.panels.notes.folders import Folders
 from ui.panels.vault_switcher import folder_name
 from ui.tasks import LatestOnly, TaskRunner
+from ui.widgets.buttons import DISMISS, ButtonText, LabelledAction
 from vault.errors import IndexBusy, VaultError, VaultMissing
 from vault.indexing.progress import IndexProgress, IndexReport
 
 __all__ = ["InstructionsController", "VaultController"]
 
+_CHOOSE_FOLDER = ButtonText("Choose a folder", "Open another folder of notes", "choose_folder")
 _CHECKED_EVERY_MS = 5_000
 _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another folder."
 
@@ -192,9 +194,9 @@ class VaultController(QObject):
         if report.has_changes:
             self.notes_changed.emit()
 
-    def _show_notice(self, info: ErrorInfo, *actions: tuple[str, Callable[[], object]]) -> None:
+    def _show_notice(self, info: ErrorInfo, *actions: LabelledAction) -> None:
         middle = self._frame.middle
-        dismiss = ("Dismiss", middle.clear_notice)
+        dismiss = (DISMISS, middle.clear_notice)
         message, hint = use_labels(info.message), adapt_hint(info.hint)
         middle.show_notice("amber", message, hint, *actions, dismiss)
 
@@ -225,7 +227,7 @@ class VaultController(QObject):
             hint = adapt_hint(info.hint) or "Nothing was deleted."
             middle.welcome.show_problem(info.message, hint)
         else:
-            self._show_notice(info, ("Choose a folder", self._frame.navigation.choose_folder))
+            self._show_notice(info, (_CHOOSE_FOLDER, self._frame.navigation.choose_folder))
 
     def _on_names_listed(self, folders: Folders) -> None:
         self._frame.sidebar.show_notes(folders, "")

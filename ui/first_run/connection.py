@@ -15,7 +15,8 @@ from chains.llm.urls import complete_address
 from chains.turn.calls import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
 from ui.widgets.menus import MenuButton
 
@@ -57,8 +58,14 @@ class ConnectionForm(QWidget):
         self.model = _make_field("Model", "The name of a model")
         self.models = MenuButton("Models of the service")
         self.models.chosen.connect(self.model.setText)
-        self.look = button("Find its models", "", self._on_look)
-        self.test = button("Test the connection", "", self._on_test)
+        self.look = make_button(
+            ButtonText("Find its models", "Ask the server which models it has"), "", self._on_look
+        )
+        self.test = make_button(
+            ButtonText("Test the connection", "Send a short question to the model"),
+            "",
+            self._on_test,
+        )
         self.state = make_wrapped_label("", "caption", "secondary")
         self.state.hide()
         for field in (self.address, self.key, self.model):

@@ -12,7 +12,8 @@ from ui.icons import mirror_painter
 from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconLabel, button
+from ui.widgets.buttons import NO_TEXT, ButtonText, make_button
+from ui.widgets.controls import ElidedLabel, IconLabel
 from ui.widgets.surfaces import Pane
 
 __all__ = ["STEPS", "FirstRunDialog"]
@@ -36,9 +37,13 @@ class FirstRunDialog(QDialog):
         self.line = StepBar(STEPS)
         self.pages: tuple[StepPage, ...] = (self.notes, self.model, self.ask)
         self.stack = QStackedWidget()
-        self.skip = button("Skip", "text", self._on_skip)
-        self.back = button("Back", "", self._on_back)
-        self.main = button("", "primary", self._on_main)
+        self.skip = make_button(
+            ButtonText("Skip", "Go on without this step; Settings has it too"),
+            "text",
+            self._on_skip,
+        )
+        self.back = make_button(ButtonText("Back", "Go back to the step before"), "", self._on_back)
+        self.main = make_button(NO_TEXT, "primary", self._on_main)
         self.main.setDefault(True)
         self._is_alone = False
         for page in self.pages:
@@ -73,11 +78,11 @@ class FirstRunDialog(QDialog):
     def _show_buttons(self) -> None:
         page = self.pages[self.step]
         self.back.setVisible(self.step > 0 and not self._is_alone)
-        self.main.setText(page.label)
+        self.main.set_text(page.main_text)
         self.main.setEnabled(page.is_ready)
         is_last = self._is_alone or page is self.ask
-        self.skip.setText("Cancel" if self._is_alone else "Skip")
-        self.skip.setToolTip("Close" if is_last else "Go to the next step")
+        tip = "Close" if is_last else "Go to the next step"
+        self.skip.set_text(ButtonText("Cancel" if self._is_alone else "Skip", tip))
 
     def _on_main(self) -> None:
         self.pages[self.step].go_on()

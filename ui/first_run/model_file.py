@@ -9,7 +9,8 @@ from app.config.model_files import FileOffer
 from app.config.model_setup import Connection, ModelSetup
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import button, make_wrapped_label, one_line
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import make_wrapped_label, one_line
 
 __all__ = ["ModelFileChooser", "ModelFileForm"]
 
@@ -66,7 +67,11 @@ class ModelFileForm(QWidget):
         self.chooser = ModelFileChooser(setup, runner, self)
         self.chooser.looking.connect(self._on_looking)
         self.chooser.offered.connect(self._on_offered)
-        self.open = button("Choose a file…", "", self.chooser.choose)
+        self.open = make_button(
+            ButtonText("Choose a file…", "Look for the model's file on this computer"),
+            "",
+            self.chooser.choose,
+        )
         self.state = make_wrapped_label("", "caption", "secondary")
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 0, 16, 4)

@@ -15,12 +15,17 @@ from ui.first_run.connection import ConnectionForm
 from ui.first_run.model_file import ModelFileForm
 from ui.first_run.pages import StepPage
 from ui.tasks import LatestOnly, TaskRunner
-from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, plural
 from ui.widgets.menus import MenuButton
 
 __all__ = ["ModelPage"]
 
+_USE_MODEL = ButtonText("Use this model", "Let it answer, and go on to the first question")
+_NO_MODEL = ButtonText(
+    "Go on without a model", "Answers are quoted from the notes until you set a model"
+)
 _LOOKING = "Looking for models on this computer…"
 _NONE_FOUND = (
     "No model server answers on this computer. Start Ollama, LM Studio, llama.cpp or vLLM."
@@ -85,13 +90,14 @@ class ModelPage(StepPage):
         self.changed.connect(self._show_details)
 
     @property
-    def label(self) -> str:
-        """The label of the page's main button."""
+    def main_text(self) -> ButtonText:
+        """The texts of the page's main button."""
         server = self._chosen_server
         if server is not None:
-            return f"Use {server.short_name}"
+            tip = "Let a model of this server answer, and go on"
+            return ButtonText(f"Use {server.short_name}", tip)
         has_model = self._service.isChecked() or self._file.isChecked()
-        return "Use this model" if has_model else "Go on without a model"
+        return _USE_MODEL if has_model else _NO_MODEL
 
     @property
     def is_ready(self) -> bool:
@@ -261,7 +267,9 @@ class _FoundLine(QWidget):
     def __init__(self, look: Callable[[], object]) -> None:
         super().__init__()
         self._text = make_wrapped_label("", "caption", "secondary")
-        self._again = button("Look again", "link", look)
+        self._again = make_button(
+            ButtonText("Look again", "See whether anything has changed meanwhile"), "link", look
+        )
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._text, 1)

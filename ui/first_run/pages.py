@@ -14,6 +14,7 @@ from ui.first_run.cards import ChoiceCard
 from ui.panels.index.state import IndexState
 from ui.panels.vault_switcher import folder_name
 from ui.theme import dress
+from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Notice, Pane
@@ -25,6 +26,11 @@ _SIDE = 32
 _CITED = "Answers cite the lines they rest on."
 _INDEXING = "Indexing goes on meanwhile; answers get better until it is done."
 _NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose one."
+
+_CHOOSE_FOLDER = ButtonText("Choose a folder…", "Look for a folder of notes on this computer")
+_OPEN_SAMPLES = ButtonText("Open the sample notes", "Copy them to this computer, and open the copy")
+_KEEP_FOLDER = ButtonText("Keep this folder", "Go on with this folder of notes")
+_ASK = ButtonText("Ask", "Send the question (Enter)")
 
 
 class StepPage(QWidget):
@@ -75,8 +81,8 @@ class StepPage(QWidget):
         return super().eventFilter(watched, event)
 
     @property
-    def label(self) -> str:
-        """The label of the page's main button."""
+    def main_text(self) -> ButtonText:
+        """The texts of the page's main button."""
         raise NotImplementedError
 
     @property
@@ -157,11 +163,11 @@ class NotesPage(StepPage):
         self._folder.setChecked(True)
 
     @property
-    def label(self) -> str:
-        """The label of the page's main button."""
+    def main_text(self) -> ButtonText:
+        """The texts of the page's main button."""
         if self._folder.isChecked():
-            return "Choose a folder…"
-        return "Open the sample notes" if self._samples.isChecked() else "Keep this folder"
+            return _CHOOSE_FOLDER
+        return _OPEN_SAMPLES if self._samples.isChecked() else _KEEP_FOLDER
 
     def show_folder(self, folder: str) -> None:
         """Add and select a card that keeps the open vault.
@@ -213,9 +219,9 @@ class AskPage(StepPage):
         self.column.insertWidget(1, self._missing)
 
     @property
-    def label(self) -> str:
-        """The label of the page's main button."""
-        return "Ask"
+    def main_text(self) -> ButtonText:
+        """The texts of the page's main button."""
+        return _ASK
 
     @property
     def is_ready(self) -> bool:

@@ -15,8 +15,9 @@ from ui.panels.context.panel import ContextPanel
 from ui.panels.notes.sources import SourcesPanel
 from ui.panels.sidebar import Sidebar
 from ui.theme import Theme, dress
+from ui.widgets.buttons import IconButton
 from ui.widgets.columns import Columns
-from ui.widgets.controls import IconButton, label
+from ui.widgets.controls import label
 from ui.widgets.docks import DockWindow
 from ui.widgets.surfaces import Header
 

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QTextEdit, Q
 
 from chains.models import EXTRACTIVE
 from ui.theme import Theme, dress, tokens
-from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.buttons import DONE, ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.menus import MenuButton
 
@@ -64,7 +65,7 @@ class RequestView(QDialog):
         self.finder.stepped.connect(self._step)
         self.finder.closed.connect(self.reject)
         self.finder.close_button.hide()
-        self.copy = button("Copy", "", self._copy)
+        self.copy = make_button(ButtonText("Copy", "Copy what is shown here"), "", self._copy)
         self._lay_out()
 
     def show_request(self, context: Mapping[str, Any]) -> None:
@@ -93,7 +94,7 @@ class RequestView(QDialog):
         tools.setSpacing(12)
         tools.addWidget(self.finder, 1)
         tools.addWidget(self.copy)
-        done = button("Done", "primary", self.accept)
+        done = make_button(DONE, "primary", self.accept)
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(done)

@@ -24,14 +24,8 @@ from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_tree import NoteTree
 from ui.panels.vault_switcher import VaultSwitcher
 from ui.theme import Theme
-from ui.widgets.controls import (
-    IconButton,
-    add_keys,
-    draw_text,
-    label,
-    make_wrapped_label,
-    paint_row,
-)
+from ui.widgets.buttons import IconButton, add_shortcut, paint_row
+from ui.widgets.controls import draw_text, label, make_wrapped_label
 from ui.widgets.find_bar import SearchField
 from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import Hairline, Header, Pane
@@ -259,7 +253,7 @@ class RowButton(QAbstractButton):
         draw_text(painter, inner, Qt.AlignmentFlag.AlignVCenter, self.text())
 
     def _set_tip(self) -> None:
-        self.setToolTip(add_keys(self.text(), self._command))
+        self.setToolTip(add_shortcut(self.text(), self._command))
         self.update()
 
 

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy
 from resources import sample_vault
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import one_line, paint_row, plain_tip
+from ui.widgets.buttons import paint_row
+from ui.widgets.controls import one_line, plain_tip
 from ui.widgets.formatting import count
 from ui.widgets.lists import paint_text
 from ui.widgets.menus import show_menu

@@ -29,7 +29,8 @@ from ui.settings.sections import ActionSection, IndexSection, PrivacySection, Te
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
-from ui.widgets.controls import button, label, plain_tip
+from ui.widgets.buttons import DONE, ButtonText, make_button
+from ui.widgets.controls import label, plain_tip
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import scale_size, set_apart
 from ui.widgets.lists import FitTree, RowDelegate
@@ -38,6 +39,12 @@ from ui.widgets.surfaces import Hairline, Notice, Pane
 __all__ = ["SettingsDialog"]
 
 _LIMIT, _KEYS = "autoCompactThreshold", "ui.keys"
+_SET_UP = ButtonText(
+    "Set up again", "Go through the first steps once more; nothing is lost", "first_run"
+)
+_SET_MODEL = ButtonText("Set a model", "Find a model on this computer, or a service with a key")
+_KEEP = ButtonText("Keep them", "Leave the settings as they are")
+_RESET = ButtonText("Reset them", "Set everything on this page to its default")
 _SHOWN_WITH_LIMIT = (
     "maxOutputTokens",
     "context.trimAt",
@@ -203,7 +210,7 @@ class SettingsDialog(QDialog):
             return
         names = ", ".join(f"“{schema()[key].label}”" for key in keys)
         title = f"Reset {plural(len(keys), 'setting')} of this page?"
-        ways = (("Keep them", self._end_question), ("Reset them", lambda: self._reset(keys)))
+        ways = ((_KEEP, self._end_question), (_RESET, lambda: self._reset(keys)))
         self._question.show_notice("info", title, f"Changed: {names}.", ways)
         self._question.focus_first()
 
@@ -269,7 +276,11 @@ class SettingsDialog(QDialog):
         self.pages.selectionModel().currentChanged.connect(self._on_page)
         column.addWidget(self.pages)
         column.addStretch(1)
-        file = button("Open settings.toml", "text", self._open_file)
+        file = make_button(
+            ButtonText("Open settings.toml", "Open the file with your settings"),
+            "text",
+            self._open_file,
+        )
         file.setToolTip(plain_tip(str(self._assistant.paths.settings_file)))
         foot = QHBoxLayout()
         foot.setContentsMargins(8, 0, 8, 0)
@@ -332,13 +343,13 @@ class SettingsDialog(QDialog):
     def _make_setup(self) -> tuple[ActionSection, ActionSection]:
         """Create two rows that open the first-run dialog: at its start and at the model step."""
         start = ActionSection(
-            "First run", "Folder of notes, model and first question, step by step.", "Set up again"
+            "First run", "Folder of notes, model and first question, step by step.", _SET_UP
         )
         start.requested.connect(lambda: self._set_up("Notes"))
         model = ActionSection(
             "Find a model",
             "Servers on this computer, a service with a key, or another server, with a test.",
-            "Set a model",
+            _SET_MODEL,
         )
         model.requested.connect(lambda: self._set_up("Model"))
         return start, model
@@ -370,8 +381,14 @@ class SettingsDialog(QDialog):
         foot.setContentsMargins(24, 12, 24, 16)
         foot.setSpacing(8)
         said = label("Changes apply at once.", "caption", "secondary")
-        reset = button("Reset this page", "text", self._ask_to_reset)
-        done = button("Done", "primary", self.accept)
+        reset = make_button(
+            ButtonText(
+                "Reset this page", "Set everything on this page to its default, after a question"
+            ),
+            "text",
+            self._ask_to_reset,
+        )
+        done = make_button(DONE, "primary", self.accept)
         self._last = (reset, done)
         foot.addWidget(said)
         foot.addStretch(1)

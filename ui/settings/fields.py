@@ -16,7 +16,8 @@ from app.config.schema import SettingSpec
 from ui.settings.rows import Control, MakeControl, SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.theme import Theme, dress
-from ui.widgets.controls import Switch, button, label
+from ui.widgets.buttons import ButtonText, Switch, make_button
+from ui.widgets.controls import label
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 from ui.widgets.menus import MenuButton
@@ -154,9 +155,8 @@ def _folder(row: SettingRow) -> Control:
 
     field.editingFinished.connect(lambda: row.open_folder(field.text().strip()))
     across.addWidget(field)
-    choose = button("Choose…", "", on_choose)
+    choose = make_button(ButtonText("Choose…", "Choose the folder of notes"), "", on_choose)
     choose.setAccessibleName("Choose the folder of notes")
-    choose.setToolTip("Choose the folder of notes")
     across.addWidget(choose)
     return Control(both, lambda value: _show_text(field, value))
 

@@ -13,21 +13,23 @@ from app.errors import describe
 from app.paths import Paths, make_private_folder
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
 
 __all__ = ["FolderSection", "FolderWords", "make_folder_sections"]
 
 _MOST_LISTED = 40
+_OPEN_TIP = "Show it in the file manager; it is made if needed"
 
 
 @dataclass(frozen=True)
 class FolderWords:
-    """The texts of a section: title, help, sentence for an empty folder, and button label."""
+    """The texts of a section: title, help, sentence for an empty folder, and of its button."""
 
     title: str
     help: str
     empty: str
-    open: str
+    open: ButtonText
 
 
 class FolderSection(QWidget):
@@ -53,7 +55,7 @@ class FolderSection(QWidget):
         self._reads.answered.connect(self._on_read)
         self._reads.failed.connect(self._on_failed)
         self.state = make_wrapped_label("Loading…", "caption", "secondary")
-        self.open = button(words.open, "", self._on_open)
+        self.open = make_button(words.open, "", self._on_open)
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(label(words.title, "ui_strong"))
@@ -107,21 +109,21 @@ def make_folder_sections(paths: Paths, runner: TaskRunner) -> dict[str, tuple[Fo
         "Markdown files, each a message that is sent by /NAME. Their text may hold {activeNote}, "
         "{selection}, {[[Note]]} and {#tag}.",
         "No command yet. A file named review.md becomes /review.",
-        "Open the folder of commands",
+        ButtonText("Open the folder of commands", _OPEN_TIP),
     )
     prompts = FolderWords(
         "Your prompts",
         "Markdown files that replace the text a request begins with: chat.md, vault_qa.md, "
         "project.md and agent.md.",
         "None is replaced.",
-        "Open the folder of prompts",
+        ButtonText("Open the folder of prompts", _OPEN_TIP),
     )
     hooks = FolderWords(
         "Hook files",
         "Python files that read and change requests. They run in the order of their names, and "
         "never from a folder of notes.",
         "No hook yet.",
-        "Open the folder of hooks",
+        ButtonText("Open the folder of hooks", _OPEN_TIP),
     )
     return {
         "Prompts": (

@@ -10,35 +10,38 @@ from app.errors import describe
 from app.library.user_texts import MOST_CHARS, UserText, UserTextFile
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 
-__all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "EditorWords", "UserTextSection"]
+__all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "SAVE_TIP", "EditorWords", "UserTextSection"]
+
+SAVE_TIP = "Send them with each request from the next one on"
 
 
 @dataclass(frozen=True)
 class EditorWords:
-    """The texts of an editor: title, help, example, and label of the Save button."""
+    """The texts of an editor: title, help, example, and texts of the Save button."""
 
     title: str
     help: str
     example: str
-    save: str
+    save: ButtonText
 
 
 INSTRUCTIONS_WORDS = EditorWords(
     "Your instructions",
     "Every request to a model begins with them, in all folders and chats.",
     "Such as: Answer in British English. Keep it short.",
-    "Save instructions",
+    ButtonText("Save instructions", SAVE_TIP),
 )
 MEMORIES_WORDS = EditorWords(
     "Memories",
     "What models remember in all chats, one list item each. A model adds to them only after it has "
     "asked you. Delete a line to forget it.",
     "Such as: - Garden notes are in German.",
-    "Save memories",
+    ButtonText("Save memories", SAVE_TIP),
 )
 
 
@@ -70,8 +73,12 @@ class UserTextSection(QWidget):
         scale_size(self.field, 0, 120)
         self.field.textChanged.connect(self._on_typed)
         self.field.document().modificationChanged.connect(self._on_typed)
-        self.save = button(words.save, "", self._on_save)
-        self.discard = button("Discard changes", "text", self._on_discard)
+        self.save = make_button(words.save, "", self._on_save)
+        self.discard = make_button(
+            ButtonText("Discard changes", "Go back to the text that was saved"),
+            "text",
+            self._on_discard,
+        )
         self._lay_out()
         self._show(self._known)
 

@@ -13,7 +13,8 @@ from ui.actions import COMMANDS, Keymap, WindowCommand, show_keys
 from ui.settings.rows import Control, SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.theme import dress
-from ui.widgets.controls import IconButton, button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, IconButton, make_button
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.menus import show_menu
 
 __all__ = ["CommandRow", "KeyField", "KeyboardRow", "refuse_keys"]
@@ -121,7 +122,11 @@ class CommandRow(QWidget):
         )
         self.reset.clicked.connect(self.restore)
         self._problem = make_wrapped_label("", "caption", "danger")
-        self._take = button("Use it here", "text", self._on_taken)
+        self._take = make_button(
+            ButtonText("Use it here", "Take the keys away from the other command"),
+            "text",
+            self._on_taken,
+        )
         self._wanted, self._is_wanted_beside = "", False
         self._lay_out()
         Keymap.current().changed.connect(self.refresh)
@@ -247,7 +252,11 @@ class KeyboardRow(SettingRow):
         self.reset_button.hide()
 
     def _make_button(self, _row: SettingRow) -> Control:
-        made = button("Reset all keys", "", self._on_reset)
+        made = make_button(
+            ButtonText("Reset all keys", "Give each command its usual keys again"),
+            "",
+            self._on_reset,
+        )
         return Control(made, lambda value: made.setEnabled(bool(value)))
 
     def _apply(self, key: str) -> None:

@@ -11,7 +11,8 @@ from chains.cancel import CancelToken
 from chains.turn.calls import ModelCheck
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 
@@ -48,11 +49,29 @@ class KeySection(QWidget):
         self.field.setAccessibleName("Key of the service")
         self.field.returnPressed.connect(self._on_save)
         dress(self.field, "ui", "")
-        self.save = button("Save the key", "", self._on_save)
-        self.test = button("Test the key", "", self._on_test)
-        self.remove = button("Remove the key", "text", self._on_remove)
-        self.refuse = button("Don't save", "", self._on_refused)
-        self.agree = button("Save it anyway", "text", self._on_agreed)
+        self.save = make_button(
+            ButtonText("Save the key", "Store it in the system's keyring, never in a file"),
+            "",
+            self._on_save,
+        )
+        self.test = make_button(
+            ButtonText("Test the key", "Ask the service whether it accepts the key"),
+            "",
+            self._on_test,
+        )
+        self.remove = make_button(
+            ButtonText("Remove the key", "Delete it from the system's keyring"),
+            "text",
+            self._on_remove,
+        )
+        self.refuse = make_button(
+            ButtonText("Don't save", "Keep nothing of what was entered"), "", self._on_refused
+        )
+        self.agree = make_button(
+            ButtonText("Save it anyway", "Store the key, though it travels unencrypted"),
+            "text",
+            self._on_agreed,
+        )
         self._lay_out()
         self.hide()
 

@@ -11,7 +11,8 @@ from app.assistant import Assistant
 from app.errors import describe
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, button, label, make_wrapped_label, plain_tip
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import ElidedLabel, label, make_wrapped_label, plain_tip
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout
 
@@ -47,7 +48,9 @@ class LedgerSection(QWidget):
         texts.addWidget(self.state)
         head = QHBoxLayout()
         head.addLayout(texts, 1)
-        self.again = button("Show new calls", "", self.refresh)
+        self.again = make_button(
+            ButtonText("Show new calls", "Read the list of calls again"), "", self.refresh
+        )
         head.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 10, 0, 10)

@@ -14,7 +14,8 @@ from chains.mcp.server import McpServer, McpTool
 from ui.settings.writer import SettingsWriter
 from ui.tasks import LatestOnly, Task, TaskRunner
 from ui.theme import dress
-from ui.widgets.controls import button, label, make_wrapped_label, plain_tip
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label, plain_tip
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import clear_layout
 
@@ -27,6 +28,10 @@ _APPROVED = "Approved."
 _START = "Start this program? It runs with your rights."
 _CONNECT = "Connect to this address? What the agent sends to its tools goes there."
 _STARTING = "Starting…"
+_START_IT = ButtonText("Start", "Run this command on this computer")
+_REFUSE_START = ButtonText("Don't start", "Run nothing")
+_CONNECT_IT = ButtonText("Connect", "Connect to this address")
+_REFUSE_CONNECT = ButtonText("Don't connect", "Send nothing to this address")
 _TOOLS_NAMED = 8
 
 
@@ -45,7 +50,11 @@ class ServersSection(QWidget):
         self.problem = make_wrapped_label("", "caption", "danger")
         self.problem.hide()
         self.name, self.command = QLineEdit(), QLineEdit()
-        self.add = button("Add the server", "", self._on_add)
+        self.add = make_button(
+            ButtonText("Add the server", "Add it to the list; it is started only after a question"),
+            "",
+            self._on_add,
+        )
         self._lay_out()
         writer.changed.connect(self._on_changed)
         writer.refused.connect(self._on_refused)
@@ -166,10 +175,15 @@ class ServerRow(QWidget):
         self.state = make_wrapped_label(_APPROVED if is_approved else _NEW, "caption", "secondary")
         is_program = bool(server.command)
         name = server.name
-        self.test = button("Test", "", self._on_test)
-        self.remove = button("Remove", "text", self.removed.emit)
-        self.refuse = button("Don't start" if is_program else "Don't connect", "", self._on_refused)
-        self.start = button("Start" if is_program else "Connect", "text", self._on_started)
+        self.test = make_button(
+            ButtonText("Test", "Start or connect the server, and list its tools"), "", self._on_test
+        )
+        self.remove = make_button(
+            ButtonText("Remove", "Remove the server from the list"), "text", self.removed.emit
+        )
+        refuse, start = (_REFUSE_START, _START_IT) if is_program else (_REFUSE_CONNECT, _CONNECT_IT)
+        self.refuse = make_button(refuse, "", self._on_refused)
+        self.start = make_button(start, "text", self._on_started)
         for made in (self.test, self.remove, self.start):
             made.setAccessibleName(f"{made.text()} {name}")
         self._lay_out()

@@ -15,10 +15,11 @@ from PySide6.QtWidgets import (
 from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.projects import Projects, ProjectSettings
-from ui.settings.instructions import EditorWords, UserTextSection
+from ui.settings.instructions import SAVE_TIP, EditorWords, UserTextSection
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
-from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.geometry import make_text_scroll_area, scale_size
 from ui.widgets.surfaces import Hairline
 
@@ -29,14 +30,14 @@ _INSTRUCTIONS = EditorWords(
     "Instructions for this project",
     "Every request in the chats of this project begins with them, after your own instructions.",
     "Such as: Cite the chapter of each claim.",
-    "Save instructions",
+    ButtonText("Save instructions", SAVE_TIP),
 )
 _MEMORIES = EditorWords(
     "Memories of this project",
     "What models remember in the chats of this project, one list item each. Delete a line to "
     "forget it.",
     "Such as: - The thesis is due in May.",
-    "Save memories",
+    ButtonText("Save memories", SAVE_TIP),
 )
 
 
@@ -95,7 +96,11 @@ class ProjectFields(QWidget):
         self.model.setAccessibleName("Model of this project")
         self.model.setPlaceholderText("The model that is set in Settings")
         dress(self.model, "ui", "")
-        self.save = button("Save notes and model", "", self._on_save)
+        self.save = make_button(
+            ButtonText("Save notes and model", "Use them from the next request on"),
+            "",
+            self._on_save,
+        )
         self.state = make_wrapped_label("", "caption", "secondary")
         for field in (self.include, self.exclude, self.model):
             field.textChanged.connect(self._on_typed)

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.config.schema import SettingSpec, format_share, use_labels
 from ui.settings.writer import SettingsWriter
-from ui.widgets.controls import IconButton, label, make_wrapped_label
+from ui.widgets.buttons import IconButton
+from ui.widgets.controls import label, make_wrapped_label
 
 __all__ = ["Control", "MakeControl", "SettingRow"]
 

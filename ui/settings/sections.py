@@ -9,7 +9,8 @@ from app.assistant import Assistant
 from app.config.models import ModelChoice
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
-from ui.widgets.controls import ElidedLabel, IconLabel, button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label
 from ui.widgets.formatting import percent, plural
 from ui.widgets.geometry import clear_layout
 from ui.widgets.menus import MenuButton
@@ -55,7 +56,7 @@ class ActionSection(QWidget):
 
     requested = Signal()
 
-    def __init__(self, title: str, text: str, word: str) -> None:
+    def __init__(self, title: str, text: str, button_text: ButtonText) -> None:
         super().__init__()
         texts = QVBoxLayout()
         texts.setSpacing(2)
@@ -65,7 +66,9 @@ class ActionSection(QWidget):
         row.setContentsMargins(0, 10, 0, 10)
         row.setSpacing(8)
         row.addLayout(texts, 1)
-        row.addWidget(button(word, "", self.requested.emit), 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(
+            make_button(button_text, "", self.requested.emit), 0, Qt.AlignmentFlag.AlignTop
+        )
 
 
 class IndexSection(QWidget):
@@ -87,7 +90,11 @@ class IndexSection(QWidget):
         texts.addWidget(label("Index", "ui_strong"))
         texts.addWidget(self.state)
         head.addLayout(texts, 1)
-        again = button("Read the notes again", "", self.index_requested.emit)
+        again = make_button(
+            ButtonText("Read the notes again", "Bring the index up to date with the notes"),
+            "",
+            self.index_requested.emit,
+        )
         head.addWidget(again, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 10, 0, 10)

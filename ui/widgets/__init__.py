@@ -1,12 +1,13 @@
 """Widgets that several views use: surfaces, controls, lists, columns and docks.
 
-    theme, icons ──> texts, tips, geometry ──> controls ──> surfaces, lists, menus ──> columns,
-                                                                                    docks
+    theme, icons ──> texts, geometry ──> controls ──> buttons ──> surfaces, lists, menus
+                                                                    └──> columns, docks
 
+    buttons          Buttons and switches, and the texts of buttons: label, tooltip and shortcut.
     columns          The window's three columns, which adapt to its width.
     completion_list  A list of suggestions for typed text: best matches first, matching letters in
                      bold.
-    controls         The labels, buttons and switches that views are built from.
+    controls         Labels and icons, and functions that draw text and focus rings.
     diff             A diff of notes: removed and added lines, with the changed words highlighted.
     docks            A window of docks that keeps the proportions of the docks' heights.
     find_bar         A search field, and a search bar with the number of matches and buttons for the
@@ -23,7 +24,6 @@
                      frames.
     texts            The direction and script of text, and plain text for one line, for the
                      clipboard and for names.
-    tips             Texts for tooltips, and the tooltips of buttons that have a label.
     toast            A short message over the chat, with at most one action.
 
 This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `app.escape` for names,
@@ -35,6 +35,7 @@ tooltip, and an icon button an accessible name. Sizes follow the font scale.
 """
 
 __all__ = [
+    "buttons",
     "columns",
     "completion_list",
     "controls",
@@ -49,6 +50,5 @@ __all__ = [
     "menus",
     "surfaces",
     "texts",
-    "tips",
     "toast",
 ]

@@ -1,45 +1,33 @@
-"""The labels, buttons and switches that views are built from.
+"""Labels and icons, and functions that draw text and focus rings."""
 
-Buttons can be reached with the keyboard, and have a tooltip and an accessible name.
-"""
+import html
 
-from collections.abc import Callable
-
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSizePolicy,
     QToolButton,
     QWidget,
 )
 
-from ui.actions import Keymap
 from ui.icons import icon, keep_upright, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.geometry import Scaled
 from ui.widgets.texts import from_left, one_line
-from ui.widgets.tips import add_keys, find_tip, plain_tip
 
 __all__ = [
     "AlignedLabel",
     "ElidedLabel",
-    "IconButton",
     "IconLabel",
-    "PushButton",
-    "Switch",
-    "add_keys",
-    "button",
     "draw_text",
     "label",
     "make_searchable",
     "make_wrapped_label",
     "one_line",
     "paint_focus",
-    "paint_row",
     "plain_tip",
 ]
 
@@ -180,80 +168,6 @@ class IconLabel(Scaled, QWidget):
         self.setFixedSize(self.sizeHint())
 
 
-class IconButton(Scaled, QToolButton):
-    """A button that shows only an icon. The tooltip contains its name and, if any, its shortcut.
-
-    Args:
-        icon_name: the name of the icon.
-        name: the button's name, for the tooltip and for screen readers.
-        command: the command of the window that does the same as the button, or an empty string. The
-            tooltip shows the command's shortcut.
-        size: the width and height of the button, in pixels at the normal font scale.
-        icon_px: the width and height of the icon, in pixels at the normal font scale.
-    """
-
-    def __init__(
-        self, icon_name: str, name: str, command: str = "", size: int = 28, icon_px: int = 16
-    ) -> None:
-        super().__init__()
-        self._size, self._icon_px = size, icon_px
-        self._command = command
-        self.setIcon(icon(icon_name, on="text.primary"))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.set_name(name)
-        if command:
-            Keymap.current().changed.connect(self._set_tip)
-        self._fit()
-
-    def set_name(self, name: str) -> None:
-        """Set the button's name, for the tooltip and for screen readers."""
-        self.setAccessibleName(name)
-        self._set_tip()
-
-    def set_icon(self, icon_name: str, tone: str = "text.secondary") -> None:
-        """Show another icon. `tone` is the name of the icon's colour in the theme."""
-        self.setIcon(icon(icon_name, tone))
-
-    def _set_tip(self) -> None:
-        self.setToolTip(add_keys(plain_tip(self.accessibleName()), self._command))
-
-    def _fit(self) -> None:
-        theme = Theme.current()
-        self.setFixedSize(theme.px(self._size), theme.px(self._size))
-        self.setIconSize(QSize(theme.px(self._icon_px), theme.px(self._icon_px)))
-
-
-class Switch(QAbstractButton):
-    """An on/off switch."""
-
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setCheckable(True)
-        self.setAccessibleName(name)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-
-    def sizeHint(self) -> QSize:
-        """Return the fixed size of a switch."""
-        theme = Theme.current()
-        return QSize(theme.px(32), theme.px(24))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the switch as a track and a knob."""
-        theme, painter = Theme.current(), QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        high = theme.px(18)
-        track = QRectF(0, (self.height() - high) / 2, self.width(), high)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("accent.base" if self.isChecked() else "line.control"))
-        painter.drawRoundedRect(track, high / 2, high / 2)
-        knob = high - 4
-        x = track.right() - knob - 2 if self.isChecked() else track.left() + 2
-        painter.setBrush(theme.color("text.on_accent" if self.isChecked() else "bg.content"))
-        painter.drawEllipse(QRectF(x, track.top() + 2, knob, knob))
-        if self.hasFocus():
-            paint_focus(painter, self.rect())
-
-
 def label(text: str, kind: str = "ui", tone: str = "primary", *, numbers: bool = False) -> QLabel:
     """Create a label for plain text.
 
@@ -279,65 +193,6 @@ def make_wrapped_label(text: str, kind: str = "ui", tone: str = "primary") -> QL
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
     policy.setHeightForWidth(True)
     made.setSizePolicy(policy)
-    return made
-
-
-class PushButton(QPushButton):
-    """A push button with a tooltip, and with a visible focus ring even if its role is `primary`.
-
-    Without a tooltip of its own, the button has that of its label.
-    """
-
-    def __init__(self, word: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(word, parent)
-        self._own_tip = ""
-        Keymap.current().changed.connect(self._set_tip)
-        self._set_tip()
-
-    def setText(self, word: str) -> None:
-        """Set the label, and the tooltip of this label."""
-        super().setText(word)
-        self._set_tip()
-
-    def setToolTip(self, tip: str) -> None:
-        """Set the button's own tooltip. An empty string restores that of its label."""
-        self._own_tip = tip
-        self._set_tip()
-
-    def _set_tip(self) -> None:
-        super().setToolTip(self._own_tip or find_tip(self.text()))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the button, with an additional focus ring if the button has the role `primary`.
-
-        The usual focus ring is not visible on such a button, because its border has the same
-        colour.
-        """
-        super().paintEvent(event)
-        if self.hasFocus() and self.property("role") == "primary":
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_focus(painter, self.rect().adjusted(2, 2, -2, -2), "sm", "text.on_accent")
-
-
-def button(word: str, role: str = "", act: Callable[[], object] | None = None) -> QPushButton:
-    """Create a push button, with the tooltip that `tips` has for its label.
-
-    Args:
-        word: the button's label: a verb and, if needed, its object.
-        role: `primary`, `text`, `link`, or an empty string for a plain button.
-        act: the function to call when the button is clicked, or None.
-    """
-    made = PushButton(word)
-    made.setProperty("role", role)
-    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    made.setAutoDefault(False)
-    kinds = {"primary": "ui_strong", "text": "ui_strong", "link": "label"}
-    dress(made, kinds.get(role, "ui"), "")  # once, as Qt's first polish restores this font
-    if role == "link":
-        made.setCursor(Qt.CursorShape.PointingHandCursor)
-    if act is not None:
-        made.clicked.connect(lambda _checked=False: act())
     return made
 
 
@@ -388,12 +243,8 @@ def paint_focus(
     painter.drawRoundedRect(edge, theme.radius(radius) - 1, theme.radius(radius) - 1)
 
 
-def paint_row(button: QAbstractButton, painter: QPainter) -> None:
-    """Draw the background and the focus ring of a button that looks like a list row."""
-    theme = Theme.current()
-    if button.underMouse() or button.isDown():
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("bg.pressed" if button.isDown() else "bg.hover"))
-        painter.drawRoundedRect(button.rect(), theme.radius("md"), theme.radius("md"))
-    if button.hasFocus():
-        paint_focus(painter, button.rect())
+def plain_tip(text: str) -> str:
+    """Escape tooltip text that Qt would interpret as rich text. Other text is unchanged."""
+    if not QtGui.Qt.mightBeRichText(text):
+        return text
+    return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")

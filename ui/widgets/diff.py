@@ -30,7 +30,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import Switch, button, label
+from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, ButtonText, Switch, make_button
+from ui.widgets.controls import label
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import keep_place, make_scroll_area
 from vault.edits.diff import DiffLine, list_diff_lines
@@ -68,7 +69,7 @@ class DiffView(QFrame):
         lines = list(_select_lines(list_diff_lines(diff))) or [_describe_no_change(diff)]
         self._left_out = max(0, len(lines) - _MOST_LINES)
         self.text = _DiffText(lines[:_MOST_LINES], name)
-        self.more = button("", "link", self._on_more)
+        self.more = make_button(SHOW_ALL, "link", self._on_more)
         self.text.fitted.connect(self._say)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 8, 1, 8)
@@ -100,12 +101,13 @@ class DiffView(QFrame):
 
     def _say(self) -> None:
         hidden = self.text.hidden_lines
-        said = [f"{plural(hidden, 'more line')} below · Show all" if hidden else ""]
+        said = [f"{plural(hidden, 'more line')} below · {SHOW_ALL.label}" if hidden else ""]
+        tip = SHOW_ALL.tip
         if self.text.is_whole and self.text.is_long:
-            said = ["Show less"]
+            said, tip = [SHOW_LESS.label], SHOW_LESS.tip
         if self._left_out:
             said.append(f"{count(self._left_out)} further lines are not shown here")
-        self.more.setText(" · ".join(filter(None, said)))
+        self.more.set_text(ButtonText(" · ".join(filter(None, said)), tip))
         self.more.setVisible(bool(self.more.text()))
 
 

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QTextEdit,
 from ui.actions import Keymap, show_keys
 from ui.icons import mirror_painter
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconButton, add_keys, draw_text, label, make_searchable
+from ui.widgets.buttons import IconButton, add_shortcut
+from ui.widgets.controls import draw_text, label, make_searchable
 from ui.widgets.formatting import count
 
 __all__ = ["FindBar", "SearchField", "find_occurrences", "find_start", "mark_occurrences"]
@@ -179,7 +180,7 @@ class SearchField(QLineEdit):
             draw_text(painter, self.rect().adjusted(0, 0, -8, 0), right, keys)
 
     def _set_tip(self) -> None:
-        self.setToolTip(add_keys(self.placeholderText(), self._command))
+        self.setToolTip(add_shortcut(self.placeholderText(), self._command))
         self.update()
 
     def event(self, event: QEvent) -> bool:

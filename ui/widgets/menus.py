@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, 
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import draw_text, one_line, paint_row, plain_tip
+from ui.widgets.buttons import paint_row
+from ui.widgets.controls import draw_text, one_line, plain_tip
 
 __all__ = ["MenuButton", "TitleButton", "select_item", "show_menu", "unlight_after"]
 

@@ -3,7 +3,7 @@
 Neighbouring surfaces have slightly different background colours and a hairline between them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QPainter, QPaintEvent
@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconLabel, button, make_wrapped_label
+from ui.widgets.buttons import LabelledAction, make_button
+from ui.widgets.controls import IconLabel, make_wrapped_label
 from ui.widgets.geometry import Scaled, clear_layout
 from ui.widgets.texts import from_left
 
@@ -118,7 +119,7 @@ class Notice(QFrame):
         row.addLayout(texts, 1)
 
     def show_notice(
-        self, tone: str, title: str, text: str, actions: Sequence[tuple[str, Callable[[], object]]]
+        self, tone: str, title: str, text: str, actions: Sequence[LabelledAction]
     ) -> None:
         """Fill the box with a message, and show it.
 
@@ -126,7 +127,7 @@ class Notice(QFrame):
             tone: the colour: `danger`, `amber` or `info`.
             title: the title of the notice.
             text: the text below the title, or an empty string.
-            actions: the label of each button, and the function that it calls.
+            actions: the texts of each button, and the function that it calls.
         """
         self._tone = tone
         icons = {"danger": "x-circle", "amber": "warning", "info": "info"}
@@ -137,8 +138,8 @@ class Notice(QFrame):
         self._text.setText(from_left(text))
         self._text.setVisible(bool(text))
         clear_layout(self._actions)
-        for word, act in actions:
-            self._actions.addWidget(button(word, "link", act))
+        for button_text, act in actions:
+            self._actions.addWidget(make_button(button_text, "link", act))
         self._actions.addStretch(1)
         self.setAccessibleName(f"{title}. {text}".strip())
         self.show()

@@ -8,7 +8,8 @@ from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, PushButton, make_wrapped_label, plain_tip
+from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, PushButton
+from ui.widgets.controls import make_wrapped_label, plain_tip
 from ui.widgets.texts import from_left
 
 __all__ = ["Toast"]
@@ -22,8 +23,8 @@ class Toast(QWidget):
     Args:
         place: the widget over which the toast appears.
         text: the sentence.
-        word: the label of the action button.
-        act: the function to call when the button is clicked, or None for no button.
+        action: the texts of the action button and the function that a click calls, or None for no
+            button.
 
     Attributes:
         has_action: whether the toast has a button besides the one that hides it.
@@ -31,15 +32,13 @@ class Toast(QWidget):
         dismiss: the button that hides the toast.
     """
 
-    def __init__(
-        self, place: QWidget, text: str, word: str, act: Callable[[], object] | None
-    ) -> None:
+    def __init__(self, place: QWidget, text: str, action: LabelledAction | None) -> None:
         super().__init__(place)
         self.text = text
-        self.has_action = act is not None
+        self.has_action = action is not None
         theme = Theme.current()
         self._is_focused = False
-        time_ms = theme.duration("toast_with_action" if word else "toast_info")
+        time_ms = theme.duration("toast_with_action" if action else "toast_info")
         self.expired = QTimer(self, singleShot=True, interval=time_ms)
         self.dismiss = IconButton("x", "Dismiss", size=24)
         self.dismiss.set_icon("x", "text.on_tooltip")
@@ -51,8 +50,8 @@ class Toast(QWidget):
         self._line = make_wrapped_label(from_left(shown), "ui", "on_tooltip")
         self._line.setToolTip("" if shown == text else plain_tip(text))
         row.addWidget(self._line, 1)
-        if act is not None:
-            row.addWidget(self._action(word, act))
+        if action is not None:
+            row.addWidget(self._make_button(*action))
         row.addWidget(self.dismiss)
         self.expired.start()
 
@@ -99,8 +98,8 @@ class Toast(QWidget):
         painter.setBrush(theme.color("bg.tooltip"))
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
-    def _action(self, word: str, act: Callable[[], object]) -> QPushButton:
-        made = PushButton(word)
+    def _make_button(self, text: ButtonText, act: Callable[[], object]) -> QPushButton:
+        made = PushButton(text)
         made.setProperty("role", "toast")
         made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         made.clicked.connect(lambda _checked=False: act())

@@ -11,6 +11,7 @@ from tests.support.pictures.sample_window import BACKUPS, Stage, settle
 from tests.support.window.clicks import button_named
 from tests.support.window.window_pages import find
 from ui.palette import Palette
+from ui.widgets.buttons import UNDO
 from ui.widgets.find_bar import FindBar
 from ui.widgets.menus import MenuButton
 
@@ -103,7 +104,7 @@ def show_toasts(on: Stage) -> Iterator[Shot]:
     on.open(BACKUPS)
 
     def toast() -> None:
-        on.window.notifier.toast("Home server.md changed", "Undo", settle)
+        on.window.notifier.toast("Home server.md changed", (UNDO, settle))
         on.window.notifier.toast("No program on this computer opens /home/me/" + "notes/" * 40)
 
     yield Shot("toasts", toast)

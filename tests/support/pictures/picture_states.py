@@ -22,7 +22,10 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer as AnswerWidget
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.instructions_bar import InstructionsBar
+from ui.widgets.buttons import ButtonText
 
+SET_MODEL = ButtonText("Set a model", "Find a model on this computer")
+ASK_VAULT = ButtonText("Ask in Vault mode", "Search all notes of the folder")
 TASK = "What is backed up, and what would be lost in a fire?"
 FOUND = """\
 Everything under `/srv/notes` and `/srv/photos` is backed up every night [1]. In a fire you would \
@@ -117,7 +120,7 @@ def show_commands(on: Stage) -> Iterator[Shot]:
     composer.set_mode("agent")
     composer.set_obstacle(
         "The agent needs a model that can call tools, and no model is set.",
-        [("Set a model", settle), ("Ask in Vault mode", settle)],
+        [(text, settle) for text in (SET_MODEL, ASK_VAULT)],
     )
     settle()
     yield Shot("no-model")

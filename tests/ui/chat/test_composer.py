@@ -17,7 +17,10 @@ from ui.chat.composer.chips import Chip
 from ui.chat.composer.completion import Offers, find_trigger
 from ui.chat.composer.composer import Composer
 from ui.theme import Theme
+from ui.widgets.buttons import ButtonText
 from ui.widgets.completion_list import Choice
+
+RAISE_LIMIT = ButtonText("Raise the limit", "Open the settings of the limit")
 
 MODELS = (
     ModelChoice("ollama/qwen3:14b", "qwen3:14b", "this computer", 40_960, True),
@@ -227,7 +230,10 @@ def test_the_ways_out_of_an_error_stand_below_it_where_there_is_no_room_beside_i
 ) -> None:
     composer.window().resize(width, 400)
     words = ("Attach as a file", "Split it", "Raise the limit")
-    composer.show_error("Your message does not fit.", [(word, lambda: None) for word in words])
+    composer.show_error(
+        "Your message does not fit.",
+        [(ButtonText(word, "Send it"), lambda: None) for word in words],
+    )
     line = composer._error
     qtbot.waitUntil(lambda: line.width() > 0 and line.isVisible())
     ways = [b for b in line.findChildren(QPushButton) if b.text() in words]
@@ -240,9 +246,7 @@ def test_the_ways_out_of_an_error_stand_below_it_where_there_is_no_room_beside_i
 
 def test_an_error_stands_in_place_with_its_ways_out(qtbot: QtBot, composer: Composer) -> None:
     taken = []
-    composer.show_error(
-        "Your message does not fit. <b>", [("Raise the limit", lambda: taken.append(1))]
-    )
+    composer.show_error("Your message does not fit. <b>", [(RAISE_LIMIT, lambda: taken.append(1))])
     (way_out,) = (b for b in composer.findChildren(QPushButton) if b.text() == "Raise the limit")
     qtbot.mouseClick(way_out, Qt.MouseButton.LeftButton)
     assert composer.error() == "Your message does not fit. <b>"
@@ -642,7 +646,9 @@ def test_up_in_an_empty_field_asks_for_the_last_message(qtbot: QtBot, composer: 
 
 def test_an_obstacle_is_said_and_nothing_is_sent(qtbot: QtBot, composer: Composer) -> None:
     composer.set_text("x")
-    composer.set_obstacle("No model is set.", [("Set a model", lambda: None)])
+    composer.set_obstacle(
+        "No model is set.", [(ButtonText("Set a model", "Find one"), lambda: None)]
+    )
     with qtbot.assertNotEmitted(composer.submitted):
         qtbot.keyClick(composer.input, Qt.Key.Key_Return)
     assert composer.send.toolTip() == "No model is set."

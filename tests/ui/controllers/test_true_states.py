@@ -19,8 +19,11 @@ from ui.chat.message.answer_status import StepLine
 from ui.controllers.turns import ChatTurn, OutgoingMessage
 from ui.panels.context.layer_tree import shorten_place
 from ui.tasks import TaskRunner
+from ui.widgets.buttons import ButtonText
 from ui.widgets.menus import MenuButton
 
+SEND_AS_TEXT = ButtonText("Send as text", "Send it as a message")
+SHOW_FOLDER = ButtonText("Show folder", "Show the file")
 QUESTION = "How much does the barrel hold?"
 
 
@@ -226,7 +229,7 @@ def test_a_step_counts_its_seconds_by_itself(qtbot: QtBot) -> None:
 
 def test_what_is_said_in_the_composer_names_settings_by_their_labels(window: WindowPage) -> None:
     said = "Raise autoCompactThreshold, or shorten the question."
-    window.composer.view.show_error(said, [("Send as text", lambda: None)])
+    window.composer.view.show_error(said, [(SEND_AS_TEXT, lambda: None)])
     assert 'Raise "Context limit", or shorten the question.' in shown(window)
     assert widgets.undressed(window.composer.view) == []
 
@@ -263,7 +266,7 @@ def test_a_toast_covers_no_button_of_a_card_or_of_the_composer(
 ) -> None:
     window.view.resize(*size)
     window.composer.send(QUESTION)
-    window.view.notifier.toast("The chat was exported.", "Show folder", lambda: None)
+    window.view.notifier.toast("The chat was exported.", (SHOW_FOLDER, lambda: None))
     card = window.chat.show_approval("create_note", "Create Note.md", diff="+a\n" * 30)
     window.view.notifier.toast("The answer to another question failed.")
     for _ in range(3):

@@ -26,7 +26,8 @@ from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.tasks import TaskRunner
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, label
+from ui.widgets.buttons import IconButton
+from ui.widgets.controls import label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.surfaces import Header, Notice, Pane
 from ui.window import MainWindow

@@ -14,7 +14,6 @@ from ui.chat.composer.chips import ChipRow
 from ui.chat.composer.completion import Completer, Offers
 from ui.chat.composer.composer_controls import (
     AMBER_FROM,
-    Action,
     AttachButton,
     ComposerFrame,
     ComposerLine,
@@ -23,7 +22,8 @@ from ui.chat.composer.composer_controls import (
 )
 from ui.chat.composer.text import ComposerText
 from ui.theme import Theme
-from ui.widgets.controls import add_keys, make_wrapped_label
+from ui.widgets.buttons import ButtonText, LabelledAction, add_shortcut
+from ui.widgets.controls import make_wrapped_label
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
 from ui.widgets.menus import MenuButton
 
@@ -107,8 +107,7 @@ class Composer(Scaled, QWidget):
         self.models = MenuButton("Model", "cpu", "ui_strong")
         self._model = ""
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
-        self.offer, self.queue = ComposerLine("info"), ComposerLine("info")
-        self.waiting = ComposerLine("info")
+        self.offer, self.queue, self.waiting = (ComposerLine("info") for _ in range(3))
         self._hint = make_wrapped_label("", "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._frame = ComposerFrame()
@@ -202,12 +201,12 @@ class Composer(Scaled, QWidget):
             self._sends_later = False
             self._submit()
 
-    def set_obstacle(self, text: str, actions: Sequence[Action] = ()) -> None:
+    def set_obstacle(self, text: str, actions: Sequence[LabelledAction] = ()) -> None:
         """Show why no message can be sent, or remove this notice if `text` is empty.
 
         Args:
             text: the reason as a sentence.
-            actions: the label of each button beside the sentence, and the function that it calls.
+            actions: the buttons beside the sentence.
         """
         self._obstacle = text
         if text:
@@ -216,12 +215,12 @@ class Composer(Scaled, QWidget):
             self._note.hide()
         self._update_send()
 
-    def show_error(self, message: str, actions: Sequence[Action] = ()) -> None:
+    def show_error(self, message: str, actions: Sequence[LabelledAction] = ()) -> None:
         """Show an error below the message text, with a red border around the composer.
 
         Args:
             message: why the message was not sent.
-            actions: the label of each button beside the error, and the function that it calls.
+            actions: the buttons beside the error.
         """
         self._error.say(message, actions)
         self._frame.set_error(True)
@@ -342,8 +341,8 @@ class Composer(Scaled, QWidget):
 
     def _send_tip(self) -> str:
         if self._is_running:
-            stop = add_keys("Stop", "stop")
-            return f"{stop}. {Keymap.current().send_key} sends the message after this answer."
+            keys = Keymap.current().send_key
+            return f"{add_shortcut('Stop', 'stop')}. {keys} sends the message after this answer."
         if self._can_send():
             return f"Send ({Keymap.current().send_key})"
         if self._obstacle:
@@ -363,8 +362,9 @@ class Composer(Scaled, QWidget):
 
     def _refuse(self, attachment: Attachment, problem: str) -> None:
         """Show why an attachment cannot be sent, with a button that removes the attachment."""
-        way_out = (f"Remove {attachment.name}", lambda: self._on_chip_removed(attachment))
-        self.show_error(f"{problem} Nothing was sent.", (way_out,))
+        text = ButtonText(f"Remove {attachment.name}", "Send the message without this attachment")
+        action = (text, lambda: self._on_chip_removed(attachment))
+        self.show_error(f"{problem} Nothing was sent.", (action,))
 
     def _on_send_clicked(self) -> None:
         if self._is_running:

@@ -1,6 +1,6 @@
 """The composer's small widgets: meter, error line, frame, send and attach buttons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -17,23 +17,14 @@ from PySide6.QtWidgets import (
 
 from ui.icons import begin_painting, mirror_painter, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import (
-    IconButton,
-    IconLabel,
-    PushButton,
-    button,
-    draw_text,
-    make_wrapped_label,
-    one_line,
-    paint_focus,
-)
+from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, PushButton, make_button
+from ui.widgets.controls import IconLabel, draw_text, make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import percent
 from ui.widgets.geometry import Scaled
 from ui.widgets.texts import from_left
 
 __all__ = [
     "AMBER_FROM",
-    "Action",
     "AttachButton",
     "ComposerFrame",
     "ComposerLine",
@@ -42,12 +33,13 @@ __all__ = [
 ]
 
 AMBER_FROM = 0.8
+_SEND = ButtonText("Send", "Send the message")
+_STOP = ButtonText("Stop", "Stop the answer")
 _BAR = (56, 4)
 _ICON_GAP = 6
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _MOST_FOR_WAYS = 0.5  # of the line's width; wider buttons go below the sentence
 _ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("File or image…", "", "file"))
-Action = tuple[str, Callable[[], object]]
 
 
 class Meter(QAbstractButton):
@@ -131,7 +123,7 @@ class SendButton(PushButton):
     """The Send button, which becomes Stop while an answer is generated. Its size never changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent)
+        super().__init__(_SEND, parent)
         self.is_stop = self._is_bare = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAutoDefault(False)
@@ -142,7 +134,7 @@ class SendButton(PushButton):
         """Turn the Send button into Stop, or back into Send."""
         self.is_stop = is_stop
         self.setProperty("role", "" if is_stop else "primary")
-        self.setText("Stop" if is_stop else "Send")
+        self.set_text(_STOP if is_stop else _SEND)
         self.setAccessibleName(self.text())
         self.style().unpolish(self)
         self.style().polish(self)
@@ -151,7 +143,7 @@ class SendButton(PushButton):
     def sizeHint(self) -> QSize:
         """Return the size needed for the longer of the two labels."""
         theme, metrics = Theme.current(), self.fontMetrics()
-        widest = max(metrics.horizontalAdvance(word) for word in ("Send", "Stop"))
+        widest = max(metrics.horizontalAdvance(text.label) for text in (_SEND, _STOP))
         return QSize(widest + theme.px(16) + 36, theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
@@ -216,12 +208,12 @@ class ComposerLine(Scaled, QFrame):
         """The sentence shown above the composer's buttons."""
         return self._text.text()
 
-    def say(self, text: str, actions: Sequence[Action] = ()) -> None:
+    def say(self, text: str, actions: Sequence[LabelledAction] = ()) -> None:
         """Show a sentence with buttons.
 
         Args:
             text: the sentence.
-            actions: the label of each button and the function that it calls.
+            actions: the texts of each button, and the function that it calls.
         """
         from app.config.schema import use_labels  # late: it would delay the first paint
 
@@ -232,8 +224,8 @@ class ComposerLine(Scaled, QFrame):
             if widget := item.widget():
                 widget.hide()
                 widget.deleteLater()
-        for word, act in actions:
-            self._ways.addWidget(button(word, "link", act), 0, _LEFT)
+        for button_text, act in actions:
+            self._ways.addWidget(make_button(button_text, "link", act), 0, _LEFT)
         self._ways.addStretch(1)
         self.show()
         self._fit()

@@ -10,15 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from ui.icons import mirror_painter, paint_icon
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.theme import Theme, dress
-from ui.widgets.controls import (
-    ElidedLabel,
-    IconLabel,
-    add_keys,
-    button,
-    label,
-    make_wrapped_label,
-    one_line,
-)
+from ui.widgets.buttons import ButtonText, add_shortcut, make_button
+from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
 from ui.widgets.geometry import OUTDENT, Scaled
 from ui.widgets.surfaces import AccessibleFrame
@@ -98,10 +91,16 @@ class EndingLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._words = make_wrapped_label("", "ui", "secondary")
-        self.resume = button("Continue", "link", self.continue_requested.emit)
+        self.resume = make_button(
+            ButtonText("Continue", "Go on where it stopped"), "link", self.continue_requested.emit
+        )
         self.resume.setAccessibleName("Continue this answer")
-        self.resume.setToolTip(add_keys("Let the model write the rest", "continue_answer"))
-        self.retry = button("Try again", "link", self.retry_requested.emit)
+        self.resume.setToolTip(add_shortcut("Let the model write the rest", "continue_answer"))
+        self.retry = make_button(
+            ButtonText("Try again", "Send the message again as it is"),
+            "link",
+            self.retry_requested.emit,
+        )
         row = QHBoxLayout(self)
         row.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
         row.setSpacing(12)

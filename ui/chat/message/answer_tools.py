@@ -9,7 +9,8 @@ from PySide6.QtGui import QAccessible
 from ui.chat.message.step_words import took
 from ui.chat.message.tools import LabelTag, MessageAction, PinButton, Siblings, ToolStrip
 from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, IconButton, button
+from ui.widgets.buttons import ButtonText, IconButton, make_button
+from ui.widgets.controls import ElidedLabel
 from ui.widgets.formatting import money
 from ui.widgets.geometry import OUTDENT
 
@@ -43,7 +44,13 @@ class AnswerTools(ToolStrip):
         self.pin.set_seen(True)
         self.name = IconButton("tag", "Name this answer", size=24)
         self.note = IconButton("note", "Save answer as a note", size=24)
-        self.saw = button("What the model saw", "text", lambda: self._wish("saw"))
+        self.saw = make_button(
+            ButtonText(
+                "What the model saw", "Show the request that this answer was made from", "saw"
+            ),
+            "text",
+            lambda: self._wish("saw"),
+        )
         self.saw.setProperty("compact", True)
         self.siblings = Siblings("answer")
         self.label = LabelTag()

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -23,13 +23,8 @@ from chains.events import ApprovalRequested
 from chains.tool import Decision, KeptHunks, Verdict
 from ui.chat.message.code import CodeBox
 from ui.theme import Theme, dress
-from ui.widgets.controls import (
-    ElidedLabel,
-    IconLabel,
-    button,
-    make_wrapped_label,
-    one_line,
-)
+from ui.widgets.buttons import ButtonText, PushButton, make_button
+from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView, HunkList
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
@@ -52,65 +47,101 @@ class ApprovalWords:
 
     Attributes:
         question: the question that names what the tool wants to do.
-        refuse: the label of the button that refuses.
-        approve: the label of the button that approves this call.
-        approve_all: the label of the button that approves all calls of this kind in this chat, or
-            an empty string if only this call can be approved.
+        refuse: the texts of the button that refuses.
+        approve: the texts of the button that approves this call.
+        approve_all: the texts of the button that approves all calls of this kind in this chat, or
+            None if only this call can be approved.
         note: a sentence about the consequences of an approval.
     """
 
     question: str
-    refuse: str
-    approve: str
-    approve_all: str
+    refuse: ButtonText
+    approve: ButtonText
+    approve_all: ButtonText | None
     note: str
 
 
 _WORDS: Final[Mapping[str, ApprovalWords]] = {
-    "create_note": ApprovalWords("Create a note?", "Don't create", "Create the note", "", _UNDONE),
-    "edit_note": ApprovalWords("Change a note?", "Don't change", "Change the note", "", _UNDONE),
-    "append_to_note": ApprovalWords(
-        "Add to a note?", "Don't change", "Add to the note", "", _UNDONE
+    "create_note": ApprovalWords(
+        "Create a note?",
+        ButtonText("Don't create", "Leave the notes as they are, and tell the model"),
+        ButtonText("Create the note", "Write the note as it is shown"),
+        None,
+        _UNDONE,
     ),
-    _OWN_EDIT: ApprovalWords("Add a link?", "Don't add", "Add the link", "", _UNDONE),
-    "move_note": ApprovalWords("Move a note?", "Don't move", "Move the note", "", _UNDONE),
+    "edit_note": ApprovalWords(
+        "Change a note?",
+        ButtonText("Don't change", "Leave the note as it is, and tell the model"),
+        ButtonText("Change the note", "Write the change as it is shown"),
+        None,
+        _UNDONE,
+    ),
+    "append_to_note": ApprovalWords(
+        "Add to a note?",
+        ButtonText("Don't change", "Leave the note as it is, and tell the model"),
+        ButtonText("Add to the note", "Write the lines as they are shown"),
+        None,
+        _UNDONE,
+    ),
+    _OWN_EDIT: ApprovalWords(
+        "Add a link?",
+        ButtonText("Don't add", "Leave the note as it is"),
+        ButtonText("Add the link", "Write the link as it is shown"),
+        None,
+        _UNDONE,
+    ),
+    "move_note": ApprovalWords(
+        "Move a note?",
+        ButtonText("Don't move", "Leave the note where it is, and tell the model"),
+        ButtonText("Move the note", "Move it, and change the links to it"),
+        None,
+        _UNDONE,
+    ),
     "remember": ApprovalWords(
         "Remember this?",
-        "Don't remember",
-        "Remember it",
-        "",
+        ButtonText("Don't remember", "Store nothing, and tell the model"),
+        ButtonText("Remember it", "Send it in all chats from now on"),
+        None,
         "Every later request begins with it. The settings list, edit and forget it.",
     ),
     _FETCH: ApprovalWords(
         "Open a web page?",
-        "Don't open",
-        "Open the page",
-        "Open {scope} in this chat",
+        ButtonText("Don't open", "Fetch nothing, and tell the model"),
+        ButtonText("Open the page", "Fetch the page, this once"),
+        ButtonText(
+            "Open {scope} in this chat", "Fetch pages of this host without asking, in this chat"
+        ),
         "The address is sent to its server.",
     ),
     "start_server": ApprovalWords(
         "Use an MCP server?",
-        "Don't use",
-        "Use the server",
-        "",
+        ButtonText("Don't use", "Start and send nothing, and tell the model"),
+        ButtonText("Use the server", "Start or connect it, now and in later chats"),
+        None,
         "A command runs on this computer with your rights. You are asked once.",
     ),
     "change_server": ApprovalWords(
         "Use changed tools of an MCP server?",
-        "Don't use",
-        "Use the changed tools",
-        "",
+        ButtonText("Don't use", "Start and send nothing, and tell the model"),
+        ButtonText("Use the changed tools", "Let the model see the tools as they are now"),
+        None,
         "They differ from the tools that you approved.",
     ),
 }
 _OF_A_SERVER: Final = ApprovalWords(
     "Use a tool of {server}?",
-    "Don't use",
-    "Use it once",
-    "Use it in this chat",
+    ButtonText("Don't use", "Start and send nothing, and tell the model"),
+    ButtonText("Use it once", "Run the tool with these arguments, this once"),
+    ButtonText("Use it in this chat", "Run it, and do not ask again in this chat"),
     "The arguments are sent to this server, which decides what it does.",
 )
-_OTHER: Final = ApprovalWords("Allow this?", "Don't allow", "Allow once", "Allow in this chat", "")
+_OTHER: Final = ApprovalWords(
+    "Allow this?",
+    ButtonText("Don't allow", "Run nothing, and tell the model"),
+    ButtonText("Allow once", "Run it with these arguments, this once"),
+    ButtonText("Allow in this chat", "Run it, and do not ask again in this chat"),
+    "",
+)
 
 
 def choose_words(tool: str, scope: str) -> ApprovalWords:
@@ -123,7 +154,10 @@ def choose_words(tool: str, scope: str) -> ApprovalWords:
     """
     server, separator, _ = tool.partition(_SEPARATOR)
     words = _WORDS.get(tool, _OF_A_SERVER if separator else _OTHER)
-    approve_all = words.approve_all.replace("{scope}", one_line(scope)) if scope else ""
+    approve_all = words.approve_all if scope else None
+    if approve_all is not None:
+        label = approve_all.label.replace("{scope}", one_line(scope))
+        approve_all = replace(approve_all, label=label)
     return ApprovalWords(
         words.question.replace("{server}", one_line(server)),
         words.refuse,
@@ -163,11 +197,11 @@ class ApprovalCard(AccessibleFrame):
         self.hunks: HunkList | None = None
         words = choose_words(request.tool, request.session_scope)
         self.title = make_wrapped_label(words.question, "ui_strong")
-        self.refuse = self._button(words.refuse, "reject")
-        self.approve = self._button(words.approve, "once")
+        self.refuse = self._make_button(words.refuse, "reject")
+        self.approve = self._make_button(words.approve, "once")
         self.approve_all: QPushButton | None = None
         if words.approve_all:
-            self.approve_all = self._button(words.approve_all, "session")
+            self.approve_all = self._make_button(words.approve_all, "session")
         self.setAccessibleName(_describe(request, words))
         self._lay_out(words)
         self.setFocusProxy(self.refuse)
@@ -235,8 +269,8 @@ class ApprovalCard(AccessibleFrame):
     def _arm(self) -> None:
         self.is_armed = True
 
-    def _button(self, word: str, decision: Decision) -> QPushButton:
-        return button(word, "", partial(self.decide, decision))
+    def _make_button(self, text: ButtonText, decision: Decision) -> PushButton:
+        return make_button(text, "", partial(self.decide, decision))
 
     def _lay_out(self, words: ApprovalWords) -> None:
         column = QVBoxLayout(self)
@@ -284,7 +318,10 @@ class ApprovalCard(AccessibleFrame):
             return
         kept, total = len(self.hunks.find_kept()), len(self.request.hunks)
         words = choose_words(self.request.tool, "")
-        self.approve.setText(words.approve if kept == total else f"Make {kept} of {total} changes")
+        some = ButtonText(
+            f"Make {kept} of {total} changes", "Write the changes that are switched on"
+        )
+        self.approve.set_text(words.approve if kept == total else some)
         self.approve.setEnabled(kept > 0)
         self.approve.setToolTip("" if kept else "Every change is switched off.")
         self._fold()

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from app.sessions.transcript import SummaryItem
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, button, label, one_line
+from ui.widgets.buttons import ButtonText, IconButton, make_button
+from ui.widgets.controls import ElidedLabel, IconLabel, label, one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import Scaled, keep_place
 from ui.widgets.surfaces import AccessibleFrame, Hairline
@@ -79,6 +80,7 @@ class FoldedDivider(AccessibleFrame):
         sentence: a description of what happened.
         counts: more text on the same line, such as token counts, or an empty string.
         noun: the noun in the button's label, such as `summary` for "Show summary".
+        tip: the tooltip of the button.
         markdown: the longer text. If it is empty, there is no button.
         parent: the parent widget.
     """
@@ -89,16 +91,17 @@ class FoldedDivider(AccessibleFrame):
         sentence: str,
         counts: str,
         noun: str,
+        tip: str,
         markdown: str,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(QAccessible.Role.Separator, parent)
         self.text = " · ".join(filter(None, (sentence, counts)))
         self.setAccessibleName(self.text)
-        self._noun, self._markdown = noun, markdown
+        self._noun, self._tip, self._markdown = noun, tip, markdown
         self.view: MarkdownView | None = None
         self._block: QWidget | None = None
-        self.more = button(f"Show {noun}", "link", self._on_more)
+        self.more = make_button(ButtonText(f"Show {noun}", tip), "link", self._on_more)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
@@ -110,8 +113,10 @@ class FoldedDivider(AccessibleFrame):
             self._block = self._build_block()
             self._column.addWidget(self._block)
         self._block.setVisible(self._block.isHidden())
-        word = "Show" if self._block.isHidden() else "Hide"
-        self.more.setText(f"{word} {self._noun}")
+        if self._block.isHidden():
+            self.more.set_text(ButtonText(f"Show {self._noun}", self._tip))
+        else:
+            self.more.set_text(ButtonText(f"Hide {self._noun}", "Fold this away again"))
 
     def _list_actions(self) -> Sequence[QPushButton]:
         """Return the buttons to show above the expandable text."""
@@ -157,12 +162,19 @@ class SummaryDivider(FoldedDivider):
         if item.is_edited:
             figures += " · edited"
         self._is_in_use = item.is_in_use
-        super().__init__("arrows-in-line-vertical", said, figures, "summary", item.summary, parent)
+        icon, tip = "arrows-in-line-vertical", "Show what stands for the older messages"
+        super().__init__(icon, said, figures, "summary", tip, item.summary, parent)
 
     def _list_actions(self) -> Sequence[QPushButton]:
         if not self._is_in_use:
             return ()
-        return (button("Edit the summary", "link", self.edit_requested.emit),)
+        return (
+            make_button(
+                ButtonText("Edit the summary", "Change what stands for the older messages"),
+                "link",
+                self.edit_requested.emit,
+            ),
+        )
 
 
 class HookDivider(FoldedDivider):
@@ -182,7 +194,8 @@ class HookDivider(FoldedDivider):
         by = f"by the hook {hook}"
         said = title if title.strip() else "Changed for the model"
         figures = " · ".join(filter(None, (one_line(summary), one_line(by))))
-        super().__init__("puzzle-piece", one_line(said), figures, "details", markdown, parent)
+        icon, tip = "puzzle-piece", "Show what the hook changed"
+        super().__init__(icon, one_line(said), figures, "details", tip, markdown, parent)
 
 
 class _QuietBlock(QWidget):

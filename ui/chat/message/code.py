@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import button
+from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, make_button
 from ui.widgets.geometry import keep_place
 
 __all__ = ["CodeBox"]
@@ -28,7 +28,7 @@ class CodeBox(QFrame):
     def __init__(self, text: str, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = _Lines(text, name)
-        self.more = button("Show all", "link", self._on_more)
+        self.more = make_button(SHOW_ALL, "link", self._on_more)
         column = QVBoxLayout(self)
         column.setContentsMargins(_PADDING, 8, _PADDING, 8)
         column.setSpacing(2)
@@ -54,7 +54,7 @@ class CodeBox(QFrame):
     def _on_more(self) -> None:
         keep_place(self)
         self.text.set_most_lines(0 if self.text.most_lines else _LINES)
-        self.more.setText("Show less" if not self.text.most_lines else "Show all")
+        self.more.set_text(SHOW_ALL if self.text.most_lines else SHOW_LESS)
 
 
 class _Lines(QPlainTextEdit):

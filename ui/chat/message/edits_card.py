@@ -8,7 +8,8 @@ from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconLabel, button, make_wrapped_label, one_line
+from ui.widgets.buttons import UNDO, ButtonText, make_button
+from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import OUTDENT, keep_place
@@ -16,6 +17,10 @@ from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
 __all__ = ["EditsCard", "summarise_edits"]
+
+_UNDO_ALL = ButtonText("Undo all", "Take back the changes to all of these notes")
+_SHOW = ButtonText("Show the changes", "Show the changed lines of each note")
+_HIDE = ButtonText("Hide the changes", "Fold the changed lines away again")
 
 
 class EditsCard(AccessibleFrame):
@@ -45,8 +50,8 @@ class EditsCard(AccessibleFrame):
         self._text = ElidedLabel(said, is_ours=True)
         dress(self._text, "ui", "primary")
         self._state = make_wrapped_label("", "caption", "secondary")
-        self.undo = button("Undo all" if len(self._notes) > 1 else "Undo", "", self._on_undo)
-        self.more = button("Show the changes", "link", self._on_more)
+        self.undo = make_button(_UNDO_ALL if len(self._notes) > 1 else UNDO, "", self._on_undo)
+        self.more = make_button(_SHOW, "link", self._on_more)
         self.changes: QWidget | None = None
         self.setAccessibleName(said)
         self._lay_out()
@@ -101,7 +106,7 @@ class EditsCard(AccessibleFrame):
         else:
             is_shown = self.changes.isHidden()
             self.changes.setVisible(is_shown)
-        self.more.setText("Hide the changes" if is_shown else "Show the changes")
+        self.more.set_text(_HIDE if is_shown else _SHOW)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()

@@ -10,7 +10,8 @@ from app.config.schema import adapt_hint, use_labels
 from app.errors import ErrorInfo
 from ui.chat.message.answer_status import paint_callout
 from ui.theme import Theme
-from ui.widgets.controls import IconLabel, button, make_wrapped_label, one_line
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import IconLabel, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
@@ -19,31 +20,47 @@ __all__ = ["Failure"]
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NARROW = 560
-_RETRY = ("Try again", "retry")
+_RETRY = (ButtonText("Try again", "Send the message again as it is"), "retry")
+_CHOOSE_MODEL = (
+    ButtonText("Choose a model", "Choose the model of the next messages", "choose_model"),
+    "choose_model",
+)
+_RAISE_LIMIT = (ButtonText("Raise the limit", "Open the settings of the limit"), "raise_limit")
+_LOWER_LIMIT = (ButtonText("Lower the limit", "Open the settings of the limit"), "lower_limit")
+_ENTER_KEY = (ButtonText("Enter a key", "Open the settings of keys"), "enter_key")
+_CHOOSE_FOLDER = (
+    ButtonText("Choose a folder", "Open another folder of notes", "choose_folder"),
+    "choose_folder",
+)
+_TURN_HOOKS_OFF = (ButtonText("Turn it off", "Run no hook files from now on"), "turn_hooks_off")
+_PRIVACY = (
+    ButtonText("Privacy settings", "Open the settings that keep Strata offline"),
+    "privacy_settings",
+)
+_COPY_DETAILS = (
+    ButtonText("Copy details", "Copy the error with its details, for a report"),
+    "copy_details",
+)
+_OPEN_LOG = (ButtonText("Open the log", "Open the file that has the details of errors"), "open_log")
+# The icon and the buttons for each error code.
 _WAYS_OUT = {
-    "context_overflow": ("arrows-in-line-vertical", (("Raise the limit", "raise_limit"),)),
-    "missing_key": ("key", (("Enter a key", "enter_key"), _RETRY)),
-    "rate_limited": ("hourglass-medium", (("Choose a model", "choose_model"), _RETRY)),
-    "model_unavailable": ("cloud-slash", (("Choose a model", "choose_model"), _RETRY)),
-    "bad_request": ("prohibit", (("Choose a model", "choose_model"), _RETRY)),
-    "vault_missing": ("folder", (("Choose a folder", "choose_folder"), _RETRY)),
+    "context_overflow": ("arrows-in-line-vertical", (_RAISE_LIMIT,)),
+    "missing_key": ("key", (_ENTER_KEY, _RETRY)),
+    "rate_limited": ("hourglass-medium", (_CHOOSE_MODEL, _RETRY)),
+    "model_unavailable": ("cloud-slash", (_CHOOSE_MODEL, _RETRY)),
+    "bad_request": ("prohibit", (_CHOOSE_MODEL, _RETRY)),
+    "vault_missing": ("folder", (_CHOOSE_FOLDER, _RETRY)),
     "session_missing": ("file-x", ()),
     "busy": ("lock", (_RETRY,)),
-    "hook_failed": ("puzzle-piece", (("Turn it off", "turn_hooks_off"), _RETRY)),
-    "offline": ("wifi-slash", (("Privacy settings", "privacy_settings"), _RETRY)),
+    "hook_failed": ("puzzle-piece", (_TURN_HOOKS_OFF, _RETRY)),
+    "offline": ("wifi-slash", (_PRIVACY, _RETRY)),
     "storage": ("hard-drives", (_RETRY,)),
     "not_found": ("file-x", (_RETRY,)),
     "bad_setting": ("gear", (_RETRY,)),
-    "internal": (
-        "bug",
-        (("Copy details", "copy_details"), ("Open the log", "open_log"), _RETRY),
-    ),
+    "internal": ("bug", (_COPY_DETAILS, _OPEN_LOG, _RETRY)),
 }
 # The service accepts fewer tokens than the threshold, so a higher threshold would not help.
-_TOO_LONG_FOR_SERVICE = (
-    "arrows-in-line-vertical",
-    (("Lower the limit", "lower_limit"), ("Choose a model", "choose_model"), _RETRY),
-)
+_TOO_LONG_FOR_SERVICE = ("arrows-in-line-vertical", (_LOWER_LIMIT, _CHOOSE_MODEL, _RETRY))
 _OTHER = ("x-circle", (_RETRY,))
 
 
@@ -70,7 +87,7 @@ class Failure(AccessibleFrame):
         self.detail = make_wrapped_label(from_left(detail), "caption", "secondary")
         self.detail.setVisible(bool(detail))
         self.setAccessibleName(f"{first} {detail}".strip())
-        self.buttons = [self._button(word, way) for word, way in ways_out]
+        self.buttons = [self._make_button(text, way) for text, way in ways_out]
         self._lay_out(icon_name)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -105,6 +122,6 @@ class Failure(AccessibleFrame):
         self._row.addLayout(said, 1)
         self._row.addLayout(actions)
 
-    def _button(self, word: str, way: str) -> QWidget:
+    def _make_button(self, text: ButtonText, way: str) -> QWidget:
         role = "" if way == "retry" else "text"
-        return button(word, role, lambda: self.chosen.emit(way))
+        return make_button(text, role, lambda: self.chosen.emit(way))

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconButton, IconLabel, label
+from ui.widgets.buttons import IconButton
+from ui.widgets.controls import ElidedLabel, IconLabel, label
 from ui.widgets.formatting import count
 from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import AccessibleFrame

@@ -35,7 +35,8 @@ from ui.chat.message.tools import MessageAction
 from ui.chat.message.user_tools import UserTools
 from ui.markdown.page.formats import AT_LEAST, FIXED, wrap_for
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, button
+from ui.widgets.buttons import CANCEL, SHOW_ALL, SHOW_LESS, ButtonText, make_button
+from ui.widgets.controls import ElidedLabel
 from ui.widgets.formatting import minutes_clock
 from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.surfaces import AccessibleFrame
@@ -88,7 +89,7 @@ class UserMessage(AccessibleFrame):
         self.setAccessibleName(f"You, {clock}" if clock else "You")
         self.body = _Body()
         self.body.setAccessibleName(self.accessibleName())
-        self.more = button("Show all", "link", self.toggle)
+        self.more = make_button(SHOW_ALL, "link", self.toggle)
         self.chips = ChipRow()
         self.chips.show_sent(attached)
         self.chips.opened.connect(self.attachment_opened)
@@ -140,7 +141,7 @@ class UserMessage(AccessibleFrame):
         """Unfold a long message, or fold it again."""
         keep_place(self)
         self._is_folded = not self._is_folded
-        self.more.setText("Show all" if self._is_folded else "Show less")
+        self.more.set_text(SHOW_ALL if self._is_folded else SHOW_LESS)
         self._show_text()
 
     def edit(self, text: str = "") -> None:
@@ -332,11 +333,15 @@ class MessageEditor(QWidget):
         self.field.installEventFilter(self)
         hint = ElidedLabel(_HINT.format(Keymap.current().send_key))
         dress(hint, "caption", "tertiary")
-        self.send = button("Ask again", "primary", self._on_sent)
+        self.send = make_button(
+            ButtonText("Ask again", "Send the changed message; the old version stays"),
+            "primary",
+            self._on_sent,
+        )
         tools = QHBoxLayout()
         tools.setSpacing(8)
         tools.addWidget(hint, 1)
-        self.cancel = button("Cancel", "", self.cancelled.emit)
+        self.cancel = make_button(CANCEL, "", self.cancelled.emit)
         tools.addWidget(self.cancel)
         tools.addWidget(self.send)
         column = QVBoxLayout(self)

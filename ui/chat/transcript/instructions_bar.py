@@ -5,7 +5,8 @@ from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent, QTex
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import IconLabel, button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.surfaces import AccessibleFrame
 
@@ -46,8 +47,12 @@ class InstructionsBar(QWidget):
         )
         self.text.setProperty("field", True)
         dress(self.text, "code", "")
-        self.refuse = button("Don't use them", "", self._on_refused)
-        self.accept = button("Use them", "", self._on_accepted)
+        self.refuse = make_button(
+            ButtonText("Don't use them", "Send nothing of the instructions"), "", self._on_refused
+        )
+        self.accept = make_button(
+            ButtonText("Use them", "Send the instructions with each request"), "", self._on_accepted
+        )
         self._about = make_wrapped_label("", "caption", "secondary")
         self._card = _Card()
         self._card.setAccessibleName(_TITLE)

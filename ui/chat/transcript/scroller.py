@@ -9,7 +9,6 @@ from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import draw_text, paint_focus
 from ui.widgets.geometry import PlaceKeeper, set_in
-from ui.widgets.tips import find_tip
 
 __all__ = ["Scroller"]
 
@@ -241,7 +240,7 @@ class _JumpButton(QPushButton):
     def __init__(self, parent: QWidget) -> None:
         super().__init__("Jump to latest", parent)
         self.setAccessibleName("Jump to latest")
-        self.setToolTip(find_tip("Jump to latest"))
+        self.setToolTip("Scroll to the end of the chat")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAutoDefault(False)
         dress(self, "ui", "")

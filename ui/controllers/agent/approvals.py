@@ -21,9 +21,13 @@ from ui.controllers.session import SessionController
 from ui.controllers.turns import CallDecided, ChatTurn
 from ui.frame import WindowFrame
 from ui.notify import announce
+from ui.widgets.buttons import ButtonText
 
 __all__ = ["ApprovalController"]
 
+_OPEN_CHAT = ButtonText("Open the chat", "Show the chat that waits for your decision")
+_SHOW_CHAT = ButtonText("Show the chat", "Close the note, and show what waits for your decision")
+_SHOW_END = ButtonText("Show it", "Scroll to what waits for your decision")
 _TITLE_CHARS: Final = 60
 
 
@@ -88,19 +92,18 @@ class ApprovalController(QObject):
         if self._session.is_open(turn):
             self._show(id)
             if self._frame.middle.is_chat_covered:
-                self._offer_card(id, "The chat behind this note", "Show the chat")
+                self._offer_card(id, "The chat behind this note", _SHOW_CHAT)
             elif not self._frame.transcript.scroller.is_following:
-                self._offer_card(id, "The end of this chat", "Show it")
+                self._offer_card(id, "The end of this chat", _SHOW_END)
             return
         title = turn.request.text[:_TITLE_CHARS]
         session = turn.session
         self._frame.notifier.toast(
             f"“{title}” waits for your decision",
-            "Open the chat",
-            partial(self._frame.navigation.open_session, session),
+            (_OPEN_CHAT, partial(self._frame.navigation.open_session, session)),
         )
 
-    def _offer_card(self, id: str, place: str, word: str) -> None:
+    def _offer_card(self, id: str, place: str, button_text: ButtonText) -> None:
         """Show a toast that says where the chat waits for a decision.
 
         The toast's action shows the chat and focuses the approval card.
@@ -108,10 +111,11 @@ class ApprovalController(QObject):
         Args:
             id: the ID of the approval request.
             place: the location of the card, as the subject of the toast's sentence.
-            word: the label of the action.
+            button_text: the texts of the button.
         """
         text = f"{place} waits for your decision"
-        self._frame.notifier.toast(text, word, partial(self._uncover, id), is_of_chat=True)
+        action = (button_text, partial(self._uncover, id))
+        self._frame.notifier.toast(text, action, is_of_chat=True)
 
     def _uncover(self, id: str) -> None:
         self._frame.navigation.show_chat()

@@ -18,9 +18,11 @@ from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.tasks import LatestOnly, TaskRunner
+from ui.widgets.buttons import ButtonText
 
 __all__ = ["EditsController"]
 
+_OPEN_CHAT = ButtonText("Open the chat", "Show the chat in which the notes were changed")
 _Edits = Mapping[str, Any]
 
 
@@ -54,8 +56,7 @@ class EditsController(QObject):
         else:
             self._frame.notifier.toast(
                 summarise_edits(edits["notes"]),
-                "Open the chat",
-                partial(self._frame.navigation.open_session, turn.session),
+                (_OPEN_CHAT, partial(self._frame.navigation.open_session, turn.session)),
             )
 
     def _on_loaded(self, _transcript: object, is_new: bool) -> None:

@@ -19,10 +19,14 @@ from ui.frame import WindowFrame
 from ui.notify import open_file
 from ui.panels.chats.sessions import list_mark_actions
 from ui.tasks import LatestOnly, TaskRunner
+from ui.widgets.buttons import ButtonText
 
 __all__ = ["ChatActionController"]
 
 # Longer than a toast is usually shown.
+_RESTORE = ButtonText("Undo", "Bring the chat back")
+_UNARCHIVE = ButtonText("Undo", "Take the chat out of the archive")
+_SHOW_FOLDER = ButtonText("Show folder", "Show the file in the file manager")
 _UNDO_MS = 60_000
 _SEARCH_PAUSE_MS = 150
 _TITLE_CHARS = 40
@@ -169,8 +173,7 @@ class ChatActionController(QObject):
         self._sessions.refresh()
         self._frame.notifier.toast(
             f"The chat “{title}” is deleted.",
-            "Undo",
-            partial(self._restore, session, was_open),
+            (_RESTORE, partial(self._restore, session, was_open)),
         )
 
     def export(self, session: str, kind: str) -> None:
@@ -273,7 +276,8 @@ class ChatActionController(QObject):
         self._sessions.refresh()
         if mark == ARCHIVED and on:
             said = f"The chat “{self._shorten_title(session)}” is archived."
-            self._frame.notifier.toast(said, "Undo", partial(self.mark, session, ARCHIVED, False))
+            undo = partial(self.mark, session, ARCHIVED, False)
+            self._frame.notifier.toast(said, (_UNARCHIVE, undo))
 
     def _restore(self, session: str, was_open: bool) -> None:
         """Show a deleted chat in the list again, and open it if it was open when it was deleted."""
@@ -301,7 +305,7 @@ class ChatActionController(QObject):
     def _on_exported(self, file: Path) -> None:
         notifier = self._frame.notifier
         show = partial(open_file, notifier, file.parent)
-        notifier.toast(f"The chat is in {file.name}.", "Show folder", show)
+        notifier.toast(f"The chat is in {file.name}.", (_SHOW_FOLDER, show))
 
     def _on_failed(self, error: Exception) -> None:
         if not isinstance(error, InvalidRequest):

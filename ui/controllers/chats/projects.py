@@ -17,9 +17,14 @@ from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.settings.project import ProjectDialog
 from ui.tasks import LatestOnly, TaskRunner
+from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.completion_list import Choice
 
 __all__ = ["ProjectController"]
+
+_LOOK_AGAIN = ButtonText("Look again", "Try to open the folder again")
+_REMOVE = ButtonText("Remove from the list", "Remove the project; its notes and chats stay")
+_UNDO_REMOVE = ButtonText("Undo", "Put the project back into the list")
 
 
 class ProjectController(QObject):
@@ -128,7 +133,7 @@ class ProjectController(QObject):
     def _on_removed(self, project: Project) -> None:
         self.refresh()
         text = f"{project.title} was removed from the list."
-        self._frame.notifier.toast(text, "Undo", lambda: self._restore(project))
+        self._frame.notifier.toast(text, (_UNDO_REMOVE, lambda: self._restore(project)))
 
     def _restore(self, project: Project) -> None:
         """Put a removed project back into the list."""
@@ -147,14 +152,14 @@ class ProjectController(QObject):
 
     def _show_lost(self, project: Project) -> None:
         middle = self._frame.middle
-        remove = ("Remove from the list", partial(self._remove_lost, project))
+        remove = (_REMOVE, partial(self._remove_lost, project))
         middle.show_notice(
             "amber",
             f"There is no folder at {project.folder}.",
             "The chats of the project are kept.",
-            ("Look again", partial(self._look_again, project)),
+            (_LOOK_AGAIN, partial(self._look_again, project)),
             remove,
-            ("Dismiss", middle.clear_notice),
+            (DISMISS, middle.clear_notice),
         )
 
     def _look_again(self, project: Project) -> None:
@@ -182,5 +187,5 @@ class ProjectController(QObject):
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
         middle = self._frame.middle
-        dismiss = ("Dismiss", middle.clear_notice)
+        dismiss = (DISMISS, middle.clear_notice)
         middle.show_notice("amber", info.message, adapt_hint(info.hint), dismiss)

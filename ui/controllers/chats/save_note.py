@@ -12,9 +12,11 @@ from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.panels.chats.save_note import SaveNoteDialog
 from ui.tasks import TaskRunner
+from ui.widgets.buttons import ButtonText
 
 __all__ = ["SaveNoteController"]
 
+_UNDO_SAVE = ButtonText("Undo", "Remove the new note")
 _NO_VAULT = "A note needs a folder of notes, and none is open."
 
 
@@ -74,7 +76,9 @@ class SaveNoteController(QObject):
         self._frame.note_folder = dirname(path)
         if self._dialog is not None:
             self._dialog.accept()
-        self._frame.notifier.toast(f"Saved as {path}.", "Undo", partial(self._undo, path, run))
+        self._frame.notifier.toast(
+            f"Saved as {path}.", (_UNDO_SAVE, partial(self._undo, path, run))
+        )
 
     def _on_refused(self, error: Exception) -> None:
         if self._dialog is not None:

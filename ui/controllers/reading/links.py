@@ -16,11 +16,13 @@ from ui.controllers.reading.open_note import ReadingController
 from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.tasks import TaskRunner
+from ui.widgets.buttons import ButtonText
 from vault.edits.plan import EditPlan
 from vault.errors import EditOutdated
 
 __all__ = ["LinkController"]
 
+_UNDO_LINK = ButtonText("Undo", "Remove the link from the note")
 _TOOL: Final = "insert_link"
 _CHANGED: Final = "The note has changed meanwhile. This is the change as it would be now."
 
@@ -106,7 +108,7 @@ class LinkController(QObject):
     def _on_applied(self, path: str, to: str, run: str) -> None:
         self._frame.column.related.show_linked(to)
         self._reading.reread()
-        self._frame.notifier.toast(f"{path} changed", "Undo", partial(self._undo, path, run))
+        self._frame.notifier.toast(f"{path} changed", (_UNDO_LINK, partial(self._undo, path, run)))
 
     def _on_refused(self, to: str, error: Exception) -> None:
         if isinstance(error, EditOutdated):

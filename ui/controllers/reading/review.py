@@ -11,11 +11,13 @@ from app.errors import describe
 from app.library.review import ReviewResult
 from ui.frame import WindowFrame
 from ui.tasks import Task, TaskRunner
+from ui.widgets.buttons import ButtonText
 from vault.review.findings import Finding
 from vault.review.review import ReviewProgress
 
 __all__ = ["ReviewController"]
 
+_UNDO_DISMISS = ButtonText("Undo", "Put the finding back into the list")
 _IDLE_MS = 20_000
 
 
@@ -152,7 +154,7 @@ class ReviewController(QObject):
         self._dismissed.append(finding)
         self._show_numbers()
         undo = partial(self._restore, finding, place)
-        self._frame.notifier.toast("Dismissed.", "Undo", undo)
+        self._frame.notifier.toast("Dismissed.", (_UNDO_DISMISS, undo))
 
     def _restore(self, finding: Finding, place: int) -> None:
         """Restore a dismissed finding, unless it has already been restored.

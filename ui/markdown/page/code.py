@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from ui.markdown.code_colors import Line, each_line
 from ui.markdown.page.formats import Formats
-from ui.widgets.controls import IconButton
+from ui.widgets.buttons import IconButton
 
 __all__ = ["CodeHighlighter", "CopyButtons", "color_line"]
 

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import Theme, dress
-from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.buttons import CANCEL, ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
 
 __all__ = ["SaveNoteDialog"]
 
@@ -38,7 +39,9 @@ class SaveNoteDialog(QDialog):
         self.folder.setPlaceholderText(_TOP)
         self._path = make_wrapped_label("", "caption", "secondary")
         self._problem = make_wrapped_label("", "ui", "danger")
-        self._save = button("Save note", "primary", self._on_save)
+        self._save = make_button(
+            ButtonText("Save note", "Write this chat into a new note"), "primary", self._on_save
+        )
         self._save.setDefault(True)
         self._lay_out()
 
@@ -101,7 +104,7 @@ class SaveNoteDialog(QDialog):
             grid.addWidget(field, row, 1)
         foot = QHBoxLayout()
         foot.addStretch(1)
-        foot.addWidget(button("Cancel", "", self.reject))
+        foot.addWidget(make_button(CANCEL, "", self.reject))
         foot.addWidget(self._save)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 16)

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import Theme, dress, tokens
-from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.buttons import CANCEL, ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count, plural
 
 __all__ = ["CompactionDialog"]
@@ -70,9 +71,17 @@ class CompactionDialog(QDialog):
         self.instructions.setAccessibleName("What the summary should keep")
         self.instructions.setPlaceholderText("What the summary should keep above all (optional)")
         dress(self.instructions, "ui", "")
-        self.cancel = button("Cancel", "", self.reject)
-        self.make = button("Make the summary", "primary", self._on_make)
-        self.use = button("Use this summary", "primary", self._on_use)
+        self.cancel = make_button(CANCEL, "", self.reject)
+        self.make = make_button(
+            ButtonText("Make the summary", "Let the model write it; nothing is replaced yet"),
+            "primary",
+            self._on_make,
+        )
+        self.use = make_button(
+            ButtonText("Use this summary", "Send it in place of the older messages from now on"),
+            "primary",
+            self._on_use,
+        )
         self._made: str | None = None
         self._made_figures = ""
         self._lay_out()

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from ui.panels.context.sections import SIDE, MemoryText, memory_lines
 from ui.theme import dress
-from ui.widgets.controls import button, label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label
 from ui.widgets.geometry import scale_size
 
 __all__ = ["MemoryView"]
@@ -48,7 +49,11 @@ class MemoryView(QWidget):
         super().__init__()
         self._current: Mapping[str, Any] | None = None
         self._text = MemoryText()
-        self.edit = button("Edit the memory", "link", self._open)
+        self.edit = make_button(
+            ButtonText("Edit the memory", "Change what the model keeps in mind in this chat"),
+            "link",
+            self._open,
+        )
         self.fields: _MemoryFields | None = None
         row = QHBoxLayout()
         row.setContentsMargins(SIDE, 0, SIDE, 0)
@@ -127,8 +132,18 @@ class _MemoryFields(QWidget):
             column.addWidget(self.texts[name])
         buttons = QHBoxLayout()
         buttons.addStretch(1)
-        buttons.addWidget(button("Discard changes", "text", self.discarded.emit))
-        buttons.addWidget(button("Save the memory", "", self._save))
+        buttons.addWidget(
+            make_button(
+                ButtonText("Discard changes", "Go back to the text that was saved"),
+                "text",
+                self.discarded.emit,
+            )
+        )
+        buttons.addWidget(
+            make_button(
+                ButtonText("Save the memory", "Send it with the next message"), "", self._save
+            )
+        )
         column.addLayout(buttons)
         self._before = self._read()
 

@@ -8,16 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import count, percent, plural
 
-__all__ = ["ACTION_WORDS", "Act", "NoticeText", "build_notice", "find_passed_share"]
+__all__ = ["ACTION_TEXTS", "Act", "NoticeText", "build_notice", "find_passed_share"]
 
 Act = Literal["compact", "raise", "summary", "before"]
-ACTION_WORDS: Mapping[Act, str] = {
-    "compact": "Compact now",
-    "raise": "Raise the limit",
-    "summary": "Show summary",
-    "before": "Continue from before",
+ACTION_TEXTS: Mapping[Act, ButtonText] = {
+    "compact": ButtonText("Compact now", "Replace older messages by a summary", "compact"),
+    "raise": ButtonText("Raise the limit", "Open the settings of the limit"),
+    "summary": ButtonText("Show summary", "Show what stands for the older messages"),
+    "before": ButtonText(
+        "Continue from before", "Go on from before the summary, in a version of its own"
+    ),
 }
 _SHARES = {"trim_at": 0.80, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True}
 _BROKEN = "history_guarantee_broken"

@@ -14,11 +14,12 @@ from ui.panels.context.layer_tree import LayerTree, PinList
 from ui.panels.context.left_out import left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.memory_view import MemoryView
-from ui.panels.context.notice import ACTION_WORDS, Act, NoticeText, build_notice
+from ui.panels.context.notice import ACTION_TEXTS, Act, NoticeText, build_notice
 from ui.panels.context.sections import SIDE, Section
 from ui.panels.context.words import Counted, Prices, price_sentence, what_changed, window_sentence
 from ui.theme import Theme, dress
-from ui.widgets.controls import button, label, make_wrapped_label
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, percent
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.menus import MenuButton
@@ -109,10 +110,17 @@ class ContextPanel(Pane):
         self._memory_box = Section("Kept in mind", self.memory, "brain", "text.secondary")
         self._pins = PinList()
         self._pins_box = Section("Pinned", self._pins, "push-pin", "text.secondary")
-        self._request = button("Show the request", "link", self.request_requested.emit)
-        self._request.setToolTip("What is sent, word for word")
+        self._request = make_button(
+            ButtonText("Show the request", "Show what is sent, word for word", "show_request"),
+            "link",
+            self.request_requested.emit,
+        )
         self._unread = make_wrapped_label(_NO_MODEL["next"], "ui", "secondary")
-        self._set_model = button("Set a model", "link", self.model_wanted.emit)
+        self._set_model = make_button(
+            ButtonText("Set a model", "Find a model on this computer, or a service with a key"),
+            "link",
+            self.model_wanted.emit,
+        )
         self._connect()
         self._lay_out()
         self.show_which("next")
@@ -191,7 +199,7 @@ class ContextPanel(Pane):
         if self._said == (notice, acts):
             return
         self._said = (notice, acts)
-        actions = [(ACTION_WORDS[act], partial(self._act, act, notice.entry)) for act in acts]
+        actions = [(ACTION_TEXTS[act], partial(self._act, act, notice.entry)) for act in acts]
         self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
 
     def _show_left_out(self, context: Mapping[str, Any], beside: PanelState, reported: str) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.widgets.controls import IconLabel, button, label, make_wrapped_label
+from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, make_button
+from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.geometry import clear_layout
 from ui.widgets.surfaces import Hairline
 
@@ -88,8 +89,8 @@ class MemoryText(QWidget):
             shown = f"{text[:_SHORT_CHARS].rstrip()}…" if is_cut else text
             self._column.addWidget(make_wrapped_label(shown, "caption", tone))
         if is_long:
-            word = "Show less" if self._is_whole else "Show all"
-            self._column.addWidget(button(word, "link", self._fold))
+            button_text = SHOW_LESS if self._is_whole else SHOW_ALL
+            self._column.addWidget(make_button(button_text, "link", self._fold))
 
     def _fold(self) -> None:
         self._is_whole = not self._is_whole

@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from ui.icons import mirror_painter
 from ui.panels.index.state import IndexState
 from ui.theme import Theme, dress
-from ui.widgets.controls import ElidedLabel, IconButton, button, make_wrapped_label
+from ui.widgets.buttons import NO_TEXT, IconButton, make_button
+from ui.widgets.controls import ElidedLabel, make_wrapped_label
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import Scaled
 from ui.widgets.surfaces import Pane
@@ -43,7 +44,7 @@ class IndexFooter(Scaled, Pane):
         self._line = ElidedLabel()
         dress(self._line, "caption", "secondary", numbers=True)
         self._more = make_wrapped_label("", "caption", "secondary")
-        self.act = button("", "link")
+        self.act = make_button(NO_TEXT, "link")
         self.act.clicked.connect(self._on_act)
         self._progress = make_wrapped_label("")
         dress(self._progress, "caption", "primary", numbers=True)
@@ -72,8 +73,8 @@ class IndexFooter(Scaled, Pane):
         self._more.setText(rest)
         self._more.setVisible(is_long)
         self.details.set_icon(*state.icon)
-        self.act.setText(state.act)
-        self.act.setVisible(bool(state.act))
+        self.act.set_text(state.act or NO_TEXT)
+        self.act.setVisible(state.act is not None)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

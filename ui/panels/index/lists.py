@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidge
 
 from ui.panels.index.state import NotesByState
 from ui.theme import dress, tokens
-from ui.widgets.controls import button, label, make_wrapped_label, one_line
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.lists import Index
 from ui.widgets.long_list import LongList, TwoLines
@@ -46,8 +47,11 @@ class NoteLists(QWidget):
         self.which = MenuButton("Which notes are listed", kind="ui_strong")
         self.which.chosen.connect(self.show_which)
         self._count = label("", "caption", "tertiary", numbers=True)
-        self.try_all = button("Try all again", "link", lambda: self.retry_requested.emit(()))
-        self.try_all.setToolTip("Read all notes again that could not be read")
+        self.try_all = make_button(
+            ButtonText("Try all again", "Read all notes again that could not be read"),
+            "link",
+            lambda: self.retry_requested.emit(()),
+        )
         self.filter = QLineEdit()
         self.filter.setPlaceholderText("Filter by path or reason")
         self.filter.setAccessibleName("Filter the notes by path or reason")

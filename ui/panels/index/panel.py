@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from ui.panels.index.lists import NoteLists
 from ui.panels.index.progress import ProgressBox
 from ui.panels.index.state import IndexState, NotesByState
-from ui.widgets.controls import button, make_wrapped_label, one_line
+from ui.widgets.buttons import NO_TEXT, ButtonText, make_button
+from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.formatting import ago, count, plural, size
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.surfaces import Hairline, Notice, Pane
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from vault.indexing.status import IndexStatus
 
 __all__ = ["IndexPanel"]
+
+_KEEP = ButtonText("Keep it", "Leave the index as it is")
+_REBUILD = ButtonText("Rebuild the index", "Delete the index and make it from the notes")
 
 
 class IndexPanel(Pane):
@@ -40,8 +44,15 @@ class IndexPanel(Pane):
         self.run = ProgressBox()
         self.lists = NoteLists()
         self._facts = make_wrapped_label("", "caption", "secondary")
-        self.rebuild = button("Rebuild the index…", "link", self._ask_to_rebuild)
-        self.review = button("", "link", self.review_requested.emit)
+        self.rebuild = make_button(
+            ButtonText(
+                "Rebuild the index…",
+                "Delete the index and make it from the notes, after a question",
+            ),
+            "link",
+            self._ask_to_rebuild,
+        )
+        self.review = make_button(NO_TEXT, "link", self.review_requested.emit)
         self.question = Notice("info")
         self.question.hide()
         self._lay_out()
@@ -66,7 +77,9 @@ class IndexPanel(Pane):
 
     def show_findings(self, number: int) -> None:
         """Show the number of review findings that have not been dismissed, if there are any."""
-        self.review.setText(f"Look after your notes ({count(number)})")
+        tip = "Show contradictions, duplicates and outdated notes that were found"
+        text = ButtonText(f"Look after your notes ({count(number)})", tip, "look_after")
+        self.review.set_text(text)
         self.review.setVisible(number > 0)
 
     def show_notes(self, notes: NotesByState) -> None:
@@ -81,7 +94,7 @@ class IndexPanel(Pane):
     def _ask_to_rebuild(self) -> None:
         again = f"{plural(self._chunks, 'passage')} are taken in again. " if self._chunks else ""
         text = f"Your notes are untouched. {again}Search finds less until that is done."
-        ways = (("Keep it", self._on_kept), ("Rebuild the index", self._on_confirmed))
+        ways = ((_KEEP, self._on_kept), (_REBUILD, self._on_confirmed))
         self.question.show_notice("info", "Throw the index away and make it again?", text, ways)
         self.question.focus_first()
 

@@ -8,7 +8,8 @@ from ui.icons import mirror_painter
 from ui.panels.index.footer import show_pause
 from ui.panels.index.state import IndexState
 from ui.theme import Theme
-from ui.widgets.controls import IconButton, IconLabel, button, make_wrapped_label
+from ui.widgets.buttons import NO_TEXT, IconButton, make_button
+from ui.widgets.controls import IconLabel, make_wrapped_label
 
 __all__ = ["ProgressBar", "ProgressBox"]
 
@@ -34,7 +35,7 @@ class ProgressBox(QWidget):
         self.cancel.clicked.connect(self.cancel_requested)
         self.again = IconButton("arrows-clockwise", "Read the notes again", size=24, icon_px=14)
         self.again.clicked.connect(self.index_requested)
-        self.act = button("", "link", self.continue_requested.emit)
+        self.act = make_button(NO_TEXT, "link", self.continue_requested.emit)
         self._lay_out()
         self.show_state(self._state)
 
@@ -54,7 +55,7 @@ class ProgressBox(QWidget):
         self.pause.setVisible(state.is_going_on)
         self.cancel.setVisible(state.is_going_on)
         self.again.setVisible(state.kind == "done")
-        self.act.setText(state.act)
+        self.act.set_text(state.act or NO_TEXT)
         self.act.setVisible(state.kind in {"stopped", "failed"})
 
     def _on_pause(self) -> None:

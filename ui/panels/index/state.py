@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import count, plural, rate, span
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ class IndexState:
         return self.text
 
     @property
-    def act(self) -> str:
-        """The label of the button offered in this state, or an empty string for no button."""
-        return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind, "")
+    def act(self) -> ButtonText | None:
+        """The texts of the button offered in this state, or None for no button."""
+        return _ACTS.get("problems" if self.failed and self.kind == "done" else self.kind)
 
     @property
     def second(self) -> str:
@@ -155,7 +156,13 @@ class IndexState:
 _TITLES = {"running": "Indexing your notes", "paused": "Paused"}
 _READING = "Reading your notes…"
 _PHASES = {"scan": "Words first, then meaning.", "embed": "Words done, now meaning."}
-_ACTS = {"problems": "Show them", "stopped": "Continue", "failed": "Look again"}
+_ACTS = {
+    "problems": ButtonText(
+        "Show them", "Show the notes that could not be read, with the reasons", "toggle_index"
+    ),
+    "stopped": ButtonText("Continue", "Go on where it stopped"),
+    "failed": ButtonText("Look again", "Try to read the notes again"),
+}
 _SLOW = {
     "battery": "Slower, since the computer runs on its battery.",
     "load": "Slower, since other programs are busy.",

@@ -8,14 +8,8 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import (
-    IconButton,
-    draw_text,
-    make_wrapped_label,
-    one_line,
-    paint_row,
-    plain_tip,
-)
+from ui.widgets.buttons import IconButton, paint_row
+from ui.widgets.controls import draw_text, make_wrapped_label, one_line, plain_tip
 from ui.widgets.formatting import place
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame, Hairline

@@ -15,7 +15,8 @@ from ui.panels.notes.note_text import NoteText
 from ui.panels.notes.outline import OutlineButton
 from ui.panels.notes.reader import NoteReader
 from ui.theme import dress
-from ui.widgets.controls import ElidedLabel, IconButton, label, make_wrapped_label
+from ui.widgets.buttons import IconButton
+from ui.widgets.controls import ElidedLabel, label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.geometry import set_apart
 from ui.widgets.menus import show_menu
@@ -58,7 +59,7 @@ class NotePanel(Pane):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("content", parent)
-        self.path = ""
+        self.path, self._source_line = "", 0
         self._note: Note | None = None
         self._card: QWidget | None = None
         self._title = ElidedLabel("Note")
@@ -74,7 +75,6 @@ class NotePanel(Pane):
         for view in (self.page, self.source, self.image):
             self._stack.addWidget(view)
         self.setFocusProxy(self._stack)
-        self._source_line = 0
         self._came_from: QWidget | None = None
         self._bar = FindBar("Find in this note")
         self.finder = NoteFinder(self.page, self.source, self._bar)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu
 
-from ui.widgets.controls import IconButton, one_line
+from ui.widgets.buttons import IconButton
+from ui.widgets.controls import one_line
 from ui.widgets.formatting import count
 from ui.widgets.menus import show_menu
 

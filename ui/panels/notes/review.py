@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.panels.index.progress import ProgressBar
 from ui.panels.notes.finding import FindingCard
-from ui.widgets.controls import IconButton, button, label, make_wrapped_label
+from ui.widgets.buttons import NO_TEXT, ButtonText, IconButton, make_button
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout, make_scroll_area
 from ui.widgets.surfaces import Notice, Pane
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ReviewPanel"]
 
 _SHOWN_AT_ONCE = 20
+_LOOK_AGAIN = ButtonText("Look again", "Start the review again")
 _TITLES = {
     "contradiction": "Contradicting figures",
     "duplicate": "Nearly the same text",
@@ -74,8 +76,12 @@ class ReviewPanel(Pane):
         self._text = make_wrapped_label("", "caption", "secondary")
         self._notice = Notice("danger")
         self._dismissed = label("", "caption", "secondary")
-        self._restore = button("Offer them again", "link", self.restore_requested.emit)
-        self._more = button("", "link", self._show_more)
+        self._restore = make_button(
+            ButtonText("Offer them again", "Show the findings that you dismissed"),
+            "link",
+            self.restore_requested.emit,
+        )
+        self._more = make_button(NO_TEXT, "link", self._show_more)
         self._lay_out()
         self.show_waiting()
 
@@ -138,7 +144,7 @@ class ReviewPanel(Pane):
             hint: a sentence that says what the user can do, or an empty string.
         """
         self._show("Look after your notes", "")
-        actions = (("Look again", self.start_requested.emit),)
+        actions = ((_LOOK_AGAIN, self.start_requested.emit),)
         self._notice.show_notice("danger", message, hint, actions)
 
     def show_changed(self) -> None:
@@ -244,7 +250,8 @@ class ReviewPanel(Pane):
             self._list.addWidget(card)
             self._cards.append(card)
         left = len(self._findings) - len(self._cards)
-        self._more.setText(f"Show {count(min(left, _SHOWN_AT_ONCE))} more")
+        label_text = f"Show {count(min(left, _SHOWN_AT_ONCE))} more"
+        self._more.set_text(ButtonText(label_text, "Show the next rows of the list"))
         self._more.setVisible(left > 0)
 
     def _show_more(self) -> None:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from ui.icons import mirror_painter, paint_icon
 from ui.notify import announce
 from ui.theme import Theme
+from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import draw_text, make_wrapped_label, one_line, plain_tip
 from ui.widgets.formatting import place
 from ui.widgets.geometry import make_scroll_area
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REASON", "SourceRow", "SourcesPanel", "describe_no_sources", "source_rows"]
 
+_CLOSE: Final = ButtonText("Close", "Hide the reason")
 _NOT_SENT: Final = "No passage with this number was sent."
 _NOTHING_QUOTED: Final = "No note is quoted here."
 REASON: Final = "Why was this note used?"
@@ -152,7 +154,7 @@ class SourcesPanel(Pane):
 
     def show_reason(self, reason: str) -> None:
         """Show above the sources why a note was or was not used for the answer."""
-        self._reason.show_notice("info", REASON, reason, [("Close", self.hide_reason)])
+        self._reason.show_notice("info", REASON, reason, [(_CLOSE, self.hide_reason)])
         self._scroll.verticalScrollBar().setValue(0)
         announce(self, reason)
 

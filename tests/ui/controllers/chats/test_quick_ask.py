@@ -17,7 +17,7 @@ from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.quick_ask import QuickAskWindow
 from ui.tasks import TaskRunner
 from ui.theme import Mode, Theme
-from ui.widgets.controls import Switch
+from ui.widgets.buttons import Switch
 
 
 @pytest.fixture
