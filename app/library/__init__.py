@@ -14,6 +14,7 @@
     instructions  The AGENTS.md of a vault or project, with the user's decision about it.
     long_texts    Store a message that is too long as a file, or split it.
     review        Find notes that need attention; remember the findings that the user dismissed.
+    suggested_questions  Suggest questions for an empty chat, which the notes can answer.
     user_texts    The user's instructions and long-term memories, one file for each.
 
 This package may import `app.config`, `app.durable`, `app.errors`, `app.paths`, chains, context and
@@ -34,5 +35,6 @@ __all__ = [
     "project_notes",
     "projects",
     "review",
+    "suggested_questions",
     "user_texts",
 ]

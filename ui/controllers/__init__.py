@@ -20,7 +20,7 @@
     navigation    fills the lists of chats and projects, and owns the palette and the search in a
                   chat
     vault         the open vault and its instructions for models
-    notes         opens a vault, lists its notes, suggests questions for an empty chat
+    notes         opens a vault, and lists its notes
     reading       a package: shows a note, follows links, goes back and forward
     index         runs index updates, watches for changes, updates the index panel
     related       related notes, and why a note was sent to the model or not

@@ -1,16 +1,16 @@
 """Open a vault, list its notes, and build the composer's completions from them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from pathlib import Path, PurePath
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
-from app.errors import AppError, describe
+from app.errors import describe
+from app.library.suggested_questions import suggest_questions
 from ui.chat.composer.completion import Offers
 from ui.frame import WindowFrame
 from ui.panels.index.state import NotesByState
@@ -18,22 +18,13 @@ from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.completion_list import Choice
 from ui.widgets.formatting import plural
-from vault.errors import VaultError
 from vault.index import NoteState
-from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.links import LinkResolver, fold_link_name
 
-__all__ = ["NoteListing", "NotesController", "build_offers", "suggest_questions"]
+__all__ = ["NoteListing", "NotesController", "build_offers"]
 
 _LATER_MS = 1_000
-_MOST_QUESTIONS = 3
-_MOST_CHECKED = 30  # notes that may be empty
-_MOST_READ_BYTES = 20_000
-_QUESTIONS = "Questions worth asking.md"
 _OTHER_FILE = re.compile(r"\.(?!md$)[a-z0-9]{1,5}$", re.IGNORECASE)
-_ITEM = re.compile(
-    r"^\s*(?:[-*+]|\d+[.)]|\|)\s+(?P<text>\S[^|\n]{8,110}\?)\s*(?:\||$)", re.MULTILINE
-)
 
 
 @dataclass(frozen=True)
@@ -185,8 +176,8 @@ class NotesController(QObject):
 
     def _list(self) -> NoteListing:
         notes, before = self._assistant.notes(), self.listing
-        questions = suggest_questions(notes, self._read_questions(notes), self._has_text)
         library = self._assistant.library
+        questions = () if library is None else suggest_questions(notes, library)
         images = () if library is None else library.list_images()
         tags = self._assistant.tags()
         offers = build_offers(notes, tags, images)
@@ -202,31 +193,6 @@ class NotesController(QObject):
         if names != folders.notes or tuple(images) != folders.images:
             folders = Folders(names, images)
         return NoteListing(notes, questions, offers, folders, by_state, indexed_at, links, tags)
-
-    def _read_questions(self, notes: Sequence[NoteState]) -> str:
-        paths = [note.path for note in notes if note.path.rpartition("/")[2] == _QUESTIONS]
-        return self._assistant.read_note(paths[0]).text if paths else ""
-
-    def _has_text(self, path: str) -> bool:
-        """Return whether a note has more than properties and headings.
-
-        Files that are not short Markdown notes are not read, because that could take long.
-        """
-        library = self._assistant.library
-        if library is None or find_kind(path) is not MARKDOWN:
-            return True
-        try:
-            if (library.root / path).stat().st_size > _MOST_READ_BYTES:
-                return True
-            note = self._assistant.read_note(path)
-        except (OSError, AppError, VaultError):  # deleted meanwhile
-            return False
-        headings = {heading.line for heading in note.headings}
-        lines = enumerate(note.text.split("\n"), 1)
-        return any(
-            line.strip() and number >= note.body_line and number not in headings
-            for number, line in lines
-        )
 
     def _on_opened(self, error: Exception | None) -> None:
         if error is not None:
@@ -258,37 +224,6 @@ def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[
     """
     known = {note.path: note for note in notes}
     return tuple(known.get(name.path, name) for name in names)
-
-
-def suggest_questions(
-    notes: Sequence[NoteState], questions: str, has_text: Callable[[str], bool] = lambda _path: True
-) -> tuple[str, ...]:
-    """Suggest up to three questions that the notes can answer.
-
-    Questions from the user's own list are preferred. If there are none, each suggested question
-    asks about the title of an indexed note that has a text.
-
-    Args:
-        notes: the notes of the vault.
-        questions: the text of the note that lists suggested questions, or an empty string if there
-            is no such note.
-        has_text: returns whether the note at a path has a text. Only the first notes are checked.
-    """
-    listed = tuple(match["text"] for match in _ITEM.finditer(questions))
-    if listed:
-        return listed[:_MOST_QUESTIONS]
-    by_folder: dict[str, list[NoteState]] = {}
-    for note in notes:
-        if note.state == "indexed" and 3 < len(note.title) < 48 and not note.title[0].isdigit():
-            by_folder.setdefault(note.path.rpartition("/")[0], []).append(note)
-    first = [inside[0] for inside in by_folder.values()]
-    others = [note for inside in by_folder.values() for note in inside[1:]]
-    paths: dict[str, str] = {}
-    for note in [*first, *others]:
-        paths.setdefault(note.title, note.path)
-    checked = islice(paths.items(), _MOST_CHECKED)
-    chosen = islice((title for title, path in checked if has_text(path)), _MOST_QUESTIONS)
-    return tuple(f"What do my notes say about {title}?" for title in chosen)
 
 
 def build_offers(

@@ -77,8 +77,8 @@ def test_an_empty_note_is_no_subject_of_a_question(window: WindowPage, tmp_path:
         (tmp_path / "other" / name).write_text(text, "utf-8")
     window.view.open_folder(tmp_path / "other")
     assert [row.question for row in window.chat.view.empty.questions] == [
-        "What do my notes say about Drains?",
-        "What do my notes say about Eaves?",
+        "What is in “Drains”?",
+        "What is in “Eaves”?",
     ]
 
 

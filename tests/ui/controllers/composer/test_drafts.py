@@ -17,7 +17,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
 from ui.controllers import drafts
 from ui.controllers.drafts import DraftStore, UnsentMessage
-from ui.controllers.notes import NoteListing, build_offers, suggest_questions
+from ui.controllers.notes import NoteListing, build_offers
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestWriter, Task, TaskRunner
 from vault.index import NoteState
@@ -597,12 +597,3 @@ def test_notes_folders_and_tags_are_offered_once_they_are_known(
         "/new",
         "/help",
     ]
-
-
-def test_a_folder_without_folders_suggests_three_questions_too() -> None:
-    notes = [NoteState(f"{name}.md", name, "indexed") for name in ("Rain", "Beans", "Frost", "Ice")]
-    asked = [question.rpartition(" ")[2] for question in suggest_questions(notes, "")]
-    assert asked == ["Rain?", "Beans?", "Frost?"]
-    beds = NoteState("beds/Peas.md", "Peas", "indexed")
-    asked = [question.rpartition(" ")[2] for question in suggest_questions([*notes, beds], "")]
-    assert asked == ["Rain?", "Peas?", "Beans?"]

@@ -1,0 +1,81 @@
+"""The suggested questions of an empty chat: which notes they ask about, and how they read."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from app.library.files import FolderFiles
+from app.library.suggested_questions import suggest_questions
+from vault.index import NoteState
+
+
+def suggest(folder: Path, texts: Mapping[str, str], *titles: str) -> list[str]:
+    """Write notes, and return the questions suggested for them.
+
+    Args:
+        texts: the text of each note by its path.
+        titles: the titles of the notes, in order. Without it, a note's title is its file name.
+    """
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    names = titles or tuple(Path(path).stem for path in texts)
+    notes = [NoteState(path, name, "indexed") for path, name in zip(texts, names, strict=True)]
+    return list(suggest_questions(notes, FolderFiles(folder, ())))
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Compost", "What is in “Compost”?"),
+        ("Meeting about the roof", "What is in “Meeting about the roof”?"),
+        ("How to sharpen a knife", "What is in “How to sharpen a knife”?"),
+        ("Buy a new bike", "What is in “Buy a new bike”?"),
+        ("Who owns the fence?", "Who owns the fence?"),
+    ],
+)
+def test_a_suggestion_reads_well_for_a_title_of_any_form(
+    tmp_path: Path, title: str, question: str
+) -> None:
+    assert suggest(tmp_path, {"a.md": "Some text."}, title) == [question]
+
+
+def test_a_title_with_quotation_marks_is_not_asked_about(tmp_path: Path) -> None:
+    titles = ("The “new” roof", 'The "old" roof', "The roof")
+    texts = {"a.md": "Text.", "b.md": "Text.", "c.md": "Text."}
+    assert suggest(tmp_path, texts, *titles) == ["What is in “The roof”?"]
+
+
+def test_three_questions_are_suggested_first_of_different_folders(tmp_path: Path) -> None:
+    texts = {f"{name}.md": "Text." for name in ("Rain", "Beans", "Frost", "Ice floes")}
+    flat = ["What is in “Rain”?", "What is in “Beans”?", "What is in “Frost”?"]
+    assert suggest(tmp_path, texts) == flat
+    with_folder = ["What is in “Rain”?", "What is in “Peas”?", "What is in “Beans”?"]
+    assert suggest(tmp_path, {**texts, "beds/Peas.md": "Text."}) == with_folder
+
+
+def test_a_note_without_text_a_date_and_a_short_name_are_not_asked_about(tmp_path: Path) -> None:
+    texts = {
+        "Arrivals.md": "",
+        "Bulbs.md": "# Bulbs\n\n## Tulips\n",
+        "Crates.md": "---\ntags: [shed]\n---\n",
+        "2025-03-12.md": "A day.",
+        "Ice.md": "Cold.",
+        "Eaves.md": "Swallows nest below the eaves.\n",
+    }
+    assert suggest(tmp_path, texts) == ["What is in “Eaves”?"]
+
+
+def test_a_note_that_was_deleted_meanwhile_is_not_asked_about(tmp_path: Path) -> None:
+    notes = [NoteState("Gone.md", "Gone", "indexed"), NoteState("Here.md", "Here", "indexed")]
+    (tmp_path / "Here.md").write_text("Text.", "utf-8")
+    assert suggest_questions(notes, FolderFiles(tmp_path, ())) == ("What is in “Here”?",)
+
+
+def test_the_questions_that_the_user_has_listed_come_first(tmp_path: Path) -> None:
+    listed = (
+        "# Questions\n\n- How much does the barrel hold?\n- Water it.\n| When is sowing? | May |\n"
+    )
+    texts = {"Rain.md": "Text.", "Help/Questions worth asking.md": listed}
+    assert suggest(tmp_path, texts) == ["How much does the barrel hold?", "When is sowing?"]
