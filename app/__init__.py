@@ -16,7 +16,7 @@ programs (`rpc`). It returns values and iterators of events.
     library/    The open vault with its index; projects, attachments, edits, review.
     customize/  The user's prompts, instructions and hooks.
     config/     The settings, their file, API keys and models.
-    escape      Escape characters that a terminal executes or that hide in a name.
+    hidden_characters  Escape characters that a terminal executes or that hide in a name.
     commands    Slash commands, which are typed in the window.
     doctor      The checks of `strata doctor`.
     errors      This package's errors; conversion of any error to a code, a sentence and a hint.

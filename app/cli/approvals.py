@@ -12,7 +12,7 @@ from typing import Final
 
 from app.assistant import Assistant
 from app.cli.output import can_ask
-from app.escape import escape_text
+from app.hidden_characters import escape_text
 from chains.cancel import CancelToken
 from chains.events import ApprovalRequested
 from chains.tool import ApprovalLevel, ApprovalRequest, Decision, KeptHunks, Verdict

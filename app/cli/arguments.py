@@ -54,7 +54,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit with `USAGE_ERROR`."""
-        from app.escape import escape_text
+        from app.hidden_characters import escape_text
 
         self.print_usage(sys.stderr)
         self.exit(USAGE_ERROR, f"{self.prog}: {escape_text(message)}\n")

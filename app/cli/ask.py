@@ -11,7 +11,7 @@ from app.cli import text as cli_text
 from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import AppError, TurnFailed
-from app.escape import EscapingStream, escape_text
+from app.hidden_characters import EscapingStream, escape_text
 from app.library.attachments import Selection
 from app.sessions.ask import AskRequest
 from app.wiring import open_vault

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.cli import text as cli_text
 from app.errors import ErrorInfo
-from app.escape import escape_text
+from app.hidden_characters import escape_text
 
 if TYPE_CHECKING:
     from vault.indexing.indexer import IndexProgress

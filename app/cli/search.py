@@ -15,7 +15,7 @@ from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.config.settings_file import SettingsStore
-from app.escape import escape_text
+from app.hidden_characters import escape_text
 from app.ledger import Ledger
 from app.library.library import IndexFinished, Library
 from app.library.open_vault import NoteSearch, OpenVault, follow_folder, parse_folder

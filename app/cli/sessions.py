@@ -12,7 +12,7 @@ from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
-from app.escape import escape_text
+from app.hidden_characters import escape_text
 from app.sessions.file import LoadedLog
 from app.sessions.request_history import NO_ENTRY_NEXT
 from app.sessions.search import MOST_HITS, ChatHit, search_chats

@@ -16,7 +16,7 @@ from app.cli.interrupt import Interruptible
 from app.cli.output import Output, complain, readable
 from app.config import secrets
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
-from app.escape import escape_text
+from app.hidden_characters import escape_text
 from app.library.instructions import VaultInstructions, visible_text
 from app.library.user_texts import UserText
 from app.wiring import open_vault

@@ -1,10 +1,13 @@
-"""Format results for a terminal. Texts from notes and models are escaped, see `app.escape`."""
+"""Format results for a terminal.
+
+Hidden characters in texts from notes and models are escaped, see `app.hidden_characters`.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from app.escape import escape_text
+from app.hidden_characters import escape_text
 
 if TYPE_CHECKING:
     from app.doctor import Check

@@ -15,7 +15,7 @@ from app.cli import text as cli_text
 from app.cli.interrupt import FAILED, Interruptible, end_on_sigterm, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.errors import NotFound, StorageFailed, TurnFailed, VaultNotChosen
-from app.escape import escape_text
+from app.hidden_characters import escape_text
 from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths

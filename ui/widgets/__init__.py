@@ -26,9 +26,9 @@
                      clipboard and for names.
     toast            A short message over the chat, with at most one action.
 
-This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `app.escape` for names,
-`context.layers` for the names of layers, and `vault.edits.diff` for the lines of a diff. It must
-not import views or other modules below `ui`.
+This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `app.hidden_characters` for
+names, `context.layers` for the names of layers, and `vault.edits.diff` for the lines of a diff. It
+must not import views or other modules below `ui`.
 
 Text is plain text, and elided text has a tooltip with the full text. A button has a
 tooltip, and an icon button an accessible name. Sizes follow the font scale.

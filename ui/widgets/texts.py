@@ -95,7 +95,7 @@ def escape_hidden(text: str) -> str:
     """
     if text.isprintable():
         return text
-    from app.escape import escape_text  # its tables of characters are rarely needed
+    from app.hidden_characters import escape_text  # its tables of characters are rarely needed
 
     return escape_text(text).encode("utf-8", "backslashreplace").decode("utf-8")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.escape import EscapingStream, escape_text
+from app.hidden_characters import EscapingStream, escape_text
 
 TAG = "".join(chr(0xE0000 + ord(sign)) for sign in "gbeng") + "\U000e007f"
 HIDDEN = (
