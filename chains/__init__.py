@@ -17,7 +17,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `events`: the values that a turn yields, in order. `errors`: the errors it raises.
 - `tool`: a tool that a model may call, and the approval that it may need.
 - `model`: calls language models through LiteLLM, with retries, an offline mode and prices.
-- `models`: the limits, prices and hosts of models.
+- `models`: the limits, prices and abilities of models. `providers`: their names, hosts and keys.
 - `tokenizer`: counts tokens with the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in the prompt of an agent.

@@ -1,13 +1,11 @@
 """Look up a model's endpoint, input limit, abilities and prices.
 
-Known models are listed in a table that ships with litellm and is read without importing it. For
-models on the user's own server, the server is queried.
+The properties of known models are read from the table in `providers`. For models on the user's own
+server, the server is queried.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,23 +14,30 @@ from chains.gguf.header import BadModelFile
 from chains.ledger import LedgerPort
 from chains.llm.port import Endpoint, KeyFor
 from chains.llm.server import (
-    LOCAL_SERVERS,
     ServedModel,
     ask_abilities,
     ask_context_length,
     is_ollama,
     list_served_models,
 )
-from chains.llm.urls import find_ollama_root, is_loopback, parse_host, parse_origin, parse_place
+from chains.llm.urls import find_ollama_root, is_loopback, parse_host
+from chains.providers import (
+    IMAGES,
+    KEYLESS,
+    LOCAL_BASES,
+    TAKE_MARKS,
+    TOOLS,
+    describe_endpoint,
+    find_entry,
+    find_provider,
+    remove_prefix,
+)
 
 __all__ = [
     "EXTRACTIVE",
     "ModelInfo",
-    "Service",
     "is_listed",
-    "list_services",
     "look_up_model",
-    "name_service",
 ]
 
 EXTRACTIVE: Final = "extractive"
@@ -40,59 +45,6 @@ EXTRACTIVE: Final = "extractive"
 OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 # The default context length, in tokens, to request from a server that loads a model on demand.
 LOCAL_CONTEXT: Final = 16_384
-
-# The display name and the host of known providers.
-_SERVICES: Final[Mapping[str, tuple[str, str]]] = {
-    "anthropic": ("Anthropic", "api.anthropic.com"),
-    "cohere_chat": ("Cohere", "api.cohere.com"),
-    "deepseek": ("DeepSeek", "api.deepseek.com"),
-    "gemini": ("Google Gemini", "generativelanguage.googleapis.com"),
-    "groq": ("Groq", "api.groq.com"),
-    "mistral": ("Mistral", "api.mistral.ai"),
-    "openai": ("OpenAI", "api.openai.com"),
-    "openrouter": ("OpenRouter", "openrouter.ai"),
-    "together_ai": ("Together AI", "api.together.xyz"),
-    "xai": ("xAI", "api.x.ai"),
-}
-_LOCAL_BASES: Final[Mapping[str, str]] = {
-    **LOCAL_SERVERS,
-    "ollama_chat": LOCAL_SERVERS["ollama"],
-}
-# Models for other purposes, and dated or preview versions of a model that has a plain name.
-_SPECIAL: Final = re.compile(
-    r"^ft:|audio|beta|computer-use|exp|latest|preview|realtime|robotics|search|-\d{4}(?:\d{4}|-|$)"
-)
-# These authenticate in another way than with a single key, or need no key.
-_KEYLESS: Final = frozenset(
-    {
-        *("bedrock", "custom_openai", "gguf", "hosted_vllm", "sagemaker", "sagemaker_chat"),
-        *("vertex_ai", "vllm"),
-    }
-)
-_TOOLS: Final = "supports_function_calling"
-_IMAGES: Final = "supports_vision"
-# These accept cache marks. Others may reject a request that has them.
-_TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
-
-
-def name_service(provider: str) -> str:
-    """Return the display name of a provider, such as `OpenAI`."""
-    return _SERVICES.get(provider, (provider, ""))[0]
-
-
-@dataclass(frozen=True)
-class Service:
-    """A provider that requires an API key.
-
-    Attributes:
-        provider: the name in litellm, which prefixes the model names.
-        name: the display name.
-        models: the chat models, as in the setting `chat.model`, newest version first.
-    """
-
-    provider: str
-    name: str
-    models: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -137,14 +89,14 @@ class ModelInfo:
     def key_provider(self) -> str | None:
         """The provider or address whose key the model needs, or None if it needs no key."""
         endpoint = self.endpoint
-        if endpoint is None or (not endpoint.api_base and endpoint.provider in _KEYLESS):
+        if endpoint is None or (not endpoint.api_base and endpoint.provider in KEYLESS):
             return None
         return endpoint.key_owner
 
     @property
     def takes_marks(self) -> bool:
         """Whether the service supports cache marks, which say how much of a request to cache."""
-        return self.endpoint is not None and self.endpoint.provider in _TAKE_MARKS
+        return self.endpoint is not None and self.endpoint.provider in TAKE_MARKS
 
     @property
     def limit_owner(self) -> str:
@@ -190,7 +142,7 @@ def look_up_model(
         return ModelInfo(name, None, sees=False)
     if (path := find_path(name)) is not None:
         return _describe_file(name, path, local_context)
-    if not (provider := _provider(name, api_base)):
+    if not (provider := find_provider(name, api_base)):
         return ModelInfo(name, None)
     asked = _ask_properties(name, provider, api_base, key_for, offline, local_context, ledger)
     return replace(asked, sees=True) if is_listed(name, image_models) else asked
@@ -198,12 +150,7 @@ def look_up_model(
 
 def is_listed(name: str, names: Collection[str]) -> bool:
     """Return whether a list contains a model's name, with or without its provider's prefix."""
-    return _remove_prefix(name) in {_remove_prefix(listed) for listed in names}
-
-
-def _remove_prefix(name: str) -> str:
-    prefix, _, bare = name.strip().partition("/")
-    return bare if bare and prefix in _providers() else name.strip()
+    return remove_prefix(name) in {remove_prefix(listed) for listed in names}
 
 
 def _ask_properties(
@@ -219,20 +166,20 @@ def _ask_properties(
 
     Apart from `provider`, the parameters are the same as for `look_up_model`.
     """
-    host = parse_host(api_base or _LOCAL_BASES.get(provider, ""))
+    host = parse_host(api_base or LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None
     may_be_ollama = provider == "openai" and bool(api_base) and asks is not None
     if provider in OLLAMA or (may_be_ollama and is_ollama(api_base, ledger)):
         return _describe_ollama(name, provider, api_base, asks, local_context, ledger)
     wire_name = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
-    endpoint, served = _endpoint(wire_name, provider, api_base), None
+    endpoint, served = describe_endpoint(wire_name, provider, api_base), None
     if endpoint.api_base and asks is not None:
         served = _find_served(endpoint, asks(endpoint.key_owner), ledger)
     by_hand = local_context if endpoint.api_base and local_context != LOCAL_CONTEXT else None
-    table = _known(wire_name, provider)
+    table = find_entry(wire_name, provider)
     model = _describe_known(ModelInfo(name, endpoint), {} if api_base else table, served, by_hand)
     # A model sees the same at another address, while its limit and price may differ there.
-    return model if model.sees is not None else replace(model, sees=table.get(_IMAGES))
+    return model if model.sees is not None else replace(model, sees=table.get(IMAGES))
 
 
 def _describe_file(name: str, path: Path, local_context: int) -> ModelInfo:
@@ -252,28 +199,6 @@ def _describe_file(name: str, path: Path, local_context: int) -> ModelInfo:
     )
 
 
-def list_services() -> tuple[Service, ...]:
-    """List the known providers, sorted by name, with their chat models that support tools."""
-    found: dict[str, set[str]] = {provider: set() for provider in _SERVICES}
-    for name, entry in _table().items():
-        provider = str(entry.get("litellm_provider"))
-        bare = name.removeprefix(f"{provider}/")
-        is_chat = entry.get("mode") == "chat" and bool(entry.get(_TOOLS))
-        if provider in found and is_chat and not _SPECIAL.search(bare):
-            found[provider].add(f"{provider}/{bare}")
-    services = (
-        Service(provider, _SERVICES[provider][0], tuple(sorted(names, key=_order, reverse=True)))
-        for provider, names in found.items()
-    )
-    return tuple(sorted(services, key=lambda service: service.name.casefold()))
-
-
-def _order(name: str) -> list[tuple[int, int, str]]:
-    """Return a key for natural sorting, so that `model-9` comes before `model-10`."""
-    parts = re.findall(r"\d+|\D+", name)
-    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
-
-
 def _describe_known(
     model: ModelInfo, known: Mapping[str, Any], served: ServedModel | None, by_hand: int | None
 ) -> ModelInfo:
@@ -288,8 +213,8 @@ def _describe_known(
         input_price=known.get("input_cost_per_token"),
         output_price=known.get("output_cost_per_token"),
         cached_price=known.get("cache_read_input_token_cost"),
-        takes_tools=_find_ability(known, _TOOLS, served.takes_tools if served else None),
-        sees=_find_ability(known, _IMAGES, served.sees if served else None),
+        takes_tools=_find_ability(known, TOOLS, served.takes_tools if served else None),
+        sees=_find_ability(known, IMAGES, served.sees if served else None),
         reported_limit=limit,
     )
 
@@ -311,83 +236,23 @@ def _describe_ollama(
 ) -> ModelInfo:
     """Describe an Ollama model. Its endpoint is `/api/chat`, because `/v1` ignores `num_ctx`."""
     bare = name.removeprefix(f"{provider}/")
-    base = find_ollama_root(api_base or _LOCAL_BASES["ollama"])
-    endpoint = _endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
+    base = find_ollama_root(api_base or LOCAL_BASES["ollama"])
+    endpoint = describe_endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
     limit, takes_tools, sees = None, None, None
     if key_for is not None:
         place = base, bare, key_for(endpoint.key_owner), ledger
         limit = ask_context_length(*place)
         takes_tools, sees = ask_abilities(*place)
-    known = _known(f"ollama/{bare}", "ollama")
+    known = find_entry(f"ollama/{bare}", "ollama")
     limit = min(limit or known.get("max_input_tokens") or local_context, local_context)
     return ModelInfo(
         name,
         endpoint,
         input_limit=limit,
-        takes_tools=_find_ability(known, _TOOLS, takes_tools),
-        sees=_find_ability(known, _IMAGES, sees),
+        takes_tools=_find_ability(known, TOOLS, takes_tools),
+        sees=_find_ability(known, IMAGES, sees),
         reported_limit=limit,
     )
-
-
-def _provider(name: str, api_base: str) -> str:
-    prefix = name.split("/", 1)[0] if "/" in name else ""
-    if prefix in _providers():
-        return prefix
-    if api_base:
-        return "openai"
-    provider = str(_table().get(name, {}).get("litellm_provider", ""))
-    # Model families of a provider have their own names, such as `vertex_ai-mistral_models`.
-    return provider.split("-", maxsplit=1)[0]
-
-
-def _endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
-    base = api_base or _LOCAL_BASES.get(provider, "")
-    service, host = _SERVICES.get(provider, (provider, ""))
-    if base:
-        host = parse_host(base)
-        service = parse_place(base) or base
-    is_local = is_loopback(host)
-    return Endpoint(
-        wire_name=wire_name,
-        provider=provider,
-        api_base=base,
-        host=host,
-        service=service,
-        is_local=is_local,
-        needs_key=not base and provider not in _KEYLESS,
-        key_owner=_key_owner(base, provider),
-    )
-
-
-def _key_owner(base: str, provider: str) -> str:
-    if not base:
-        return provider
-    origin = parse_origin(base)
-    known = {f"https://{host}": name for name, (_, host) in _SERVICES.items()}
-    return known.get(origin, origin)
-
-
-def _known(wire_name: str, provider: str) -> Mapping[str, Any]:
-    bare = wire_name.removeprefix(f"{provider}/")
-    entry: Mapping[str, Any] = _table().get(wire_name) or _table().get(bare) or {}
-    return entry if str(entry.get("litellm_provider", "")).startswith(provider) else {}
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    from chains.model import load_packaged_data
-
-    return load_packaged_data("model_prices_and_context_window_backup.json")
-
-
-@cache
-def _providers() -> frozenset[str]:
-    from chains.model import load_packaged_data
-
-    listed = load_packaged_data("provider_endpoints_support_backup.json").get("providers", {})
-    named = {str(entry.get("litellm_provider")) for entry in _table().values()}
-    return frozenset(listed) | frozenset(named) | frozenset(_LOCAL_BASES) | frozenset(_SERVICES)
 
 
 def _find_served(

@@ -25,7 +25,8 @@ from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor
 from chains.llm.urls import complete_address, parse_place
 from chains.model import warm_up
-from chains.models import EXTRACTIVE, list_services, look_up_model
+from chains.models import EXTRACTIVE, look_up_model
+from chains.providers import list_services
 from chains.turn.calls import ModelCheck
 
 __all__ = ["CheckModel", "Connection", "ModelService", "ModelSetup"]

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from app.errors import InvalidRequest, NoKeyring
 from app.log import hide
 from chains.llm.urls import is_loopback, parse_host, parse_origin
-from chains.models import name_service
+from chains.providers import name_service
 
 _log = logging.getLogger(__name__)
 _SERVICE = "strata"

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea
 from pytestqt.qtbot import QtBot
 
-import chains.models
+import chains.providers
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
@@ -53,7 +53,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     """A server at one of the usual addresses."""
     with ModelServer(models=[BIG, {"id": "/models/small.gguf"}]) as server:
         monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {"llamafile": server.url})
-        monkeypatch.setitem(chains.models._LOCAL_BASES, "llamafile", server.url)
+        monkeypatch.setitem(chains.providers.LOCAL_BASES, "llamafile", server.url)
         yield server
 
 

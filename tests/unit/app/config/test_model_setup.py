@@ -11,7 +11,7 @@ from app.errors import BadSetting, InvalidRequest, NoKeyring
 from chains.cancel import CancelToken
 from chains.errors import MissingKey
 from chains.llm.urls import complete_address
-from chains.models import list_services
+from chains.providers import list_services
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
 
