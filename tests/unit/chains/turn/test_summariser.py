@@ -8,7 +8,7 @@ from chains.cancel import CancelToken
 from chains.events import Usage
 from chains.llm.port import ModelEnded, ModelText
 from chains.prompts import load_prompt
-from chains.turn.compact import Summariser
+from chains.turn.summariser import Summariser
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import make_preamble
 from context.budget import compute_budget

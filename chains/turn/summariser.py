@@ -1,0 +1,199 @@
+"""Write the summary of turns with a model.
+
+If the chat's own model writes the summary, the call repeats the start of the session's last
+request, which the provider has cached, followed by the text that was trimmed. Any other model
+receives the turns as text. If they are too long, it summarises them in pieces, and then summarises
+those summaries.
+
+Source: the design documents "Context Engineering Optimization", section 3.2; "Token Budget
+Enforcement", section "Guiding Principles".
+"""
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from chains.cancel import CancelToken
+from chains.errors import ModelError
+from chains.llm.port import ModelEnded, ModelPort, ModelText
+from chains.prompts import SUMMARY_PROMPT
+from chains.request.usage import CallUsage, LogUsage
+from context.assemble.inputs import SummaryTask
+from context.assemble.request import Preamble, make_preamble
+from context.budget import RequestBudget
+from context.envelope import System
+from context.errors import ContextOverflow, SummaryFailed
+from context.fit.guard import PreparedRequest
+from context.history.turns import MeasuredTurn
+from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from context.pipeline import prepare_call
+from context.prompt import PromptSection, make_system_parts
+from context.tokens import TokenCounter
+
+__all__ = ["Summariser"]
+
+WORDS_PER_TOKEN: Final = 0.6
+MOST_ROUNDS: Final = 6
+PIECE_SHARE: Final = 0.98  # joined parts may have slightly more tokens than their sum
+_SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
+
+
+@dataclass
+class Summariser:
+    """Summarises turns with a model.
+
+    Attributes:
+        name: the name of the model, as in the settings.
+        model: the port that calls the model.
+        request_budget: the token budget of the model's requests.
+        sections: the sections of the prompt.
+        log_usage: records the usage of each call.
+    """
+
+    name: str
+    model: ModelPort
+    counter: TokenCounter
+    request_budget: RequestBudget
+    sections: Sequence[PromptSection]
+    cancel: CancelToken
+    log_usage: LogUsage
+    temperature: float = 0.0
+    takes_marks: bool = False
+
+    def __call__(self, task: SummaryTask) -> str:
+        """Summarise the turns of a task.
+
+        Raises:
+            SummaryFailed: the model returned no summary.
+            Cancelled: the token was cancelled.
+        """
+        try:
+            if task.continues and task.model == self.name:
+                return self._continue_session(task)
+            return self._sum_up(task)
+        except (ModelError, ContextOverflow) as failure:
+            raise SummaryFailed(f"No summary could be made: {failure}") from failure
+
+    def _continue_session(self, task: SummaryTask) -> str:
+        """Ask for the summary in a message that follows the session's last request."""
+        prompt = [section.render() for section in self.sections]
+        wanted = _write_task(task, "the conversation up to here")
+        question = "\n\n".join([*prompt, *_list_shortened(task), wanted])
+        try:
+            return self._ask(task, task.preamble, task.sent, question)
+        except ContextOverflow:
+            return self._sum_up(task)
+
+    def _sum_up(self, task: SummaryTask) -> str:
+        texts = [text for turn in task.said for text in _render_turn(turn)]
+        bare = make_preamble(
+            System(make_system_parts(SUMMARY_PROMPT, self.sections)), (), self.counter
+        )
+        for _ in range(MOST_ROUNDS):
+            pieces = self._join_texts(texts, task, bare)
+            texts = [
+                self._ask(task, bare, (), _frame_conversation(piece, task)) for piece in pieces
+            ]
+            if len(texts) == 1:
+                return texts[0]
+        raise SummaryFailed("The conversation is too long to be summed up.")
+
+    def _join_texts(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
+        """Join texts into as few pieces as possible, each small enough for one call."""
+        frame = self.counter.count(_frame_conversation("", task)) + self.counter.message_overhead
+        most = int((self.request_budget.budget - bare.system_tokens - frame) * PIECE_SHARE)
+        pieces: list[str] = []
+        tokens = 0
+        for text in (part for whole in texts for part in self._halve(whole, most)):
+            size = self.counter.count(html.escape(text, quote=False)) + 2
+            if pieces and tokens + size <= most:
+                pieces[-1] += f"\n\n{text}"
+                tokens += size
+            else:
+                pieces.append(text)
+                tokens = size
+        return pieces
+
+    def _halve(self, text: str, most: int) -> Iterator[str]:
+        """Halve a text repeatedly until each piece has at most `most` tokens."""
+        if most < 1:
+            raise SummaryFailed("The budget has no room for making a summary.")
+        if len(text) < 2 or self.counter.count(html.escape(text, quote=False)) + 2 <= most:
+            yield text
+            return
+        middle = len(text) // 2
+        at = text.rfind("\n", 0, middle) + 1 or middle
+        yield from self._halve(text[:at], most)
+        yield from self._halve(text[at:], most)
+
+    def _ask(
+        self, task: SummaryTask, start: Preamble, turns: Sequence[MeasuredTurn], question: str
+    ) -> str:
+        request = prepare_call(
+            start,
+            turns,
+            question,
+            self.request_budget,
+            model=self.name,
+            session=task.session,
+            temperature=self.temperature,
+            takes_marks=self.takes_marks,
+        )
+        text = self._answer(request)
+        if not text.strip():
+            raise SummaryFailed("The model gave no summary.")
+        return text
+
+    def _answer(self, request: PreparedRequest) -> str:
+        pieces = []
+        for event in self.model.stream(request, self.cancel):
+            if isinstance(event, ModelText):
+                pieces.append(event.text)
+            elif isinstance(event, ModelEnded):
+                if event.usage is not None:
+                    self.log_usage(CallUsage(request.report, event.usage))
+                if event.status == "interrupted":
+                    raise SummaryFailed(f"The summary broke off: {event.reason}.")
+        return "".join(pieces)
+
+
+def _frame_conversation(conversation: str, task: SummaryTask) -> str:
+    text = html.escape(conversation, quote=False)
+    return f"<conversation>\n{text}\n</conversation>\n\n{_write_task(task, 'this conversation')}"
+
+
+def _list_shortened(task: SummaryTask) -> Iterator[str]:
+    """Yield the full text of the messages that the request contains only in shortened form."""
+    if texts := [text for turn in task.shortened for text in _render_turn(turn)]:
+        text = html.escape("\n\n".join(texts), quote=False)
+        yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"
+
+
+def _write_task(task: SummaryTask, what: str) -> str:
+    words = max(20, int(task.most_tokens * WORDS_PER_TOKEN))
+    more = f" {task.instructions.strip()}" if task.instructions.strip() else ""
+    return f"Write down what has to be remembered of {what}, in at most {words} words.{more}"
+
+
+def _render_turn(turn: MeasuredTurn) -> Iterator[str]:
+    for message in turn.messages:
+        yield f"{_SPEAKERS[message.role]}: {_render_message(message)}"
+    if names := dict.fromkeys(segment.source for segment in turn.turn.segments):
+        yield f"Notes that were sent along: {', '.join(names)}"
+
+
+def _render_message(message: Message) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    texts = []
+    for part in message.content:
+        if isinstance(part, TextPart | ReasoningPart):
+            texts.append(part.text)
+        elif isinstance(part, ToolCallPart):
+            texts.append(f"[calls {part.name} with {part.arguments_json}]")
+        elif isinstance(part, ToolResultPart):
+            texts.append(part.content)
+        else:
+            texts.append("[a picture]")
+    return "\n".join(texts)
