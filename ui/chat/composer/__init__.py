@@ -9,6 +9,7 @@
     completion  Completion in the text field: notes, folders, tags and commands.
     composer    The composer: message text, attachments, mode, model and the context meter.
     composer_controls  The small widgets: meter, error line, frame, send and attach buttons.
+    menus       The menus that choose the mode and the model of the next message.
     text        The text field of the composer: grows with its text, up to twelve lines.
 
 This package may import PySide6, `ui.markdown.page.formats`, `ui.widgets`, `ui.theme`, `ui.icons`,

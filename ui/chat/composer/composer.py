@@ -20,35 +20,18 @@ from ui.chat.composer.composer_controls import (
     Meter,
     SendButton,
 )
+from ui.chat.composer.menus import ModelMenu, ModeMenu
 from ui.chat.composer.text import ComposerText
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, LabelledAction, add_shortcut
 from ui.widgets.controls import make_wrapped_label
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
-from ui.widgets.menus import MenuButton
 
 if TYPE_CHECKING:
     from app.config.models import ModelChoice
 
 __all__ = ["Composer"]
 
-_MODES = {
-    "chat": ("Chat", "chat", "The model alone", "Ask the model"),
-    "vault": ("Vault", "books", "Searches your notes, then answers", "Ask about your notes"),
-    "project": (
-        "Project",
-        "folder",
-        "Searches the folder of this project",
-        "Ask about this project",
-    ),
-    "agent": (
-        "Agent",
-        "robot",
-        "Works in several steps, and asks before it writes",
-        "Ask, or describe a task",
-    ),
-}
-_SET_MODEL, _OPEN_FILE = "\n", "\n\n"  # no model has these names
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
@@ -103,15 +86,12 @@ class Composer(Scaled, QWidget):
         self.attach = AttachButton()
         self.send = SendButton()
         self.meter = Meter()
-        self.modes = MenuButton("Mode", "books", "ui_strong")
-        self.models = MenuButton("Model", "cpu", "ui_strong")
-        self._model = ""
+        self.modes, self.models = ModeMenu(), ModelMenu()
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
         self.offer, self.queue, self.waiting = (ComposerLine("info") for _ in range(3))
         self._hint = make_wrapped_label("", "caption", "tertiary")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._frame = ComposerFrame()
-        self.modes.set_choices([(mode, words[0], words[2]) for mode, words in _MODES.items()])
         self._lay_out()
         self._connect()
         self.setFocusProxy(self.input)
@@ -133,26 +113,16 @@ class Composer(Scaled, QWidget):
 
     def set_mode(self, mode: str) -> None:
         """Select a mode, without emitting `mode_changed`."""
-        self.modes.set_value(mode)
-        self._dress_mode()
+        self.modes.set_mode(mode)
+        self._show_mode_hint()
 
     def set_models(self, choices: "Sequence[ModelChoice]") -> None:
-        """Fill the list of models, followed by an entry that opens a model file.
-
-        If no model is set up yet, another entry offers to set one up.
-        """
-        from chains.models import EXTRACTIVE  # not needed for the first paint
-
-        shown = [(choice.name, choice.label, choice.summary) for choice in choices]
-        shown.append((_OPEN_FILE, "Open a model file…", ""))
-        if any(choice.is_set and choice.name == EXTRACTIVE for choice in choices):
-            shown.append((_SET_MODEL, "Set a model…", ""))
-        self.models.set_choices(shown)
+        """Fill the list of models."""
+        self.models.set_models(choices)
 
     def set_model(self, name: str) -> None:
         """Select a model by its name, without emitting `model_changed`."""
-        self._model = name
-        self.models.set_value(name)
+        self.models.set_model(name)
 
     def set_offers(self, offers: Offers) -> None:
         """Set the notes, folders, tags and commands that completion suggests."""
@@ -166,14 +136,6 @@ class Composer(Scaled, QWidget):
     def open_modes(self) -> None:
         """Open the list of modes."""
         self.modes.open()
-
-    def _on_model_chosen(self, name: str) -> None:
-        if name in (_SET_MODEL, _OPEN_FILE):
-            self.models.set_value(self._model)
-            (self.model_wanted if name == _SET_MODEL else self.file_model_wanted).emit()
-        else:
-            self._model = name
-            self.model_changed.emit(name)
 
     def open_models(self) -> None:
         """Open the list of models."""
@@ -308,7 +270,9 @@ class Composer(Scaled, QWidget):
         self.send.clicked.connect(self._on_send_clicked)
         self.meter.clicked.connect(lambda _checked=False: self.meter_clicked.emit())
         self.modes.chosen.connect(self._on_mode_chosen)
-        self.models.chosen.connect(self._on_model_chosen)
+        self.models.model_chosen.connect(self.model_changed)
+        self.models.setup_wanted.connect(self.model_wanted)
+        self.models.file_wanted.connect(self.file_model_wanted)
 
     def _fit(self) -> None:
         left, right = set_in(self.width())
@@ -391,10 +355,8 @@ class Composer(Scaled, QWidget):
         self.input.setFocus()
 
     def _on_mode_chosen(self, mode: str) -> None:
-        self._dress_mode()
+        self._show_mode_hint()
         self.mode_changed.emit(mode)
 
-    def _dress_mode(self) -> None:
-        _word, icon_name, _help, hint = _MODES.get(self.modes.value, _MODES["vault"])
-        self.modes.set_icon(icon_name)
-        self.input.set_hint(hint)
+    def _show_mode_hint(self) -> None:
+        self.input.set_hint(self.modes.hint)
