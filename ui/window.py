@@ -277,11 +277,11 @@ class MainWindow(WindowFrame):
 
     def _connect(self) -> None:
         middle, welcome = self.middle, self.middle.welcome
-        for header in (middle, self.note):
+        for header in (middle, self.note.head):
             header.sidebar_requested.connect(self.columns.toggle_sidebar)
             header.panel_requested.connect(self.columns.toggle_right)
         middle.find_requested.connect(self._find)
-        middle.columns_changed.connect(self.note.show_columns)
+        middle.columns_changed.connect(self.note.head.show_columns)
         middle.composer_resized.connect(self.notifier.set_bottom)
         self.notifier.set_guard(self.transcript.list_guarded_buttons)
         scroller = self.transcript.scroller

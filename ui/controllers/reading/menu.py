@@ -25,7 +25,7 @@ class NoteMenuController(QObject):
     def __init__(self, assistant: Assistant, frame: WindowFrame) -> None:
         super().__init__(frame)
         self._assistant, self._frame = assistant, frame
-        frame.note.menu_wanted.connect(self._fill_menu)
+        frame.note.head.menu_wanted.connect(self._fill_menu)
         for text in (frame.note.page, frame.note.source):
             text.menu_wanted.connect(self._add_attach)
 
@@ -94,4 +94,4 @@ class NoteMenuController(QObject):
         """Add the action that attaches the selected lines, or the whole note."""
         note = self._frame.note
         menu.addSeparator()
-        menu.addAction(note.attach.accessibleName(), note.attach_selection)
+        menu.addAction(note.head.attach.accessibleName(), note.attach_selection)

@@ -75,9 +75,10 @@ class ReadingController(QObject):
         ImageController(assistant, runner, frame.note)
         self._menu = NoteMenuController(assistant, frame)
         notes.listed.connect(self._mark_missing_links)
-        self._panel.closed.connect(self.close)
-        self._panel.step_requested.connect(self.step)
-        self._panel.related_requested.connect(frame.docking.show_related)
+        self._panel.head.closed.connect(self.close)
+        for part in (self._panel, self._panel.head):
+            part.step_requested.connect(self.step)
+        self._panel.head.related_requested.connect(frame.docking.show_related)
         self._panel.link_clicked.connect(self._on_link_clicked)
         frame.transcript.maker.link_activated.connect(self.follow_link)
         for view in (frame.sidebar, frame.column.related, frame.column.index.lists):
@@ -307,7 +308,7 @@ class ReadingController(QObject):
         else:
             is_image = is_image_link(visit.path)
             self._panel.show_error(visit.path, found.message, found.hint or "", is_image=is_image)
-        self._panel.show_steps(
+        self._panel.head.show_steps(
             has_back=self._visits.can_go_back,
             has_forward=self._visits.can_go_forward,
         )

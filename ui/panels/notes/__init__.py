@@ -2,13 +2,15 @@
 
     notes ──> folders ──> note_tree
     findings ──> review ──> finding
-    note ──> note_panel ──> reader, note_text, image, outline
+    note ──> note_panel ──> note_header ──> outline
+                 └────────> reader, note_text, image
     citations ──> sources;  related notes ──> related
 
     finder     Search in the open note, including parts that are not drawn.
     finding    The card of one finding of a review, with its reason and buttons that open its notes.
     folders    The notes and images of a vault as a tree of folders, rebuilt after each change.
     image      The page that shows one image, fitted to the width of the panel.
+    note_header  The header of the panel of a note: title, place and buttons.
     note_lines The lines of a note that its source view shows, and their place in the note.
     note_panel The panel that shows one note, rendered or as source text, at the cited lines.
     note_tree  The tree of folders, notes and images in the sidebar, with the state of each note.

@@ -4,23 +4,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from context.layers import name_lines
 from ui.panels.notes.finder import NoteFinder
 from ui.panels.notes.image import ImagePage, OpenImage
+from ui.panels.notes.note_header import NoteHeader
 from ui.panels.notes.note_lines import cut_source, describe_place, find_lines_again
 from ui.panels.notes.note_text import NoteText
-from ui.panels.notes.outline import OutlineButton
 from ui.panels.notes.reader import NoteReader
-from ui.theme import dress
-from ui.widgets.buttons import IconButton
-from ui.widgets.controls import ElidedLabel, label, make_wrapped_label
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.geometry import set_apart
-from ui.widgets.menus import show_menu
-from ui.widgets.surfaces import Header, Notice, Pane
+from ui.widgets.surfaces import Notice, Pane
 
 if TYPE_CHECKING:
     from vault.notes.note import Note
@@ -32,29 +28,22 @@ class NotePanel(Pane):
     """The panel that shows an image, or a note as rendered Markdown or as source text.
 
     Signals:
-        closed, related_requested: emitted when the corresponding button in the header is clicked.
         attach_requested: emitted with the path, first and last line to attach (0 for all lines).
         link_clicked: emitted with the address of the clicked link.
-        step_requested: emitted with -1 to go back, or 1 to go forward.
+        step_requested: emitted with -1 to go back, or 1 to go forward, by a button of the mouse.
         headings_wanted: emitted if the headings are needed. `add_structure` then shows them.
-        menu_wanted: emitted with the note's menu before it is shown. The receiver fills it.
-        sidebar_requested, panel_requested: emitted when the user wants to show or hide a column.
 
     Attributes:
+        head: the header with the title and the buttons.
         page: the note as rendered Markdown.
         finder: the search in the note.
         source: the note's source text, which is only updated while it is shown.
         image: the image, if an image is open instead of a note.
     """
 
-    closed = Signal()
     attach_requested = Signal(str, int, int)
     link_clicked = Signal(str)
     headings_wanted = Signal()
-    menu_wanted = Signal(QMenu)
-    panel_requested = Signal()
-    related_requested = Signal()
-    sidebar_requested = Signal()
     step_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -62,10 +51,7 @@ class NotePanel(Pane):
         self.path, self._source_line = "", 0
         self._note: Note | None = None
         self._card: QWidget | None = None
-        self._title = ElidedLabel("Note")
-        self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle, is_ours=True)
-        dress(self._title, "ui_strong")
-        dress(self._place, "caption", "secondary")
+        self.head = NoteHeader()
         self._cut = make_wrapped_label("", "caption", "secondary")
         self._cut.setContentsMargins(16, 6, 16, 6)
         self._notice = Notice("danger")
@@ -79,26 +65,7 @@ class NotePanel(Pane):
         self._bar = FindBar("Find in this note")
         self.finder = NoteFinder(self.page, self.source, self._bar)
         self.finder.closed.connect(self._on_find_closed)
-        self.switch = IconButton("code", "Show the source", "toggle_source")
-        self.switch.setCheckable(True)
-        self.switch.clicked.connect(self.show_source)
-        self.back = IconButton("arrow-left", "Back", "note_back")
-        self.forward = IconButton("arrow-right", "Forward", "note_forward")
-        self.back.clicked.connect(lambda _checked=False: self.step_requested.emit(-1))
-        self.forward.clicked.connect(lambda _checked=False: self.step_requested.emit(1))
-        self.outline = self._make_outline()
-        self.more = IconButton("dots-three-bold", "Actions of this note")
-        self.more.clicked.connect(self._on_more)
-        self.attach = IconButton("paperclip", "Attach this note")
-        self.attach.clicked.connect(lambda _checked=False: self.attach_selection())
-        self.related = IconButton("share-network", "Show related notes", "toggle_related")
-        self.related.clicked.connect(self.related_requested)
-        self._sidebar = IconButton("panel-left", "Show the sidebar", "toggle_sidebar")
-        self._sidebar.clicked.connect(self.sidebar_requested)
-        self._panel = IconButton("panel-right", "Context panel", "toggle_panel")
-        self._panel.setCheckable(True)
-        self._panel.clicked.connect(self.panel_requested)
-        self.show_columns(False, False, False)
+        self._connect_head()
         for selected in (self.page.selection_changed, self.source.selectionChanged):
             selected.connect(self._on_selected)
         self._empty = label("Click a note or a source to read it here.", "ui", "tertiary")
@@ -117,13 +84,12 @@ class NotePanel(Pane):
             self.remove_card()
             self.finder.close()
         self.path, self._note = note.path, note
-        self._title.set_text(note.title)
-        self._place.set_text(describe_place(note, first, last))
-        self.outline.set_note(note)
+        self.head.show_title(note.title, describe_place(note, first, last))
+        self.head.outline.set_note(note)
         self._set_visible("note")
         self._notice.hide()
         self.image.show_image(None)
-        self._set_view(self.source if self.switch.isChecked() else self.page)
+        self._set_view(self.source if self.head.switch.isChecked() else self.page)
         self.page.show_text(note.text, first, last)
         if self.is_source:
             self._fill_source(first)
@@ -134,7 +100,7 @@ class NotePanel(Pane):
         """Show an image instead of a note."""
         self._forget_note()
         self.path = image.path
-        self._title.set_text(image.name)
+        self.head.show_title(image.name)
         self._set_visible("image")
         self._set_view(self.image)
         self._show_picture(image)
@@ -142,7 +108,7 @@ class NotePanel(Pane):
 
     def _show_picture(self, image: OpenImage) -> None:
         self._notice.hide()
-        self._place.set_text(f"{image.path} · {image.pixels}")
+        self.head.show_place(f"{image.path} · {image.pixels}")
         self.image.show_image(image)
 
     @property
@@ -157,7 +123,7 @@ class NotePanel(Pane):
 
     def show_source(self, is_source: bool) -> None:
         """Show the note as source text or rendered, at the same scroll position."""
-        self.switch.setChecked(is_source)
+        self.head.switch.setChecked(is_source)
         if is_source == self.is_source:
             return
         has_focus = self._stack.isAncestorOf(QApplication.focusWidget() or self)
@@ -174,47 +140,31 @@ class NotePanel(Pane):
             self.setFocus()
         self._on_selected()
 
-    def _make_outline(self) -> OutlineButton:
-        made = OutlineButton()
-        made.clicked.connect(lambda: self._open_outline(is_by_key=False))
-        made.line_chosen.connect(self._go_to)
-        made.headings_wanted.connect(self.headings_wanted)
-        return made
+    def _connect_head(self) -> None:
+        self.head.source_toggled.connect(self.show_source)
+        self.head.attach_requested.connect(self.attach_selection)
+        self.head.outline.clicked.connect(lambda: self._open_outline(is_by_key=False))
+        self.head.outline.line_chosen.connect(self._go_to)
+        self.head.outline.headings_wanted.connect(self.headings_wanted)
 
     def open_outline(self) -> None:
         """Open the menu of the note's headings. The panel scrolls to the selected heading."""
         self._open_outline(is_by_key=True)
 
     def _open_outline(self, *, is_by_key: bool) -> None:
-        self.outline.open(self.find_top_line(), is_by_key=is_by_key)
+        self.head.outline.open(self.find_top_line(), is_by_key=is_by_key)
 
     def add_structure(self, note: "Note") -> None:
         """Add the headings of the open note, which were read separately, and open their menu."""
         if note.path == self.path:
             self.show_changed(note)
             self._note = note
-            self.outline.set_note(note)
+            self.head.outline.set_note(note)
             self._open_outline(is_by_key=True)
 
     def _go_to(self, line: int) -> None:
         self.show_line(line)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _on_more(self) -> None:
-        menu = QMenu(self)
-        self.menu_wanted.emit(menu)
-        show_menu(menu, self.more.mapToGlobal(self.more.rect().bottomLeft()), self.more)
-
-    def show_columns(self, is_alone: bool, needs_sidebar: bool, has_panel: bool) -> None:
-        """Show the buttons for the side columns if the note covers the chat (`is_alone`)."""
-        self._sidebar.setVisible(is_alone and needs_sidebar)
-        self._panel.setVisible(is_alone)
-        self._panel.setChecked(has_panel)
-
-    def show_steps(self, *, has_back: bool, has_forward: bool) -> None:
-        """Enable or disable the buttons that go back and forward."""
-        self.back.setEnabled(has_back)
-        self.forward.setEnabled(has_forward)
 
     def open_search(self) -> None:
         """Open the search in the note. When it is closed, the previous focus is restored."""
@@ -315,19 +265,18 @@ class NotePanel(Pane):
         """Show why a note or image cannot be opened. `hint` says what the user can do."""
         self._forget_note()
         self.path = path
-        self._title.set_text(path.rpartition("/")[2])
-        self._place.set_text(path)
+        self.head.show_title(path.rpartition("/")[2], path)
         self._set_visible("image" if is_image else "note")
         self._on_selected()
-        for needless in (self._stack, self.outline, self.switch, self.related, self.attach):
-            needless.hide()
+        self.head.hide_actions()
+        self._stack.hide()
         self._notice.show_notice("danger", message, hint, ())
 
     def clear(self) -> None:
         """Close the note or image, and show the hint of the empty panel."""
         self._forget_note()
-        self._title.set_text("Note")
-        self.switch.setChecked(False)
+        self.head.show_title("Note")
+        self.head.switch.setChecked(False)
         self._set_view(self.page)
         self._set_visible("")
 
@@ -335,7 +284,7 @@ class NotePanel(Pane):
         """Remove the note or image from all views of the panel."""
         self.remove_card()
         self.path, self._note = "", None
-        self.outline.set_note(None)
+        self.head.outline.set_note(None)
         self.finder.close()
         self.page.show_text("")
         self.source.show_text("", 1, 0, 0)
@@ -353,10 +302,7 @@ class NotePanel(Pane):
         self._stack.setFocusProxy(view)
 
     def _on_selected(self) -> None:
-        lines = self.find_selected_lines()
-        whole = "this image" if self.outline.isHidden() else "this note"
-        self.attach.set_name(f"Attach {name_lines(lines) if lines else whole}")
-        self.more.set_name(f"Actions of {whole}")
+        self.head.show_selection(self.find_selected_lines())
 
     def attach_selection(self) -> None:
         """Request to attach the selected lines, or the whole note if nothing is selected."""
@@ -365,27 +311,11 @@ class NotePanel(Pane):
 
     def _set_visible(self, kind: str) -> None:
         """Show the widgets for `kind`: `note`, `image`, or an empty string for the panel's hint."""
-        for part in (self.outline, self.switch, self.related):
-            part.setVisible(kind == "note")
-        for shown in (self.attach, self.more, self._place, self._stack):
-            shown.setVisible(bool(kind))
+        self.head.show_kind(kind)
+        self._stack.setVisible(bool(kind))
         self._empty.setVisible(not kind)
 
     def _lay_out(self) -> None:
-        self.head = Header("content")
-        texts = set_apart(self._title, 0, 2, 0, 2)
-        texts.setSpacing(0)
-        texts.addWidget(self._place)
-        close = IconButton("x", "Close the note")
-        close.clicked.connect(self.closed)
-        self.head.row.setContentsMargins(8, 0, 8, 1)
-        for part in (self._sidebar, self.back, self.forward):
-            self.head.row.addWidget(part)
-        self.head.row.addLayout(texts, 1)
-        for part in (self.outline, self.switch, self.related, self.attach, self.more):
-            self.head.row.addWidget(part)
-        self.head.row.addWidget(self._panel)
-        self.head.row.addWidget(close)
         column = QVBoxLayout(self)
         column.setSpacing(0)
         column.setContentsMargins(0, 0, 0, 0)

@@ -541,15 +541,15 @@ def test_a_source_marks_its_citation_and_the_other_way_round(window: WindowPage)
 def test_lines_selected_in_a_note_are_attached(window: WindowPage, qtbot: QtBot) -> None:
     window.view.show_note("Watering.md")
     panel = window.view.note
-    assert panel.attach.accessibleName() == "Attach this note"
+    assert panel.head.attach.accessibleName() == "Attach this note"
     panel.show_source(True)
     text = panel.source
     cursor = text.textCursor()
     cursor.setPosition(text.document().findBlockByNumber(2).position())
     cursor.setPosition(text.document().findBlockByNumber(5).position(), cursor.MoveMode.KeepAnchor)
     text.setTextCursor(cursor)
-    assert panel.attach.accessibleName() == "Attach lines 3–5"
-    panel.attach.click()
+    assert panel.head.attach.accessibleName() == "Attach lines 3–5"
+    panel.head.attach.click()
     assert list(window.composer.attached) == [Attachment("Watering.md", (3, 5))]
 
 

@@ -168,7 +168,7 @@ def test_the_source_and_the_headings_are_not_offered_for_an_image(
     note.press_keys("Ctrl+E")
     note.press_keys("Ctrl+F")
     find_page(note)
-    for part in (note.view.outline, note.view.switch, note.view.related):
+    for part in (note.view.head.outline, note.view.head.switch, note.view.head.related):
         assert not part.isVisible()
     note.press("Back")
     settle()
