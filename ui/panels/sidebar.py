@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
 
 from ui.actions import Keymap
 from ui.icons import begin_painting, paint_icon
+from ui.panels.chats.chats_model import NONE_RUNNING
 from ui.panels.chats.projects import ProjectList
-from ui.panels.chats.sessions import NONE_RUNNING, ChatList
+from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders

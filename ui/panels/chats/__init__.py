@@ -1,8 +1,9 @@
 """The lists of chats and projects in the sidebar.
 
-    session summaries ──> sessions (model and tree) ──signal──> controllers
+    session summaries ──> chats_model ──> sessions ──signal──> controllers
     projects ───────────> projects (model and tree) ────┘
 
+    chats_model  The rows of the list of chats: headings, chats, and the hits of a search.
     projects  The list of projects.
     save_note The dialog that asks for a new note's name and folder.
     sessions  The list of chats, grouped by the time of their last use.
@@ -10,4 +11,4 @@
 This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, and the value types of `app`.
 """
 
-__all__ = ["projects", "save_note", "sessions"]
+__all__ = ["chats_model", "projects", "save_note", "sessions"]
