@@ -267,7 +267,7 @@ class FaultNotice(QObject):
         # Queued even in the GUI thread, because the exception may have been raised while painting.
         self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
-    def tell(self) -> None:
+    def schedule(self) -> None:
         """Schedule a toast about an unexpected exception. This method is thread-safe."""
         self._reported.emit()
 
@@ -288,7 +288,7 @@ def watch_faults(notifier: Notifier, log: Path) -> None:
         log: the path of the log file, which the user can open from a toast.
     """
     notice = FaultNotice(notifier, log)
-    set_fault_listener(notice.tell)
+    set_fault_listener(notice.schedule)
     notice.destroyed.connect(lambda: set_fault_listener(None))
     qInstallMessageHandler(_take_message)
 

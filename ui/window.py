@@ -255,7 +255,7 @@ class MainWindow(WindowFrame):
             "rename_chat": controllers.chats.rename_open,
             "pin_chat": lambda: controllers.chats.mark_open("pinned"),
             "archive_chat": lambda: controllers.chats.mark_open("archived"),
-            "save_note": controllers.saving.save_open,
+            "save_note": controllers.saving.save_open_chat,
             "delete_chat": controllers.chats.delete_open,
             "compact": controllers.compaction.compact,
             "answer_again": controllers.messages.answer_again,

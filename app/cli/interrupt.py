@@ -134,11 +134,11 @@ def _run_reported(work: Callable[[], int], output: Output, reports_stop: bool) -
         raise
     except KeyboardInterrupt as error:
         if reports_stop:
-            output.failure(describe(error.__cause__ or error))
+            output.print_failure(describe(error.__cause__ or error))
         return error.exit_code if isinstance(error, StoppedBySignal) else INTERRUPTED
     except Exception as error:  # noqa: BLE001 (reported here, and logged if it is a bug)
         info = describe(error)
         log_bug(error)
         _log.info("failed: %s", info.code)
-        output.failure(info)
+        output.print_failure(info)
         return INTERRUPTED if info.code == "cancelled" else FAILED

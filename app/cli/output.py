@@ -55,12 +55,12 @@ class Output:
             # A lone surrogate, from a file's name, cannot be encoded in UTF-8: write an escape.
             self._stream.reconfigure(encoding=encoding, errors="backslashreplace")  # type: ignore[union-attr]
 
-    def document(self, value: Mapping[str, Any]) -> None:
+    def print_document(self, value: Mapping[str, Any]) -> None:
         """Print a result as a JSON document."""
         self._is_done = True
         self.write(json.dumps(value, ensure_ascii=False, indent=self._indent) + "\n")
 
-    def lines(self, lines: Iterable[str]) -> None:
+    def print_lines(self, lines: Iterable[str]) -> None:
         """Print a result as lines of text."""
         for line in lines:
             self.write(f"{line}\n")
@@ -79,14 +79,14 @@ class Output:
     def show(self, document: Callable[[], Mapping[str, Any]], text: Iterable[str]) -> None:
         """Print a result as JSON with `--json`, otherwise as text."""
         if self.is_json:
-            self.document(document())
+            self.print_document(document())
         else:
-            self.lines(text)
+            self.print_lines(text)
 
-    def failure(self, info: ErrorInfo) -> None:
+    def print_failure(self, info: ErrorInfo) -> None:
         """Print an error as JSON with `--json`, otherwise as text to standard error."""
         if self.is_json and not self._is_done:
-            self.document({"error": info.to_dict()})
+            self.print_document({"error": info.to_dict()})
             return
         complain(info.message)
         lines = [info.hint] if info.hint else []

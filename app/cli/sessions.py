@@ -62,9 +62,9 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         entries = [entry.to_dict() for entry in chat.log.entries]
         problems = list(chat.problems)
         shown = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
-        output.document(shown | {"problems": problems})
+        output.print_document(shown | {"problems": problems})
     else:
-        output.lines(cli_text.transcript(assistant.history.transcript(chat.id)))
+        output.print_lines(cli_text.transcript(assistant.history.transcript(chat.id)))
 
 
 def _list_problems(log: LoadedLog) -> Iterator[str]:

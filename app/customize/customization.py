@@ -65,7 +65,7 @@ class UserCustomization:
             found, problem = self._read_accepted_instructions(project)
             noted.append(None if found is None else found.segment("project_agents"))
             warnings.append(problem)
-            for text in self._projects.read_texts(project):
+            for text in self._projects.read_user_texts(project):
                 noted.append(text.segment())
                 warnings.append(text.problem)
         return self._combine(runs_hooks, noted, warnings)

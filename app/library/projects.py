@@ -237,8 +237,8 @@ class Projects:
         """Return the file with the long-term memories of a project."""
         return UserTextFile(self._settings_file(name).with_name("memory.md"), PROJECT_MEMORY)
 
-    def read_texts(self, name: str) -> tuple[UserText, UserText]:
-        """Return the user's instructions and memories for a project."""
+    def read_user_texts(self, name: str) -> tuple[UserText, UserText]:
+        """Read the user's instructions and the memories of a project."""
         return self.instructions(name).read(), self.memory(name).read()
 
     def open(self, name: str) -> ProjectNotes:

@@ -199,7 +199,7 @@ def test_open_log_on_the_toast_of_a_fault_opens_the_log_and_takes_the_toast_away
 ) -> None:
     log = tmp_path / "strata.log"
     log.write_text("A trace.", "utf-8")
-    FaultNotice(window.notifier, log).tell()
+    FaultNotice(window.notifier, log).schedule()
     qtbot.waitUntil(lambda: len(window.notifier.texts()) == 1)
     click_button(window, "Open log")
     assert desktop.opened == [str(log)]

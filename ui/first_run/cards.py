@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, one_line, paint_focus
 
 __all__ = ["ChoiceCard", "StepBar"]
 
@@ -43,7 +43,7 @@ class ChoiceCard(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(", ".join(filter(None, (self.title, badge, self.sentence))))
-        self.setToolTip(plain_tip("\n".join(filter(None, (self.title, self.sentence)))))
+        self.setToolTip(escape_tooltip("\n".join(filter(None, (self.title, self.sentence)))))
         Theme.current().changed.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:

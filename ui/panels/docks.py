@@ -186,7 +186,7 @@ class Docking(QObject):
         self._columns, self._column, self._sidebar = columns, column, sidebar
         self._came_from: QWidget | None = None
         column.index.lists.reveal_requested.connect(self.show_among_folders)
-        sidebar.footer.problems_requested.connect(self.show_failed)
+        sidebar.footer.problems_requested.connect(self.show_failed_notes)
         sidebar.footer.details_requested.connect(self.show_index)
 
     def show_sources(self) -> None:
@@ -207,7 +207,7 @@ class Docking(QObject):
         self._show(self._column.review_dock)
         self._column.review.take_focus()
 
-    def show_failed(self) -> None:
+    def show_failed_notes(self) -> None:
         """Show the index panel with the list of failed notes."""
         self._column.index.lists.show_which("failed")
         self.show_index()

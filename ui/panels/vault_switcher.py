@@ -12,7 +12,7 @@ from resources import sample_vault
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.buttons import paint_row
-from ui.widgets.controls import one_line, plain_tip
+from ui.widgets.controls import escape_tooltip, one_line
 from ui.widgets.formatting import count
 from ui.widgets.lists import paint_text
 from ui.widgets.menus import show_menu
@@ -61,7 +61,7 @@ class VaultSwitcher(QAbstractButton):
         self._path = path if name else ""
         self.setText(name or _NONE)
         self.setAccessibleName(f"Folder of notes: {name or _NONE}")
-        self.setToolTip(plain_tip(path or "Choose a folder of notes"))
+        self.setToolTip(escape_tooltip(path or "Choose a folder of notes"))
         self.update()
 
     def show_recent(self, folders: Sequence[str]) -> None:

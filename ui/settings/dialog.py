@@ -30,7 +30,7 @@ from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
 from ui.widgets.buttons import DONE, ButtonText, make_button
-from ui.widgets.controls import label, plain_tip
+from ui.widgets.controls import escape_tooltip, label
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import scale_size, set_apart
 from ui.widgets.lists import FitTree, RowDelegate
@@ -281,7 +281,7 @@ class SettingsDialog(QDialog):
             "text",
             self._open_file,
         )
-        file.setToolTip(plain_tip(str(self._assistant.paths.settings_file)))
+        file.setToolTip(escape_tooltip(str(self._assistant.paths.settings_file)))
         foot = QHBoxLayout()
         foot.setContentsMargins(8, 0, 8, 0)
         foot.addWidget(file)

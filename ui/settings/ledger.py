@@ -12,7 +12,7 @@ from app.errors import describe
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
-from ui.widgets.controls import ElidedLabel, label, make_wrapped_label, plain_tip
+from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout
 
@@ -110,7 +110,7 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
         row.addWidget(shown, stretch)
     line.setAccessibleName(" · ".join(filter(None, texts)))
     if notes:
-        line.setToolTip(plain_tip("\n".join(notes)))
+        line.setToolTip(escape_tooltip("\n".join(notes)))
     return line
 
 

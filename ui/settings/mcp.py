@@ -15,7 +15,7 @@ from ui.settings.writer import SettingsWriter
 from ui.tasks import LatestOnly, Task, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
-from ui.widgets.controls import label, make_wrapped_label, plain_tip
+from ui.widgets.controls import escape_tooltip, label, make_wrapped_label
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import clear_layout
 
@@ -264,7 +264,7 @@ class ServerRow(QWidget):
 
     def _lay_out(self) -> None:
         command = make_wrapped_label(self.server.shown, "code", "secondary")
-        command.setToolTip(plain_tip(self.server.shown))
+        command.setToolTip(escape_tooltip(self.server.shown))
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(label(self.server.name, "ui_strong"))

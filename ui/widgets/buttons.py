@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton, QWidget
 from ui.actions import Keymap
 from ui.icons import icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import paint_focus, plain_tip
+from ui.widgets.controls import escape_tooltip, paint_focus
 from ui.widgets.geometry import Scaled
 
 __all__ = [
@@ -141,7 +141,7 @@ class IconButton(Scaled, QToolButton):
         self.setIcon(icon(icon_name, tone))
 
     def _set_tip(self) -> None:
-        self.setToolTip(add_shortcut(plain_tip(self.accessibleName()), self._command))
+        self.setToolTip(add_shortcut(escape_tooltip(self.accessibleName()), self._command))
 
     def _fit(self) -> None:
         theme = Theme.current()

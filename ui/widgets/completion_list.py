@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from ui.icons import keep_upright, mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, one_line, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, one_line
 from ui.widgets.lists import paint_text
 
 __all__ = ["Choice", "ChoiceView", "Match", "find_choices"]
@@ -156,7 +156,7 @@ class ChoiceModel(QAbstractListModel):
             parts = (choice.text, choice.detail, choice.beside)
             return ", ".join(one_line(part) for part in parts if part)
         if role == Qt.ItemDataRole.ToolTipRole and choice.detail:
-            return plain_tip(f"{choice.text}\n{choice.detail}")
+            return escape_tooltip(f"{choice.text}\n{choice.detail}")
         return None
 
 

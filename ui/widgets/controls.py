@@ -23,12 +23,12 @@ __all__ = [
     "ElidedLabel",
     "IconLabel",
     "draw_text",
+    "escape_tooltip",
     "label",
     "make_searchable",
     "make_wrapped_label",
     "one_line",
     "paint_focus",
-    "plain_tip",
 ]
 
 
@@ -132,7 +132,7 @@ class ElidedLabel(AlignedLabel):
         shown = self.fontMetrics().elidedText(self._whole, self._mode, self.width())
         self.setText(from_left(shown) if self._is_ours else shown)
         whole = self._whole if shown != self._whole else ""
-        self.setToolTip(plain_tip("\n".join(filter(None, (whole, self._hint)))))
+        self.setToolTip(escape_tooltip("\n".join(filter(None, (whole, self._hint)))))
 
 
 class IconLabel(Scaled, QWidget):
@@ -243,7 +243,7 @@ def paint_focus(
     painter.drawRoundedRect(edge, theme.radius(radius) - 1, theme.radius(radius) - 1)
 
 
-def plain_tip(text: str) -> str:
+def escape_tooltip(text: str) -> str:
     """Escape tooltip text that Qt would interpret as rich text. Other text is unchanged."""
     if not QtGui.Qt.mightBeRichText(text):
         return text

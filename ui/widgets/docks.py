@@ -41,9 +41,11 @@ class DockWindow(QMainWindow):
         return {" ".join(docks): self._shares[place] for place, docks in names.items()}
 
     def set_shares(self, shares: Mapping[str, int]) -> None:
-        """Set the areas' shares of the height, as returned by `shares`.
+        """Set the areas' shares of the height.
 
-        Only the proportions of the shares matter.
+        Args:
+            shares: the share of each area, in the form that `shares` returns. Only the proportions
+                matter.
         """
         for names, share in shares.items():
             place = names.partition(" ")[0]

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 
 from ui.icons import keep_upright, mirror_painter, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import draw_text, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, paint_focus
 from ui.widgets.menus import select_item, show_menu
 
 __all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus", "elide_path"]
@@ -121,7 +121,7 @@ class Row:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(self.problem or self.tip or self.text)
+            return escape_tooltip(self.problem or self.tip or self.text)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.name or ", ".join(filter(None, (self.text, self.right, self.problem)))
         return None

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip
 from ui.widgets.lists import ROW, Index, WithMenus, paint_row_field, paint_text
 
 __all__ = ["LongList", "TwoLines", "find_act_rect"]
@@ -57,7 +57,7 @@ class TwoLines:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(f"{self.title}\n{self.detail}")
+            return escape_tooltip(f"{self.title}\n{self.detail}")
         if role == Qt.ItemDataRole.AccessibleTextRole:
             said = (self.title, self.mark[1], self.detail)
             return self.name or ", ".join(filter(None, said))
@@ -122,7 +122,7 @@ class LongList(WithMenus, QListView):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             index = self.indexAt(event.pos())
             if self._is_on_button(index, event.pos()):
-                QToolTip.showText(event.globalPos(), plain_tip(index.data(ROW).act[1]), self)
+                QToolTip.showText(event.globalPos(), escape_tooltip(index.data(ROW).act[1]), self)
                 return True
         return super().viewportEvent(event)
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.buttons import paint_row
-from ui.widgets.controls import draw_text, one_line, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, one_line
 
 __all__ = ["MenuButton", "TitleButton", "select_item", "show_menu", "unlight_after"]
 
@@ -127,7 +127,7 @@ class MenuButton(QToolButton):
         self.setText(word)
         said = f"{self._name}: {word}" if word else self._name
         self.setAccessibleName(said)
-        self.setToolTip(plain_tip(said))
+        self.setToolTip(escape_tooltip(said))
         for action in self._menu.actions():
             action.setChecked(action.data() == value)
         self.updateGeometry()
@@ -228,7 +228,7 @@ class TitleButton(QAbstractButton):
         """Set the title that the button shows."""
         self._whole = one_line(text)
         self.setAccessibleName(f"{self._what}: {self._whole}")
-        self.setToolTip(plain_tip(f"{self._whole}\n{self._tip}"))
+        self.setToolTip(escape_tooltip(f"{self._whole}\n{self._tip}"))
         self.updateGeometry()
         self.update()
 

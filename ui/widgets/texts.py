@@ -81,9 +81,10 @@ def has_rtl(text: str) -> bool:
 
 
 def read_selection(cursor: "QTextCursor") -> str:
-    """Return the selected text as plain text, in which citations look like `[1]`.
+    """Return the selected text as plain text, for the clipboard.
 
-    Formatting is removed, and Qt's own separators become plain line breaks and spaces.
+    Formatting and the direction marks around citations are removed, and Qt's own separators become
+    plain line breaks and spaces.
     """
     return cursor.selectedText().translate(_INNER)
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, PushButton
-from ui.widgets.controls import make_wrapped_label, plain_tip
+from ui.widgets.controls import escape_tooltip, make_wrapped_label
 from ui.widgets.texts import from_left
 
 __all__ = ["Toast"]
@@ -48,7 +48,7 @@ class Toast(QWidget):
         row.setSpacing(theme.space(3))
         shown = _shorten(text)
         self._line = make_wrapped_label(from_left(shown), "ui", "on_tooltip")
-        self._line.setToolTip("" if shown == text else plain_tip(text))
+        self._line.setToolTip("" if shown == text else escape_tooltip(text))
         row.addWidget(self._line, 1)
         if action is not None:
             row.addWidget(self._make_button(*action))

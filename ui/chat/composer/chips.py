@@ -26,7 +26,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState, read_thumbnail
 from ui.icons import begin_painting, keep_upright, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import draw_text, one_line, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, one_line, paint_focus
 from ui.widgets.flow_row import FlowRow
 from ui.widgets.lists import paint_text
 
@@ -229,7 +229,7 @@ class Chip(QAbstractButton):
         whole, state = self.attachment.whole_name, self._state
         more = state.sentence if state else self._used
         said = f"{whole}\n{more}" if more else whole
-        self.setToolTip(plain_tip(said))
+        self.setToolTip(escape_tooltip(said))
         name = one_line(self.attachment.name)
         told = f", {self._used}" if self._used else ""
         if state:

@@ -10,7 +10,7 @@ from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, make_wrapped_label, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, paint_focus
 from ui.widgets.geometry import keep_place
 from ui.widgets.lists import paint_text
 from ui.widgets.texts import from_left
@@ -91,7 +91,7 @@ class _StepLine(QAbstractButton):
     def show_step(self, step: StepView) -> None:
         self._step = step
         self.setAccessibleName(step.spoken)
-        self.setToolTip(plain_tip(f"{step.verb} {step.argument}"))
+        self.setToolTip(escape_tooltip(f"{step.verb} {step.argument}"))
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -11,7 +11,7 @@ from ui.chat.message.step_row import StepRow
 from ui.chat.message.step_words import StepView, summary, took
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, paint_focus, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, paint_focus
 from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame
@@ -123,7 +123,7 @@ class _Head(QAbstractButton):
         """
         self._took = took
         self.setText(words)
-        self.setToolTip(plain_tip(words))
+        self.setToolTip(escape_tooltip(words))
         self._name()
         self.update()
 

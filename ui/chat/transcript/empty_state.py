@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.controls import make_wrapped_label, one_line, paint_focus, plain_tip
+from ui.widgets.controls import escape_tooltip, make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import ago, plural
 from ui.widgets.geometry import OUTDENT, set_in
 from ui.widgets.lists import paint_text
@@ -178,7 +178,7 @@ class QuestionButton(QPushButton):
         painter.setFont(self.font())
         words = one_line(self.question)
         shown = paint_text(painter, text, words)
-        self.setToolTip(plain_tip(f"{words}\n{_TIP}") if shown != words else _TIP)
+        self.setToolTip(escape_tooltip(f"{words}\n{_TIP}") if shown != words else _TIP)
         if self.hasFocus():
             paint_focus(painter, self.rect(), "lg")
 

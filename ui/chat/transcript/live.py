@@ -68,13 +68,15 @@ class LiveTurn(QObject):
         self._cut(instead or continues, keeps_question=is_again)
         if not is_again:
             now = datetime.now(UTC).isoformat()
-            self._asked = self._maker.loose(
-                "user", lambda: self._maker.user(question, now, attached)
+            self._asked = self._maker.make_loose_slot(
+                "user", lambda: self._maker.build_user_message(question, now, attached)
             )
             self._asked.is_kept = True
             self._feed.append(self._asked)
         self._broken = "" if broken is None else broken.text
-        self._slot = self._maker.loose("answer", partial(self._maker.answer, broken))
+        self._slot = self._maker.make_loose_slot(
+            "answer", partial(self._maker.build_answer, broken)
+        )
         self._slot.is_kept = True
         self._feed.append(self._slot)
 
@@ -124,11 +126,11 @@ class LiveTurn(QObject):
         if slot is None or answer is None:
             return
         item = _build_item(result, sources)
-        self._maker.fill(answer, item)
+        self._maker.fill_answer(answer, item)
         answer.show_end(item)
         if result.entry:
             slot.key, slot.item = build_key(item), item
-        slot.make = self._maker.slot(item).make
+        slot.make = self._maker.make_slot(item).make
         self._let_go()
 
     def fail(self, info: ErrorInfo, *, is_stored: bool = True) -> None:
@@ -148,7 +150,7 @@ class LiveTurn(QObject):
         if self._asked is not None and not is_stored:
             self._feed.remove(self._asked)
         self._let_go()
-        told = self._maker.loose("failure", lambda: self._maker.failure(info))
+        told = self._maker.make_loose_slot("failure", lambda: self._maker.build_failure(info))
         self._feed.append(told)
         self._unsent = None if is_stored else told
 

@@ -106,7 +106,7 @@ class Transcript(QWidget):
     def load(self, chat: Chat) -> None:
         """Show another chat, scrolled to the end."""
         self.live.forget()
-        self.feed.reset([self.maker.slot(item) for item in chat.items])
+        self.feed.reset([self.maker.make_slot(item) for item in chat.items])
         self._stack.setCurrentWidget(self.scroller)
         self.scroller.to_end()
 
@@ -114,8 +114,8 @@ class Transcript(QWidget):
         """If the last message has no answer and no error, show a button that asks for one."""
         last = chat.items[-1] if chat.items else None
         if isinstance(last, UserItem):
-            retry = partial(self.maker.retry, _UNANSWERED, last.entry)
-            self.feed.append(self.maker.loose("failure", retry))
+            retry = partial(self.maker.build_stored_failure, _UNANSWERED, last.entry)
+            self.feed.append(self.maker.make_loose_slot("failure", retry))
             self.scroller.to_end()
 
     def refresh(self, chat: Chat) -> None:
@@ -125,8 +125,8 @@ class Transcript(QWidget):
         for item in chat.items:
             slot = known.get(build_key(item)) or take_failure(item, self.feed.slots())
             if slot is None:
-                slot = self.maker.slot(item)
-            elif not self.maker.renew(slot, item):
+                slot = self.maker.make_slot(item)
+            elif not self.maker.update_slot(slot, item):
                 self.feed.make_again(slot)
             slots.append(slot)
         self.feed.arrange(add_loose(slots, self.feed.slots()))
@@ -166,13 +166,13 @@ class Transcript(QWidget):
     def show_aside(self, title: str, text: str) -> None:
         """Append a block of Markdown that is only displayed, and neither stored nor sent."""
         self._stack.setCurrentWidget(self.scroller)
-        self.feed.append(self.maker.loose("aside", lambda: self._aside(title, text)))
+        self.feed.append(self.maker.make_loose_slot("aside", lambda: self._aside(title, text)))
         self.scroller.to_end()
 
     def show_approval(self, request: ApprovalRequested) -> ApprovalCard:
         """Append an approval card without moving the visible messages, and return the card."""
         card = ApprovalCard(request)
-        slot = self.maker.loose("approval", lambda: card)
+        slot = self.maker.make_loose_slot("approval", lambda: card)
         slot.is_kept = True
         self._stack.setCurrentWidget(self.scroller)
         self.feed.append(slot)
@@ -225,7 +225,7 @@ class Transcript(QWidget):
                 notes.
         """
         card = EditsCard(edits)
-        slot = self.maker.loose("edits", lambda: card)
+        slot = self.maker.make_loose_slot("edits", lambda: card)
         slot.is_kept = True
         self.feed.append(slot)
         return card

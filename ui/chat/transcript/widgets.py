@@ -83,16 +83,16 @@ class MessageMaker(QObject):
         self._places = {choice.name: (choice.label, choice.where) for choice in choices}
         for row in rows:
             if isinstance(row.widget, Answer):
-                self._tell_about(row.widget)
+                self._show_model(row.widget)
 
-    def slot(self, item: TranscriptItem) -> Slot:
+    def make_slot(self, item: TranscriptItem) -> Slot:
         """Create a message slot for a transcript item. The slot builds the widget when needed."""
-        made = self.loose(_find_kind(item), self._choose_maker(item))
+        made = self.make_loose_slot(_find_kind(item), self._choose_maker(item))
         made.key = build_key(item)
         made.item = item
         return made
 
-    def loose(self, kind: str, make: Callable[[], QWidget]) -> Slot:
+    def make_loose_slot(self, kind: str, make: Callable[[], QWidget]) -> Slot:
         """Create a message slot whose content is not in the log, such as an error.
 
         Args:
@@ -101,7 +101,7 @@ class MessageMaker(QObject):
         """
         return Slot(make, _ABOVE.get(kind, 0), kind)
 
-    def renew(self, slot: Slot, item: TranscriptItem) -> bool:
+    def update_slot(self, slot: Slot, item: TranscriptItem) -> bool:
         """Update a message slot, and its widget if there is one, after its item has changed.
 
         Return False if the widget cannot be updated and must be rebuilt.
@@ -117,17 +117,17 @@ class MessageMaker(QObject):
                 widget.show_pin(item.is_pinned)
                 _show_sent(widget, item)
             case AnswerItem(), Answer() if widget.text == item.shown_text:
-                self._rest(widget, item)
-                self._place(widget, item)
+                self._show_sources(widget, item)
+                self._show_entry(widget, item)
                 widget.show_end(item, with_error=True)
                 if widget.cost != item.cost:  # which is known once the answer is in the log
                     widget.cost = item.cost
-                    self._tell_about(widget)
+                    self._show_model(widget)
             case _:
                 return False
         return True
 
-    def user(
+    def build_user_message(
         self, text: str, time: str, attached: Sequence[Attachment], item: UserItem | None = None
     ) -> UserMessage:
         """Build the widget of a user message.
@@ -148,7 +148,7 @@ class MessageMaker(QObject):
             _show_sent(made, item)
         return made
 
-    def answer(self, broken: AnswerItem | None = None) -> Answer:
+    def build_answer(self, broken: AnswerItem | None = None) -> Answer:
         """Build an answer widget, to which text can be appended.
 
         It is empty, or begins with the text of an interrupted answer that is being continued.
@@ -165,13 +165,13 @@ class MessageMaker(QObject):
             made.show_steps([_build_step(step) for step in broken.steps])
         return made
 
-    def failure(self, info: ErrorInfo) -> Failure:
+    def build_failure(self, info: ErrorInfo) -> Failure:
         """Build an error widget, to be shown in place of an answer."""
         made = Failure(info)
-        made.chosen.connect(lambda way: self._on_way_out(way, info))
+        made.chosen.connect(lambda way: self._on_action_chosen(way, info))
         return made
 
-    def fill(self, answer: Answer, item: AnswerItem) -> None:
+    def fill_answer(self, answer: Answer, item: AnswerItem) -> None:
         """Show a stored answer in an answer widget: text, sources, model, duration and price.
 
         Args:
@@ -179,17 +179,19 @@ class MessageMaker(QObject):
             item: the stored answer.
         """
         answer.finish(item.entry, item.time, item.shown_text)
-        self._rest(answer, item)
+        self._show_sources(answer, item)
         answer.model, answer.seconds, answer.cost = item.model, item.seconds, item.cost
         answer.tools.set_model_used(item.model != EXTRACTIVE)
-        self._tell_about(answer)
+        self._show_model(answer)
 
     def _choose_maker(self, item: TranscriptItem) -> Callable[[], QWidget]:
         match item:
             case UserItem():
-                return lambda: self.user(item.text, item.time, list_attachments(item), item)
+                return lambda: self.build_user_message(
+                    item.text, item.time, list_attachments(item), item
+                )
             case AnswerItem():
-                return lambda: self._build_answer(item)
+                return lambda: self._build_stored_answer(item)
             case CustomItem():
                 return lambda: NoteBlock("Added by an extension", item.text, is_local=False)
             case SummaryItem():
@@ -204,19 +206,19 @@ class MessageMaker(QObject):
         made.edit_requested.connect(lambda: self.summary_edit_requested.emit(item))
         return made
 
-    def _build_answer(self, item: AnswerItem) -> QWidget:
+    def _build_stored_answer(self, item: AnswerItem) -> QWidget:
         if _is_failure(item):
             reason = one_line(item.reason).rstrip(".")
             message = f"No answer arrived: {reason}." if reason else "No answer arrived."
-            return self.retry(message, item.entry, item.error_code)
-        made = self.answer()
+            return self.build_stored_failure(message, item.entry, item.error_code)
+        made = self.build_answer()
         made.set_text(item.shown_text)
-        self.fill(made, item)
-        self._place(made, item)
+        self.fill_answer(made, item)
+        self._show_entry(made, item)
         made.show_end(item, with_error=True)
         return made
 
-    def retry(self, message: str, entry: str, code: str = "") -> Failure:
+    def build_stored_failure(self, message: str, entry: str, code: str = "") -> Failure:
         """Build the widget of an error that was stored in the log, with the buttons for its code.
 
         Args:
@@ -236,7 +238,7 @@ class MessageMaker(QObject):
         made.chosen.connect(act)
         return made
 
-    def _rest(self, answer: Answer, item: AnswerItem) -> None:
+    def _show_sources(self, answer: Answer, item: AnswerItem) -> None:
         sources = list_sources(item.sources, item.citations, item.unverified)
         answer.set_sources(sources)
         told = (one.sentence for one in item.changed)
@@ -244,18 +246,18 @@ class MessageMaker(QObject):
         answer.show_changes(item.changed)
         answer.show_found_sources(item.found_sources)
 
-    def _place(self, answer: Answer, item: AnswerItem) -> None:
+    def _show_entry(self, answer: Answer, item: AnswerItem) -> None:
         answer.set_entry(item.entry, item.siblings, item.label)
         answer.show_pin(item.is_pinned)
         if item.steps:
             answer.show_steps([_build_step(step) for step in item.steps])
 
-    def _tell_about(self, answer: Answer) -> None:
+    def _show_model(self, answer: Answer) -> None:
         name, where = self._places.get(answer.model, (name_model(answer.model), ""))
         place = f"on {where}" if where == _HERE else f"at {where}" if where else ""
         answer.tools.show_about(name, place, answer.seconds, answer.cost)
 
-    def _on_way_out(self, way: str, info: ErrorInfo) -> None:
+    def _on_action_chosen(self, way: str, info: ErrorInfo) -> None:
         if way == "retry":
             self.retry_requested.emit()
         else:

@@ -237,7 +237,7 @@ class ChatActionController(QObject):
                 lambda _checked=False, kind=kind: self.export(session or "", kind)
             )
             of_chat.append(export)
-        of_chat.append(menu.addAction("Save as note…", self._notes.save_open))
+        of_chat.append(menu.addAction("Save as note…", self._notes.save_open_chat))
         menu.addSeparator()
         of_chat.append(menu.addAction("Delete", self.delete_open))
         for action in of_chat:

@@ -125,7 +125,7 @@ class QuickAskController(QObject):
         task.failed.connect(turn.record_failure)
         task.finished.connect(self._on_finished)
         self.window.tell("")
-        self.window.show_answer(self._maker.answer(), text)
+        self.window.show_answer(self._maker.build_answer(), text)
         self.window.set_running(True)
         self._show_step(_WAITING if self._mode == "chat" else _SEARCHING)
         task.start()

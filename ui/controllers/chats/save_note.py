@@ -42,7 +42,7 @@ class SaveNoteController(QObject):
         self._text = ""
         frame.sidebar.chats.note_requested.connect(self.save)
 
-    def save_open(self) -> None:
+    def save_open_chat(self) -> None:
         """Save the open chat as a note."""
         if self._session.session is not None:
             self.save(self._session.session)

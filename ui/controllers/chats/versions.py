@@ -149,7 +149,7 @@ class VersionsController(QObject):
         elif self._session.is_running:
             self._dialog.right.clear(_BUSY)
         elif self._item is not None:
-            self._dialog.show_asked(choice, self._maker.answer())
+            self._dialog.show_asked(choice, self._maker.build_answer())
             self._other = ""
             self._session.regenerate(self._item.entry, choice.removeprefix(_MODEL))
 
@@ -207,9 +207,9 @@ class VersionsController(QObject):
             task.start()
 
     def _build(self, item: AnswerItem) -> Answer:
-        made = self._maker.answer()
+        made = self._maker.build_answer()
         made.set_text(item.text)
-        self._maker.fill(made, item)
+        self._maker.fill_answer(made, item)
         made.show_end(item, with_error=True)
         return made
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QMenu, QStyle, QStyledItemDelegate, QStyleOptionVi
 from ui.icons import mirror_painter, paint_icon
 from ui.panels.context.layer_rows import LayerRow, PartRow
 from ui.theme import Theme, tokens
-from ui.widgets.controls import draw_text, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.texts import from_left
 
@@ -118,7 +118,7 @@ class LayerTree(PartTree):
             item = self.items.item(at)
             item.setData(row, ROW)
             item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
-            item.setData(plain_tip(row.tip), Qt.ItemDataRole.ToolTipRole)
+            item.setData(escape_tooltip(row.tip), Qt.ItemDataRole.ToolTipRole)
             _show_parts(item, list(parts[row.code]))
         self.fit()
 
@@ -148,7 +148,7 @@ def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
         child = QStandardItem(part.text)
         child.setData(part, ROW)
         child.setData(part.name, Qt.ItemDataRole.AccessibleTextRole)
-        child.setData(plain_tip(part.tip or part.text), Qt.ItemDataRole.ToolTipRole)
+        child.setData(escape_tooltip(part.tip or part.text), Qt.ItemDataRole.ToolTipRole)
         item.appendRow(child)
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from ui.icons import mirror_painter, paint_icon
 from ui.panels.context.left_out import Detail, LeftOutRow
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip
 from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
 from ui.widgets.texts import from_left
 
@@ -75,7 +75,7 @@ def _item(text: str, row: LeftOutRow | Detail, name: str, tip: str) -> QStandard
     item = QStandardItem(text)
     item.setData(row, ROW)
     item.setData(name, Qt.ItemDataRole.AccessibleTextRole)
-    item.setData(plain_tip(tip), Qt.ItemDataRole.ToolTipRole)
+    item.setData(escape_tooltip(tip), Qt.ItemDataRole.ToolTipRole)
     return item
 
 

@@ -142,5 +142,5 @@ def show_pause(button: IconButton, state: IndexState) -> None:
 def _tip(state: IndexState) -> str:
     if state.fraction is None:
         return state.work
-    parts = (f"{plural(state.total, 'note')} new or changed.", state.pace, state.slowed)
+    parts = (f"{plural(state.total, 'note')} new or changed.", state.speed, state.slowed)
     return "\n".join(filter(None, parts))

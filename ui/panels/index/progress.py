@@ -47,7 +47,7 @@ class ProgressBox(QWidget):
         self._bar.show_fraction(state.fraction)
         self._bar.setVisible(state.is_going_on)
         mending = state.second if state.is_mending else ""
-        lines = (mending, state.work, state.pace, state.slowed)
+        lines = (mending, state.work, state.speed, state.slowed)
         said = "\n".join(filter(None, lines)) if state.is_going_on else ""
         self._more.setText(said)
         self._more.setVisible(bool(said))

@@ -126,7 +126,7 @@ class IndexState:
         return ""
 
     @property
-    def pace(self) -> str:
+    def speed(self) -> str:
         """The speed of the indexing run and its remaining time, as text.
 
         Empty if the remaining time is not known.

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.buttons import IconButton, paint_row
-from ui.widgets.controls import draw_text, make_wrapped_label, one_line, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
 from ui.widgets.formatting import place
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame, Hairline
@@ -97,7 +97,7 @@ class NoteButton(QAbstractButton):
         where = place(note.path, lines)
         self.setText(one_line(name))
         self.setAccessibleName(f"Open {self.text()}, {where}")
-        self.setToolTip(plain_tip(where))
+        self.setToolTip(escape_tooltip(where))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

@@ -172,10 +172,10 @@ class ReviewPanel(Pane):
             self._focus_card(place)
         return place
 
-    def insert_finding(self, finding: "Finding", place: int) -> None:
+    def insert_finding(self, finding: "Finding", index: int) -> None:
         """Insert a finding that was removed, at the index that `remove_finding` returned."""
-        self._findings.insert(min(place, len(self._findings)), finding)
-        self._limit = max(self._limit, place + 1)
+        self._findings.insert(min(index, len(self._findings)), finding)
+        self._limit = max(self._limit, index + 1)
         self._fill()
 
     def list_findings(self) -> "Sequence[Finding]":

@@ -20,7 +20,7 @@ from ui.icons import mirror_painter, paint_icon
 from ui.notify import announce
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText
-from ui.widgets.controls import draw_text, make_wrapped_label, one_line, plain_tip
+from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
 from ui.widgets.formatting import place
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.lists import ROW, FitTree, Index, elide_path, paint_row_field, paint_text
@@ -141,7 +141,7 @@ class SourcesPanel(Pane):
             item = QStandardItem(row.title)
             item.setData(row, ROW)
             item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
-            tip = plain_tip(f"{row.title}\n{row.detail}")
+            tip = escape_tooltip(f"{row.title}\n{row.detail}")
             item.setData(tip, Qt.ItemDataRole.ToolTipRole)
             self._model.appendRow(item)
         self._empty.setText(empty)
