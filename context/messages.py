@@ -232,11 +232,11 @@ class Message:
         message_id = data.get("id")
         if message_id is not None and not isinstance(message_id, str):
             raise MalformedMessage("A message's id is text.")
-        if isinstance(content, list | tuple):
-            content = tuple(_read_part(item) for item in content)
-        elif not isinstance(content, str):
+        if isinstance(content, str):
+            return cls(cast(Role, role), content, message_id)
+        if not isinstance(content, list | tuple):
             raise MalformedMessage("A message's content is text or a list of parts.")
-        return cls(cast(Role, role), content, message_id)
+        return cls(cast(Role, role), tuple(_read_part(item) for item in content), message_id)
 
     def to_dict(self) -> dict[str, object]:
         """Return the message as a JSON object. This is the inverse of `from_dict`."""

@@ -191,11 +191,10 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 def _read_log(session: str, content: bytes) -> LoadedLog:
-    lines, rest = content.split(b"\n"), b""
-    values = _decode_lines(content, lines)
+    values, rest = _decode_lines(content), b""
     lacks_newline = values[-1] is not None
     if not lacks_newline:
-        rest = lines[-1]
+        rest = content[content.rfind(b"\n") + 1 :]
         values.pop()
     problems = [
         f"Line {number} cannot be read and is skipped."
@@ -217,49 +216,38 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
     )
 
 
-def _decode_lines(content: bytes, lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
-    """Return the JSON object in each line, or None for invalid lines.
+def _decode_lines(content: bytes) -> list[dict[str, Any] | None]:
+    """Return the JSON object in each line of a file, or None for invalid lines.
 
     The whole file is decoded from UTF-8 at once, which is twice as fast as line by line. The lines
     are decoded one by one only if this fails.
-
-    Args:
-        content: the content of the file.
-        lines: the lines of the file.
     """
     try:
-        text = content.decode("utf-8")
+        lines = content.decode("utf-8").split("\n")
     except UnicodeDecodeError:
-        return [_object(line) for line in lines]
-    values: list[dict[str, Any] | None] = []
-    start = 0
-    for line in lines:
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        try:
-            value, read = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            value, read = None, -1
-        is_one = read == end and isinstance(value, dict)
-        if is_one and len(line) > _SHORT_LINE:
-            is_one = _is_usable(value, line)
-        values.append(value if is_one else _object(line))
-        start = end + 1
-    return values
+        return [_decode_bytes(line) for line in content.split(b"\n")]
+    return [_decode_text(line) for line in lines]
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def _decode_text(line: str) -> dict[str, Any] | None:
+    try:
+        value, end = _DECODER.raw_decode(line)
+    except (ValueError, RecursionError):
+        end = -1
+    if end != len(line):  # perhaps only white space or a byte order mark beside the JSON
+        return _decode_bytes(line.encode())
+    if not isinstance(value, dict):
+        return None
+    has_few_levels = end <= _SHORT_LINE or line.count("[") + line.count("{") <= MOST_LEVELS
+    return value if has_few_levels or not is_nested_too_deep(value) else None
+
+
+def _decode_bytes(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line, parse_constant=lambda _name: _NO_NUMBER)
     except (ValueError, RecursionError):
         return None
-    return value if _is_usable(value, line) else None
-
-
-def _is_usable(value: object, line: bytes) -> bool:
-    """Return whether the value of a line is a JSON object that is not nested too deep."""
-    has_few_levels = line.count(b"[") + line.count(b"{") <= MOST_LEVELS
-    return isinstance(value, dict) and (has_few_levels or not is_nested_too_deep(value))
+    return value if isinstance(value, dict) and not is_nested_too_deep(value) else None
 
 
 def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...]) -> SessionHeader:

@@ -14,6 +14,7 @@ from context.layers import Segment
 from context.messages import NO_FIELDS, FrozenMapping, Message, thaw, thaw_mapping
 
 _PLACE_KEYS: Final = frozenset({"type", "id", "parentId", "timestamp"})
+_REQUIRED: Final = object()
 
 Json = Mapping[str, object]
 Place = tuple[str, str | None, str]
@@ -54,12 +55,14 @@ class Kind:
             value, `write` returns an object with these keys.
         is_omitted: returns whether to omit the field, given the entry and the value. If None, the
             field is always written.
+        default: the value if the key is missing. Without a default, `read` is called anyway.
     """
 
     read: Callable[[Json, str], Any]
     write: Callable[[Any], object] | None = None
     keys: tuple[str, ...] = ()
     is_omitted: Callable[[Any, Any], bool] | None = None
+    default: object = _REQUIRED
 
 
 class EntryType:
@@ -86,6 +89,7 @@ class EntryType:
         self._made = made
         self._constants = dict(constants)
         self.fields = [(name, _to_camel_case(name), kind) for name, kind in kinds.items()]
+        self._readers = [(key, kind.read, kind.default) for _, key, kind in self.fields]
         own = (kind.keys or (key,) for _, key, kind in self.fields)
         self._keys = _PLACE_KEYS.union(constants, *own)
 
@@ -97,12 +101,16 @@ class EntryType:
         """
         place = read_place(data)
         try:
-            values = [kind.read(data, key) for _, key, kind in self.fields]
+            values = [
+                read(data, key) if key in data or default is _REQUIRED else default
+                for key, read, default in self._readers
+            ]
         except MalformedMessage as error:
             raise MalformedEntry(f"A {self.name} entry is not readable: {error}") from error
-        unknown = data.keys() - self._keys
-        extra = FrozenMapping({key: data[key] for key in unknown}) if unknown else NO_FIELDS
-        return self._made(*place, *values, extra=extra)
+        if self._keys.issuperset(data):
+            return self._made(*place, *values)
+        extra = {key: value for key, value in data.items() if key not in self._keys}
+        return self._made(*place, *values, extra=FrozenMapping(extra))
 
     def write(self, entry: Placed) -> dict[str, object]:
         """Return an entry as a JSON object."""
@@ -166,7 +174,10 @@ def read_text_or_none(data: Json, key: str) -> str | None:
     Raises:
         MalformedEntry: when the value is not a string.
     """
-    return None if data.get(key) is None else read_text(data, key)
+    value = data.get(key)
+    if not (value is None or isinstance(value, str)):
+        raise _unfit(key, "text")
+    return value
 
 
 def read_integer(data: Json, key: str, default: int | None = None) -> int:
@@ -192,7 +203,10 @@ def optional(kind: Kind, default: object = None) -> Kind:
     def read(data: Json, key: str) -> object:
         return default if data.get(key) is None else kind.read(data, key)
 
-    return replace(kind, read=read, is_omitted=lambda _, value: value == default)
+    def is_omitted(_: object, value: object) -> bool:
+        return value == default
+
+    return replace(kind, read=read, is_omitted=is_omitted, default=default)
 
 
 def one_of(names: tuple[str, ...]) -> Kind:
@@ -204,7 +218,7 @@ def one_of(names: tuple[str, ...]) -> Kind:
             raise MalformedEntry(f"An entry's {key!r} is one of {', '.join(names)}.")
         return value
 
-    return Kind(read)
+    return Kind(read, default=None)
 
 
 def _read_number(data: Json, key: str) -> float:
@@ -269,14 +283,14 @@ def _to_camel_case(name: str) -> str:
 
 
 TEXT: Final = Kind(read_text)
-TEXT_OR_EMPTY: Final = Kind(partial(read_text, default=""))
-TEXT_OR_NONE: Final = Kind(read_text_or_none)
+TEXT_OR_EMPTY: Final = Kind(read_text, default="")
+TEXT_OR_NONE: Final = Kind(read_text_or_none, default=None)
 INTEGER: Final = Kind(read_integer)
 NUMBER: Final = Kind(_read_number)
 FLAG: Final = Kind(_read_flag)
 JSON: Final = Kind(lambda data, key: data.get(key), thaw)
 OBJECT: Final = Kind(_read_object, thaw_mapping)
-OBJECT_OR_NONE: Final = Kind(optional(OBJECT).read, thaw)
+OBJECT_OR_NONE: Final = Kind(optional(OBJECT).read, thaw, default=None)
 OBJECTS: Final = Kind(_read_objects, lambda values: [thaw_mapping(value) for value in values])
 TEXTS: Final = Kind(_read_texts, list)
 SEGMENTS: Final = Kind(partial(_read_each, Segment.from_dict), _write_each)

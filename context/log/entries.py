@@ -381,11 +381,11 @@ def parse_entry(data: Mapping[str, object]) -> Entry:
     Raises:
         MalformedEntry: when a required field is missing or has the wrong type.
     """
-    if not isinstance(data.get("type"), str):
+    if not isinstance(name := data.get("type"), str):
         raise MalformedEntry("An entry has a type.")
-    known = ENTRY_TYPES.get(codec.read_text(data, "type"))
+    known = ENTRY_TYPES.get(name)
     if known is None or data.get("schemaVersion", SCHEMA_VERSION) != SCHEMA_VERSION:
-        return OtherEntry(*codec.read_place(data), codec.read_text(data, "type"), data)
+        return OtherEntry(*codec.read_place(data), name, data)
     entry: Entry = known.read(data)
     return entry
 

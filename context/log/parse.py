@@ -199,7 +199,7 @@ class _Reader:
 
     def read(self, place: int, line: Line) -> None:
         if self._is_sound(line):
-            self._parse(line, line, ())
+            self._parse(line, line)
         else:
             self._mend(place, line)
 
@@ -223,28 +223,28 @@ class _Reader:
         if self.is_first_version and data.get("type") == "message":
             self.turn = str(data["id"]) if data.get("role") == "user" else self.turn
             data.setdefault("turnId", self.turn)
-        self._parse(line, data, repairs)
+        entry = self._parse(line, data)
+        if entry is None:
+            return
+        self.repairs += repairs
+        given = line.get("id")
+        if isinstance(given, str) and (given != entry.id or given in self.renamed):
+            self.renamed[given] = entry.id
 
-    def _parse(self, line: Line, data: Line, repairs: tuple[Repair, ...]) -> None:
+    def _parse(self, line: Line, data: Line) -> Entry | None:
         try:
             entry = parse_entry(data)
         except MalformedEntry as error:
             text = f"{_name_line(line)} cannot be read and is skipped: {error}"
             self.repairs.append(Repair("unreadable", "", text))
             self.at_place.append(None)
-            return
-        self.repairs += repairs
-        self._keep(line, entry)
-
-    def _keep(self, line: Line, entry: Entry) -> None:
-        given = line.get("id")
-        if isinstance(given, str) and (given != entry.id or given in self.renamed):
-            self.renamed[given] = entry.id
+            return None
         self.entries.append(entry)
         self.known.add(entry.id)
         self.at_place.append(entry.id)
         if entry.type in PATH_TYPES:
             self.above = entry.id
+        return entry
 
     def _name(self, place: int, line: Line, data: dict[str, object]) -> tuple[Repair, ...]:
         given = line.get("id")

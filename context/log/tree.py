@@ -234,13 +234,14 @@ class _Links:
         self._above: int | None = None
 
     def add(self, entries: Sequence[Entry]) -> None:
-        places = self.places
+        places, above = self.places, self._above
         for at, entry in enumerate(entries, self.count):
-            above, name = self._above, entry.parent_id
+            name = entry.parent_id
             parent = None if name is None else places.get(name, above)
             if is_path_entry(entry):
                 self.parents[at] = parent
-                self.positions[entry.id] = places[entry.id] = self._above = at
+                self.positions[entry.id] = places[entry.id] = above = at
             else:
                 places[entry.id] = parent
+        self._above = above
         self.count += len(entries)
