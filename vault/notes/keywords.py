@@ -62,6 +62,8 @@ def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, s
 
 def list_inner_headings(text: str) -> tuple[str, ...]:
     """Return the headings in a passage's text. Lines with `#` in code fences do not count."""
+    if "#" not in text:
+        return ()
     lines = list_lines_outside_fences(text.split("\n"))
     return tuple(line.strip("# \t") for _, line in lines if _HEADING.match(line))
 

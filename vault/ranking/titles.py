@@ -77,7 +77,7 @@ def find_titled(catalog: Catalog, words: str, limit: int) -> list[int]:
 @lru_cache(maxsize=1 << 12)
 def list_telling_words(text: str) -> frozenset[str]:
     """Return the words of a text except function words such as "the". A plural "s" is removed."""
-    terms = build_query_terms(text[:_MOST_CHARS])
+    terms = _list_words(text)
     return frozenset(term.strip('"').removesuffix("s") for term in terms if _is_telling(term))
 
 

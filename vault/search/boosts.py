@@ -9,6 +9,7 @@ many ranks, but other matches only by a few.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 from vault.catalog import Catalog
@@ -118,13 +119,15 @@ class Booster:
             today: the date that words such as "yesterday" refer to.
         """
         self.load(numbers)
+        # Notes have several passages, so that a name is often compared more than once.
+        measure = cache(lambda name: measure_similarity(words, [name]))
         contexts = {number: self._known[number] for number in numbers if number in self._known}
         tagged = self._find_tagged(list_telling_words(words), contexts.values())
         dated = self._find_dated(words, contexts, today)
         linked = self._find_linked(list_telling_words(words), contexts.values(), in_play)
         return {
             number: Boosts(
-                measure_similarity(words, context.names),
+                max(map(measure, context.names)),
                 _score(context.file_id, tagged),
                 _score(number, dated),
                 _score(context.file_id, linked),

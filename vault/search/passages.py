@@ -84,14 +84,6 @@ class Passages:
         )
         return {int(row[0]): int(row[1]) for row in rows}
 
-    def hashes(self, ids: Collection[int]) -> dict[int, bytes]:
-        """Return each passage's text hash, keyed by passage id. Unknown passages are skipped."""
-        rows = self._catalog.rows(
-            "SELECT id, hash FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        return {int(row[0]): bytes(row[1]) for row in rows}
-
     def find_by_hash(self, hashes: Collection[bytes]) -> dict[int, bytes]:
         """Return the passages with one of the given text hashes, as a mapping from id to hash.
 
@@ -109,22 +101,17 @@ class Passages:
                 found[int(chunk_id)] = text_hash
         return found
 
-    def measure_cosines(self, vector: "Vector", hashes: Collection[bytes]) -> dict[bytes, float]:
-        """Return the cosine similarity between a vector and each text, keyed by text hash.
+    def read_vectors(self, ids: Collection[int]) -> dict[int, bytes]:
+        """Return each passage's vector as float32 bytes, keyed by passage id.
 
-        Texts without a vector are skipped.
+        Passages without a vector are skipped.
         """
-        import numpy as np
-
         rows = self._catalog.rows(
-            f"SELECT hash, vector FROM vectors WHERE hash IN ({_placeholders(hashes)})",  # noqa: S608
-            tuple(hashes),
+            "SELECT chunks.id, vector FROM chunks JOIN vectors USING (hash)"
+            " WHERE chunks.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
         )
-        if not rows:
-            return {}
-        matrix = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)
-        found = np.einsum("ij,j->i", matrix, vector)
-        return {row[0]: float(cosine) for row, cosine in zip(rows, found, strict=True)}
+        return {int(row[0]): row[1] for row in rows}
 
     def counts(self, paths: Collection[str]) -> dict[str, int]:
         """Return the number of passages in each note, keyed by path."""
@@ -170,6 +157,21 @@ class Passages:
             (json.dumps(places),),
         )
         return [int(row[0]) for row in rows]
+
+
+def measure_cosines(vector: "Vector", vectors: Mapping[int, bytes]) -> dict[int, float]:
+    """Return the cosine similarity between a query's vector and the vector of each passage.
+
+    Args:
+        vector: the query's vector, of unit length.
+        vectors: the passages' vectors as float32 bytes, keyed by passage id.
+    """
+    import numpy as np
+
+    if not vectors:
+        return {}
+    matrix = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(len(vectors), -1)
+    return dict(zip(vectors, np.einsum("ij,j->i", matrix, vector).tolist(), strict=True))
 
 
 def _placeholders(values: Collection[object]) -> str:

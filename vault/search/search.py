@@ -31,7 +31,7 @@ from vault.ranking.terms import choose_terms
 from vault.ranking.titles import find_titled
 from vault.search.boosts import Booster, Boosts, apply_boosts
 from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
-from vault.search.passages import Passage, Passages
+from vault.search.passages import Passage, Passages, measure_cosines
 from vault.search.query import parse_query
 from vault.search.scope import Covers, Scope, build_scope, has_notes_to_search
 
@@ -243,22 +243,25 @@ class Searcher:
         by_words = self._by_words.find_best(terms, wanted, scope.passages)
         by_words = dict.fromkeys(titled, min(by_words.values(), default=0.0)) | by_words
         first = islice(by_words, len(titled) + _BOOSTED)
-        self._context.load(list(first))  # the query is still being embedded
+        self._context.load(list(first))
         by_notes = self._by_notes.find_best(terms, _CANDIDATES, self._list_files(scope.passages))
-        by_meaning = self._measure_meaning(by_words, vector(), wanted, scope)
-        files = self._passages.find_files(by_words.keys() | by_meaning.keys())
+        files = self._passages.find_files(by_words)
+        stored = self._passages.read_vectors(by_words)
+        # Until here, the query was still being embedded.
+        by_meaning = self._measure_meaning(stored, vector(), wanted, scope)
+        files |= self._passages.find_files(by_meaning.keys() - files.keys())
         return Scores(by_words, by_meaning, by_notes, files)
 
     def _list_files(self, among: Collection[int] | None) -> Collection[int] | None:
         return None if among is None else set(self._passages.find_files(among).values())
 
     def _measure_meaning(
-        self, by_words: Collection[int], vector: "Vector | None", wanted: int, scope: Scope
+        self, by_words: Mapping[int, bytes], vector: "Vector | None", wanted: int, scope: Scope
     ) -> Mapping[int, float]:
         """Return the cosine similarities of the nearest passages and of the given ones.
 
         Args:
-            by_words: the ids of the passages that the keyword search found.
+            by_words: the vectors of the passages that the keyword search found, keyed by id.
             vector: the query's vector, or None to compare nothing.
             wanted: the number of nearest passages.
             scope: the passages to search.
@@ -270,9 +273,8 @@ class Searcher:
         found = self._passages.find_by_hash(near)
         if scope.passages is not None:
             found = {number: found[number] for number in found.keys() & scope.passages.keys()}
-        found |= self._passages.hashes([number for number in by_words if number not in found])
-        near |= self._passages.measure_cosines(vector, set(found.values()) - near.keys())
-        return {number: near[text_hash] for number, text_hash in found.items() if text_hash in near}
+        cosines = {number: near[text_hash] for number, text_hash in found.items()}
+        return measure_cosines(vector, by_words) | cosines
 
     def _build_hits(
         self,
