@@ -4,22 +4,26 @@ The window escapes the same characters in names and titles. They are control cha
 characters and direction marks. Characters that emoji and some scripts need are kept.
 """
 
-from typing import Final
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-import regex
+if TYPE_CHECKING:
+    import regex
 
 __all__ = ["EscapingStream", "escape_text"]
 
+_PLAIN: Final = re.compile(r"[\t\n -~]*")
 # Control characters, default ignorable code points of Unicode (direction marks, zero-width
 # characters, tags, variation selectors), line separators and interlinear annotation marks.
-_HIDDEN: Final = regex.compile(
+_HIDDEN: Final = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]"
 )
 # The exceptions, which belong to visible text: joiners and variation selectors of emoji, keycaps,
 # the three flags made of tags, joiners between joining letters or next to a virama, zero-width
 # spaces in scripts without word spaces, and Mongolian variation selectors.
-_WRITTEN: Final = regex.compile(
-    r"""(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})
+_WRITTEN: Final = r"""
+      (?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})
     | (?<=\p{Extended_Pictographic})[\ufe0e\ufe0f] | (?<=[0-9\#*])\ufe0f(?=\u20e3)
     | (?<=\U0001f3f4)\U000e0067\U000e0062
       (?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)
@@ -28,9 +32,7 @@ _WRITTEN: Final = regex.compile(
     | (?<=[\p{jt=D}\p{jt=L}]\p{Mn}*)\u200c(?=[\p{jt=D}\p{jt=R}])
     | (?<=[\p{jt=D}\p{jt=R}\p{jt=L}]\p{Mn}*)\u200d(?!\u200d)
     | (?<=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])\u200b(?=[\p{Khmer}\p{Lao}\p{Myanmar}\p{Thai}])
-    | (?<=\p{Mongolian})(?<![\u180b-\u180f])[\u180b-\u180f]""",
-    regex.VERBOSE,
-)
+    | (?<=\p{Mongolian})(?<![\u180b-\u180f])[\u180b-\u180f]"""
 _BESIDE_CHARS: Final = 8  # how many characters before a hidden one can permit it
 
 
@@ -39,7 +41,14 @@ def escape_text(text: str) -> str:
 
     Tabs, line breaks, and characters needed for emoji and some scripts are kept.
     """
-    return _escape(text, 0)
+    return text if _PLAIN.fullmatch(text) else _escape(text, 0)
+
+
+@cache
+def _compile(pattern: str) -> "regex.Pattern[str]":
+    import regex  # takes long to load, and most texts have no character to escape
+
+    return regex.compile(pattern, regex.VERBOSE)
 
 
 def _escape(text: str, start: int) -> str:
@@ -47,14 +56,14 @@ def _escape(text: str, start: int) -> str:
 
     def show(match: "regex.Match[str]") -> str:
         nonlocal written_to
-        if (written := _WRITTEN.match(text, match.start())) is not None:
+        if (written := _compile(_WRITTEN).match(text, match.start())) is not None:
             written_to = written.end()
         sign: str = match.group()
         if match.start() < written_to:
             return sign
         return f"\\x{ord(sign):02x}" if sign <= "\xff" else f"\\u{{{ord(sign):x}}}"
 
-    shown: str = _HIDDEN.sub(show, text, pos=start)
+    shown: str = _compile(_HIDDEN).sub(show, text, pos=start)
     return shown[start:]
 
 
@@ -73,7 +82,7 @@ class EscapingStream:
         """Add a piece of text, and return the escaped text to show now."""
         text = self._held + piece
         end = len(text)
-        while end and _HIDDEN.match(text, end - 1):
+        while end and _compile(_HIDDEN).match(text, end - 1):
             end -= 1
         self._held = text[end:]
         return self._show(text[:end])

@@ -1,5 +1,7 @@
 """What of a note's or a model's text reaches a terminal as it is, and what as an escape."""
 
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -85,3 +87,10 @@ def test_a_stream_shows_the_same_as_the_whole_text(text: str, sizes: list[int]) 
 def test_what_is_shown_twice_is_the_same(text: str) -> None:
     assert escape_text(escape_text(text)) == escape_text(text)
     assert "Cc" not in {unicodedata.category(s) for s in escape_text(text) if s not in "\t\n"}
+
+
+def test_plain_text_needs_no_tables_of_characters() -> None:
+    script = "import sys\nfrom app.escape import escape_text\nescape_text('Soil\\n\\tis warm.')\n"
+    script += "print('regex' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "False\n"
