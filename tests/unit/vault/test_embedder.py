@@ -5,10 +5,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.processes.forked_processes import ForkedProcesses
 from vault.embedder import Embedder
 from vault.embedding.models import DIMENSION, MODEL_PACKAGE, MODEL_SHA256
 from vault.errors import EmbedderFailed
 
+RETURN_MEMORY = """
+import gc, sys, weakref
+from pathlib import Path
+from vault import embed_worker
+from vault.embed_worker import _Model, _find_installed_model, _load_with_torch
+from vault.embedding.onnx_model import OnnxFiles
+
+def refuse(*_given):
+    raise RuntimeError("no export")
+
+embed_worker.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": 0.5}
+embed_worker._export_to_onnx = refuse
+files = OnnxFiles.locate(Path(sys.argv[1]), "stamp")
+model = _Model(lambda: _load_with_torch(_find_installed_model()), None, files)
+gc.unfreeze()  # as in a process that is started and not forked
+for _ in range(8):
+    model.encode(["a note"], False)
+print(len(gc.get_objects()))
+former = weakref.ref(model._model)
+model.export()
+print(former() is None)
+"""
 BATCHES = [[f"note {i} about {topic}" for topic in ("rain", "fees", "cats")] for i in range(6)]
 
 
@@ -122,3 +145,12 @@ def test_a_child_that_is_idle_leaves_and_comes_back_when_it_is_needed(
             until(lambda: brief.pid is None)
     finally:
         brief.close()
+
+
+def test_returning_memory_skips_the_libraries_and_frees_a_model(
+    forked_processes: ForkedProcesses, tmp_path: Path
+) -> None:
+    said = forked_processes.run_code("vault.embed_worker", RETURN_MEMORY, str(tmp_path))
+    examined, is_freed = said.split()
+    assert int(examined) < 50_000  # of some 400,000
+    assert is_freed == "True"
