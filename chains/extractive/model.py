@@ -214,12 +214,20 @@ def _add_number(lines: Sequence[str], number: int) -> list[str]:
 
 
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
-    """Yield one page of a list of notes: a summary, then one line per note."""
-    for source in sources:
-        if source.source == LIST_SOURCE:
-            yield f"{source.raw_content}\n"
-        elif source.kind == "passage":
-            yield f"\n- {_name_note(source)}: {write_item(source.raw_content)} [{source.number}]"
+    """Yield one page of a list: a summary, then one line per note, or the tasks of each note."""
+    yield from (f"{each.raw_content}\n" for each in sources if each.source == LIST_SOURCE)
+    listed = [each for each in sources if each.kind == "passage" and each.source != LIST_SOURCE]
+    if len({each.source for each in listed}) == len(listed):
+        for each in listed:
+            yield f"\n- {_name_note(each)}: {write_item(each.raw_content)} [{each.number}]"
+        return
+    above = ""
+    for each in listed:
+        name = _name_note(each)
+        lead = "\n\n" if above else "\n"
+        yield f"{lead}*{name}*\n" if name != above else ""
+        yield f"\n- {write_item(each.raw_content)} [{each.number}]"
+        above = name
 
 
 def _name_note(source: Segment) -> str:

@@ -90,7 +90,8 @@ def test_what_is_shown_twice_is_the_same(text: str) -> None:
 
 
 def test_plain_text_needs_no_tables_of_characters() -> None:
-    script = "import sys\nfrom app.hidden_characters import escape_text\nescape_text('Soil\\n\\tis warm.')\n"
+    script = "import sys\nfrom app.hidden_characters import escape_text\n"
+    script += "escape_text('Soil\\n\\tis warm.')\n"
     script += "print('regex' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "False\n"

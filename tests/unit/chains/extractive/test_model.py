@@ -10,6 +10,7 @@ from chains.citations.check import check_citations
 from chains.extractive.model import (
     DOUBTFUL,
     FOUND,
+    LIST_SOURCE,
     NOTHING_ANSWERS,
     OF_PERIOD,
     ExtractiveModel,
@@ -814,6 +815,19 @@ def test_of_a_log_only_the_sections_of_that_time_are_quoted(answer, source):
     said = answer("What did I do on 5 March 2026?", log, support=0.1, today=FRIDAY)
     assert said.startswith(OF_PERIOD)
     assert read_quotations(said) == ["> Sowed peas below the wall. [1]"]
+
+
+def test_tasks_are_listed_below_their_notes(answer, source):
+    head = replace(source(0, "3 open tasks match.", source=LIST_SOURCE), number=None)
+    tasks = [
+        source(1, "- [ ] Call the roofer", source="Todo.md", title="Todo"),
+        source(2, "- [ ] Paint the shed", source="Todo.md", title="Todo"),
+        source(3, "- [ ] Dig", source="2026-03-05.md", title="Thursday"),
+    ]
+    assert answer("What are my open tasks?", head, *tasks) == (
+        "3 open tasks match.\n\n*Todo*\n\n- Call the roofer [1]\n- Paint the shed [2]"
+        "\n\n*Thursday · 2026-03-05*\n\n- Dig [3]"
+    )
 
 
 def test_a_quotation_of_a_diary_is_below_its_date(answer, source):
