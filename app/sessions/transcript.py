@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Final
+from typing import Final, get_args
 
 from app.library.attachments import Selection
 from chains.citations.changes import ChangedSource
 from chains.citations.check import Citation, Unverified
 from chains.citations.sources import insert_numbers, name_share
-from chains.events import Mode, ToolStatus
+from chains.events import Mode, Status, ToolStatus
 from context.layers import Segment
 
 MOST_STEP_CHARS: Final = 2_000
+_MOST_STATUS_CHARS: Final = 40
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class AnswerItem(MessageItem):
 
     Attributes:
         model: the name of the model, or an empty string if unknown.
-        status: `complete`, `interrupted`, `limit` or `error`.
+        status: `complete`, `interrupted`, `limit` or `error`, or what another program has written.
         citations: the citations.
         unverified: the claims and quotations that could not be verified.
         sources: the numbered sources that were sent with the question or read by tools.
@@ -133,8 +134,17 @@ class AnswerItem(MessageItem):
         if self.status == "interrupted":
             return describe_ending(self.reason, bool(self.text.strip() or self.steps))
         reason = " ".join(self.reason.split()).rstrip(".")
+        if self.status not in get_args(Status):
+            return _describe_unknown_status(self.status, reason)
         said = f"No answer arrived: {reason}" if self.status == "error" else reason
         return f"{said}." if reason else ""
+
+
+def _describe_unknown_status(status: str, reason: str) -> str:
+    """Return a sentence about an answer with a status that this version of Strata does not know."""
+    shown = " ".join(status.split())[:_MOST_STATUS_CHARS]
+    told = f"Another program has stored this answer with the unknown status “{shown}”"
+    return f"{told}: {reason}." if reason else f"{told}."
 
 
 def describe_ending(reason: str, has_arrived: bool) -> str:

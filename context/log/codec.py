@@ -209,18 +209,6 @@ def optional(kind: Kind, default: object = None) -> Kind:
     return replace(kind, read=read, is_omitted=is_omitted, default=default)
 
 
-def one_of(names: tuple[str, ...]) -> Kind:
-    """Return a field kind that accepts only the given names. A missing value is read as None."""
-
-    def read(data: Json, key: str) -> str | None:
-        value = read_text_or_none(data, key)
-        if value is not None and value not in names:
-            raise MalformedEntry(f"An entry's {key!r} is one of {', '.join(names)}.")
-        return value
-
-    return Kind(read, default=None)
-
-
 def _read_number(data: Json, key: str) -> float:
     value = data.get(key)
     if not isinstance(value, int | float) or isinstance(value, bool):

@@ -6,7 +6,7 @@ extension's `custom`, are kept verbatim in `OtherEntry`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Literal, TypeGuard, get_args
+from typing import ClassVar, Final, TypeGuard
 
 from context.errors import MalformedEntry
 from context.layers import Segment
@@ -14,8 +14,6 @@ from context.log import codec
 from context.log.codec import EntryType, Kind, optional
 from context.messages import NO_FIELDS, FrozenMapping, Message, freeze, thaw_mapping
 
-Status = Literal["complete", "interrupted", "limit", "error"]
-STATUSES: Final[tuple[str, ...]] = get_args(Status)
 SCHEMA_VERSION: Final = 1
 
 
@@ -53,6 +51,7 @@ class MessageEntry(Entry):
     """A message of the user, the model or a tool. For a user message, `extra` contains its mode.
 
     Attributes:
+        status: for an answer, how it ended, such as `complete`. Other programs may write any text.
         seconds: for an answer, the seconds since its turn began, or None if unknown.
         reason: why an answer is missing or incomplete. `error_code` names the kind of error.
     """
@@ -61,7 +60,7 @@ class MessageEntry(Entry):
     turn_id: str
     model: str | None = None
     usage: Mapping[str, object] | None = None
-    status: Status | None = None
+    status: str | None = None
     seconds: float | None = None
     reason: str | None = None
     error_code: str | None = None
@@ -294,8 +293,8 @@ class OtherEntry(Entry):
 
 
 def _of_answers(kind: Kind) -> Kind:
-    """Return a variant of a field kind that is written only for assistant messages."""
-    return replace(kind, is_omitted=lambda entry, _: entry.message.role != "assistant")
+    """Return a variant of a field kind that other messages omit where it has no value."""
+    return replace(kind, is_omitted=lambda e, v: v is None and e.message.role != "assistant")
 
 
 def _describe_boundary(made: type[BoundaryEntry]) -> EntryType:
@@ -318,7 +317,7 @@ _ROWS: Final = (
         turn_id=codec.TEXT_OR_EMPTY,
         model=_of_answers(codec.TEXT_OR_NONE),
         usage=_of_answers(codec.OBJECT_OR_NONE),
-        status=_of_answers(codec.one_of(STATUSES)),
+        status=_of_answers(codec.TEXT_OR_NONE),
         seconds=optional(codec.NUMBER),
         reason=optional(codec.TEXT),
         error_code=optional(codec.TEXT),

@@ -57,6 +57,17 @@ def kinds(path: list[Entry], report: dict[str, Any] | None = None) -> list[str]:
     return [type(item).__name__ for item in build_transcript("t", path, report).items]
 
 
+def test_an_answer_with_a_status_of_another_program_shows_its_text_and_the_status() -> None:
+    segments, question, answer = turn(1)
+    stored = {**answer.to_dict(), "status": "paused  " + "\u202e" * 90, "reason": "Low power."}
+    _, shown = build_transcript("t", [segments, question, parse_entry(stored)], None).items
+    assert isinstance(shown, AnswerItem)
+    assert shown.text == "Yes."
+    assert "unknown status “paused" in shown.ending
+    assert shown.ending.endswith(": Low power.")
+    assert len(shown.ending) < 140
+
+
 def test_questions_and_answers_come_in_order() -> None:
     chat = build_transcript("Title", [*turn(1), *turn(2)], None)
     assert chat.title == "Title"

@@ -142,6 +142,14 @@ def test_keys_that_its_type_does_not_have_are_kept_with_an_entry(data):
     assert parse_entry(entry.to_dict()) == entry != parse_entry(data)
 
 
+@pytest.mark.parametrize("at", [0, 1], ids=["user", "assistant"])
+def test_a_message_with_a_status_of_another_program_is_read_and_written_as_it_is(at):
+    data = {**ENTRIES[at], "status": "paused"}
+    entry = parse_entry(data)
+    assert entry.message.text == data["content"]
+    assert entry.to_dict().items() >= data.items()
+
+
 def test_only_what_nobody_here_knows_is_kept_as_it_is():
     kept = [data["type"] for data in ENTRIES if isinstance(parse_entry(data), OtherEntry)]
     assert kept == ["from the future", "custom", "context_transform"]
@@ -235,7 +243,7 @@ def test_usage_cannot_be_changed_from_outside():
         (0, {"content": 3}),
         (0, {"id": None}),
         (0, {"parentId": 3}),
-        (1, {"status": "done"}),
+        (1, {"status": 3}),
         (1, {"usage": 3}),
         (2, {"segments": None}),
         (2, {"segments": ["x"]}),
