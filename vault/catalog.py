@@ -38,7 +38,6 @@ _BAD_SCHEMA: Final = re.compile(
     r"|error in )"
 )
 _MOST_VERSIONS: Final = 10_000
-_MOST_ASIDE: Final = 3
 _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 
 
@@ -244,13 +243,10 @@ class Catalog:
     def _connect(self) -> sqlite3.Connection:
         if self.is_writable and not self.path.exists():
             self.path.touch(mode=0o600)  # SQLite gives its other files the same permissions
-        mode = "rwc" if self.is_writable else "ro"
+        mode = "mode=rwc" if self.is_writable else _choose_read_mode(self.path)
+        uri = f"{self.path.absolute().as_uri()}?{mode}"
         return sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=_BUSY_S,
-            isolation_level=None,
-            check_same_thread=False,
+            uri, _BUSY_S, uri=True, isolation_level=None, check_same_thread=False
         )
 
     def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -283,9 +279,8 @@ class Catalog:
         version = self.rows("PRAGMA user_version")[0][0]
         if not self.is_writable and version != len(MIGRATIONS):
             is_one = 0 <= version <= _MOST_VERSIONS
-            self._refuse_damaged(
-                self.rows("PRAGMA quick_check(1)")[0][0] if is_one else "a version"
-            )
+            said = self.rows("PRAGMA quick_check(1)")[0][0] if is_one else "a version"
+            self._refuse_damaged(said)
             raise self._other_version_error()
         differing = {key for key, value in _STAMP.items() if self.meta(key) != value}
         if not differing:
@@ -349,6 +344,12 @@ class Catalog:
             raise self._damage_error("it holds what is no text") from error
 
 
+def _choose_read_mode(path: Path) -> str:
+    """Return the URI options to read a database, without locks where its folder is read-only."""
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    return "mode=ro" if has_log or os.access(path.parent, os.W_OK) else "mode=ro&immutable=1"
+
+
 def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
     """Return whether an SQLite error means that the database file is damaged.
 
@@ -368,7 +369,8 @@ def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
 def is_damaged(path: Path) -> bool:
     """Return whether a catalog file is damaged. This takes seconds for large files."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        uri = f"{path.absolute().as_uri()}?{_choose_read_mode(path)}"
+        connection = sqlite3.connect(uri, uri=True)
     except sqlite3.Error:
         return False
     try:
@@ -387,10 +389,8 @@ def set_aside(path: Path) -> Path:
     The new name ends with `.damaged`, `.damaged-2` or `.damaged-3`. If all three files exist, the
     last one is overwritten.
     """
-    names = [path.name + ".damaged", *(f"{path.name}.damaged-{n}" for n in range(2, _MOST_ASIDE))]
-    last = path.with_name(f"{path.name}.damaged-{_MOST_ASIDE}")
-    free = (path.with_name(name) for name in names)
-    aside = next((file for file in free if not os.path.lexists(file)), last)
+    *others, last = (path.with_name(f"{path.name}.damaged{end}") for end in ("", "-2", "-3"))
+    aside = next((file for file in others if not os.path.lexists(file)), last)
     path.replace(aside)
     path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
     log = path.with_name(f"{path.name}-wal")

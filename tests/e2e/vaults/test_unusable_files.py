@@ -119,8 +119,11 @@ def test_a_home_that_has_become_read_only_is_still_read(
     try:
         assert bound.json("ledger")["calls"][-1]["session"] == session
         assert bound.json("sessions", "show", session)["entries"]
-        search = bound.run("search", "barrel", "--vault", str(small_vault), "--json")
-        assert_refused(search, "storage", "make it writable")
+        found = bound.json("search", "barrel", "--vault", str(small_vault))
+        assert found["hits"][0]["signals"]["dense"] is not None
+        assert sorted(program.home.rglob("*")) == sorted(files[1:])
+        why_not = bound.json("search", "barrel", "--vault", str(small_vault), "--why-not", "no.md")
+        assert why_not["hits"] == found["hits"]
     finally:
         for file in files:
             file.chmod(file.stat().st_mode | 0o200)
