@@ -147,8 +147,9 @@ class Assistant:
 
     @cached_property
     def images(self) -> VaultImages:
-        """Reads images of the open vault for display."""
-        return VaultImages(lambda: self._vault.folder, self._images)
+        """Reads images of the open vault, and of projects outside of it, for display."""
+        find_project = self.projects.find_folder_around
+        return VaultImages(lambda: self._vault.folder, self._images, find_project)
 
     @cached_property
     def long_texts(self) -> "LongTexts":

@@ -92,7 +92,7 @@ def make_controllers(
     ReasonController(*base, session)
     related = RelatedController(assistant, runner, frame.column)
     notes = NotesController(*base)
-    reading = ReadingController(*base, notes, related)
+    reading = ReadingController(*base, notes, related, session)
     links = LinkController(*base, reading)
     saving = SaveNoteController(*base, session, notes)
     versions = VersionsController(*base, session)

@@ -1,6 +1,7 @@
 """Find, list and read the images in a vault.
 
-A link in a note is never resolved to a file outside the vault.
+A link in a note of the vault is never resolved to a file outside the vault. A link in another note
+is resolved to a file in its project, or else in its own folder.
 """
 
 import os
@@ -33,30 +34,50 @@ _OTHER_PROGRAM = "Another program may open it; the menu has “Open in the defau
 class VaultImages:
     """The images of the open vault. They are decoded in a child process before they are shown."""
 
-    def __init__(self, find_root: Callable[[], Path | None], reader: ImageReader) -> None:
+    def __init__(
+        self,
+        find_root: Callable[[], Path | None],
+        reader: ImageReader,
+        find_project: Callable[[Path], Path | None] = lambda _file: None,
+    ) -> None:
         """Create the object. No image is read yet.
 
         Args:
             find_root: returns the folder of the open vault, or None if no vault is open.
             reader: decodes the images.
+            find_project: returns the folder of the project that contains a file outside the vault.
         """
-        self._find_root, self._reader = find_root, reader
+        self._find_root, self._reader, self._find_project = find_root, reader, find_project
 
     def find(self, target: str, note: str) -> str:
-        """Return the vault path of the image that a link refers to.
+        """Return the path of the image that a link refers to.
+
+        The path is relative to the vault, or absolute for a link outside the vault.
 
         Args:
             target: the path or name of the image as written, with percent-encoding decoded.
-            note: the path of the note with the link, or an empty string if an answer contains it.
+            note: the path of the note with the link. For a link in an answer, this is the folder of
+                a project outside the vault, or otherwise an empty string.
 
         Raises:
-            NotFound: the vault has no such image.
+            NotFound: there is no such image.
         """
-        root = self._find_root()
-        path = "" if root is None or Path(note).is_absolute() else _find(root, target, note)
+        if Path(note).is_absolute():
+            path = self._find_outside(target, Path(note))
+        else:
+            root = self._find_root()
+            path = "" if root is None else _find(root, target, note)
         if not path:
             raise NotFound(f"There is no image named {target}.")
         return path
+
+    def _find_outside(self, target: str, note: Path) -> str:
+        project = self._find_project(note)
+        root = project or note.parent
+        own = note.relative_to(root).as_posix()
+        path = _find(root, target, own, has_subfolders=project is not None)
+        is_inside = path and (root / path).resolve().is_relative_to(root.resolve())
+        return str(root / path) if is_inside else ""
 
     def read(self, path: str) -> ReadImage:
         """Read an image of the vault, or an image outside the vault by its absolute path.
@@ -93,22 +114,23 @@ def is_image_link(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES + _OTHERS)
 
 
-def _find(root: Path, source: str, note: str) -> str:
-    """Return the path of an image, relative to the vault, or an empty string if it does not exist.
+def _find(root: Path, source: str, note: str, *, has_subfolders: bool = True) -> str:
+    """Return the path of an image, relative to `root`, or an empty string if it does not exist.
 
-    The path is resolved against the note's folder, then against the vault. If this finds nothing, a
+    The path is resolved against the note's folder, then against the root. If this finds nothing, a
     name without folders is searched for in all folders. As in Obsidian, the least nested match is
     used.
 
     Args:
-        root: the folder of the vault.
+        root: the folder of the vault or of a project.
         source: the path or name of the image, as in the note.
         note: the path of the note, or an empty string if there is none.
+        has_subfolders: whether a name is searched for in all folders.
     """
     for path in _list_paths(source, note):
         if (root / path).is_file():
             return path
-    return _find_by_name(root, source) if "/" not in source else ""
+    return _find_by_name(root, source) if has_subfolders and "/" not in source else ""
 
 
 def list_attachable_images(root: Path, exclude: Sequence[str]) -> tuple[str, ...]:

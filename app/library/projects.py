@@ -266,19 +266,25 @@ class Projects:
         """
         return self.open(self.find_name(named))
 
+    def find_folder_around(self, file: Path) -> Path | None:
+        """Return the innermost project that contains a file, or a folder itself, or else None."""
+        folders = (folder for folder in self._list_folders() if file.is_relative_to(folder))
+        default = file if file.is_dir() else None
+        return max(folders, key=lambda folder: len(folder.parts), default=default)
+
     def resolve_link(self, target: str, source: str) -> str | None:
-        """Return the absolute path of the note that a link in a file outside the vault leads to.
+        """Return the absolute path of the note that a link outside the vault leads to, or None.
 
         A link in a project leads to a note of the project, and any other link to a note in the
-        folder of its file. Return None if there is no such note.
+        folder of its file.
 
         Args:
             target: the name or path in the link, without heading.
-            source: the absolute path of the file with the link.
+            source: the absolute path of the file with the link. For a link in an answer, this is
+                the folder of the project.
         """
         file = Path(source)
-        roots = [folder for folder in self._list_folders() if file.is_relative_to(folder)]
-        root = max(roots, key=lambda folder: len(folder.parts), default=None)
+        root = self.find_folder_around(file)
         if root is not None:
             names = [note.path for note in FolderFiles(root, ()).list_names()]
         else:

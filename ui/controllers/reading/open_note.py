@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -20,6 +20,7 @@ from ui.controllers.reading.images import ImageController, open_image
 from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
+from ui.controllers.session import SessionController
 from ui.frame import WindowFrame
 from ui.markdown.inline import TAG
 from ui.markdown.note_parts import cut_parts
@@ -55,10 +56,11 @@ class ReadingController(QObject):
         frame: WindowFrame,
         notes: NotesController,
         related: RelatedController,
+        session: SessionController,
     ) -> None:
         super().__init__(frame)
         self._assistant, self._frame, self._panel = assistant, frame, frame.note
-        self._notes, self._related = notes, related
+        self._notes, self._related, self._session = notes, related, session
         self._visits = VisitHistory()
         self._shown: Shown | None = None
         self._reads = LatestOnly(runner, 0, self)
@@ -80,7 +82,7 @@ class ReadingController(QObject):
             part.step_requested.connect(self.step)
         self._panel.head.related_requested.connect(frame.docking.show_related)
         self._panel.link_clicked.connect(self._on_link_clicked)
-        frame.transcript.maker.link_activated.connect(self.follow_link)
+        frame.transcript.maker.link_activated.connect(self._follow_answer_link)
         for view in (frame.sidebar, frame.column.related, frame.column.index.lists):
             view.note_chosen.connect(self.show)
 
@@ -114,8 +116,8 @@ class ReadingController(QObject):
         Args:
             address: an allowed address, which begins with `note:` for a note or an image, and with
                 `tag:` for a tag. A heading or block of a note follows after `#`.
-            source: the path of the note that contains the link, or an empty string if an answer
-                contains it.
+            source: the path of the note that contains the link. For a link in an answer, this is
+                the folder of the chat's project if it is outside the vault, or an empty string.
         """
         if address.startswith(TAG):
             self.tag_clicked.emit(address.removeprefix(TAG))
@@ -249,26 +251,29 @@ class ReadingController(QObject):
         Such a note is new, or it is outside the vault, as is the note with the link.
         """
         name, _, heading = link.partition("#")
-        if PurePath(source).is_absolute():
-            path = self._assistant.projects.resolve_link(name, source)
-        else:
-            path = self._find_on_disk(name, source)
+        found = (self._find_on_disk(name, place) for place in _list_sources(source))
+        path = next(filter(None, found), None)
         if path is None:
             return f"There is no note named {link}.", NoteVisit(link), None
         return self._read(NoteVisit(path, heading=heading), None, token)
 
     def _find_on_disk(self, name: str, source: str) -> str | None:
+        if PurePath(source).is_absolute():
+            return self._assistant.projects.resolve_link(name, source)
         library = self._assistant.library
         names = () if library is None else library.list_names()
         return LinkResolver((note.path, ()) for note in names).resolve(name, source)
 
     def _read_linked_image(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
-        target = link.partition("#")[0]
-        try:
-            path = self._assistant.images.find(target, source)
-        except NotFound as error:
-            return str(error), NoteVisit(target), None
-        return self._read(NoteVisit(path), None, token)
+        target, said = link.partition("#")[0], ""
+        for place in _list_sources(source):
+            try:
+                path = self._assistant.images.find(target, place)
+            except NotFound as error:
+                said = said or str(error)
+            else:
+                return self._read(NoteVisit(path), None, token)
+        return said, NoteVisit(target), None
 
     def _read(self, visit: NoteVisit, step: int | None, token: CancelToken) -> tuple[Any, ...]:
         """Read a note or an image. The headings of a large note are read only if they are needed.
@@ -379,3 +384,15 @@ class ReadingController(QObject):
 
     def _on_link_clicked(self, address: str) -> None:
         self.follow_link(address, self._panel.path)
+
+    def _follow_answer_link(self, address: str) -> None:
+        project = self._session.project or ""
+        self.follow_link(address, project if PurePath(project).is_absolute() else "")
+
+
+def _list_sources(source: str) -> tuple[str, ...]:
+    """Return the places whose links are like a link in `source`, as for `follow_link`, in order.
+
+    The link of an answer leads to a note of the chat's project or else of the vault.
+    """
+    return (source, "") if Path(source).is_dir() else (source,)

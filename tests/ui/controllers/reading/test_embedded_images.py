@@ -91,6 +91,20 @@ def test_an_image_is_shown_when_it_is_decoded_and_the_note_is_usable_before(
     assert "bed.png" not in note.text
 
 
+def test_an_image_of_a_project_outside_the_vault_is_shown(
+    window: WindowPage, assistant: Assistant, tmp_path: Path, qtbot: QtBot
+) -> None:
+    project = tmp_path / "project"
+    (project / "images").mkdir(parents=True)
+    (project / "images" / "well.png").write_bytes(draw(300, 200))
+    (project / "Well.md").write_text("# Well\n\n![[well.png]]\n", "utf-8")
+    assistant.projects.add(str(project))
+    window.view.show_note(str(project / "Well.md"))
+    note = NotePage(window.view)
+    qtbot.waitUntil(lambda: note.is_open and has_red(note))
+    assert "well.png" not in note.text
+
+
 def test_an_image_that_cannot_be_shown_says_why(window: WindowPage, qtbot: QtBot) -> None:
     note = open_note(window, "Beds.md", qtbot)
     said = ("The image torn.png cannot be shown: it is damaged", "There is no image named gone.png")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
 from PySide6.QtGui import QColor, QContextMenuEvent, QDesktopServices, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -296,6 +296,30 @@ def test_links_of_a_project_outside_the_vault_stay_in_the_project(
     window.view.show_note(str(project / "parts" / "Lid.md"))
     note.click_link("Pump")
     assert note.path == str(project / "Pump.md")
+
+
+def test_links_of_an_answer_lead_to_the_project_outside_the_vault_before_the_vault(
+    window: WindowPage, note: NotePage, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "Pump.md").write_text("# The project's pump\n", "utf-8")
+    text = "# Lid\n\nThe lid of the well lies between the pump and the barrel.\n"
+    (project / "Lid.md").write_text(text, "utf-8")
+    named = window.assistant.projects.add(str(project))
+    question = AskRequest("Where does the lid of the well lie?", "project", project=named)
+    events = list(window.assistant.ask(question, CancelToken()))
+    session = next(found for e in events if (found := getattr(e, "session", "")))
+    file = window.assistant.paths.sessions / f"{session}.jsonl"
+    stored = file.read_text("utf-8")
+    file.write_text(stored.replace("the pump and the barrel", "[[Pump]] and [[Rain]]"), "utf-8")
+    window.chat.reopen(session)
+    for name, path in (("Pump", str(project / "Pump.md")), ("Rain", "Rain.md")):
+        view = window.chat.answers()[-1].view
+        spot = view.cursorRect(view.document().find(name)).center() - QPoint(4, 0)
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+        settle()
+        assert note.path == path
 
 
 def test_a_closed_note_is_opened_again_by_going_back(window: WindowPage, note: NotePage) -> None:

@@ -76,3 +76,39 @@ def test_an_image_is_found_by_a_link_or_named_as_missing(vault: Path) -> None:
         for target in ("pond.png", "../../outside.png"):
             with pytest.raises(NotFound, match=f"There is no image named {target}"):
                 images.find(target, "a/Note.md")
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("plan.png", "a/deep/plan.png"),
+        ("near.jpg", "a/near.jpg"),
+        ("../../files/plan.png", "files/plan.png"),
+        ("NEAR.JPG", "a/near.jpg"),
+        ("link.png", ""),
+        ("../../outside.png", ""),
+        ("/etc/near.png", ""),
+    ],
+)
+def test_an_image_of_a_project_outside_the_vault_is_found_in_the_project(
+    vault: Path, tmp_path: Path, source: str, path: str
+) -> None:
+    with closing(ImageReader()) as reader:
+        images = VaultImages(lambda: tmp_path / "other", reader, lambda _file: vault)
+        note = str(vault / "a" / "deep" / "Note.md")
+        if path:
+            assert images.find(source, note) == str(vault / path)
+        else:
+            with pytest.raises(NotFound, match="There is no image named"):
+                images.find(source, note)
+
+
+def test_an_image_of_a_note_outside_all_projects_is_found_beside_the_note(vault: Path) -> None:
+    with closing(ImageReader()) as reader:
+        images = VaultImages(lambda: None, reader)
+        note = str(vault / "a" / "Note.md")
+        assert images.find("near.jpg", note) == str(vault / "a" / "near.jpg")
+        assert images.find("deep/plan.png", note) == str(vault / "a" / "deep" / "plan.png")
+        for source in ("plan.png", "../files/plan.png"):
+            with pytest.raises(NotFound, match="There is no image named"):
+                images.find(source, note)
