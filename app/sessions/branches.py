@@ -14,7 +14,7 @@ from app.errors import InvalidRequest
 from app.library.open_vault import OpenVault
 from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
-from app.sessions.session_info import TITLE, ChatMark, is_chat_mark
+from app.sessions.session_info import ChatMark, is_chat_mark, name_fork, write_title
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import AskRequest, find_last_mode, read_program_message
@@ -115,9 +115,10 @@ class BranchEditor:
             )
         if not known:
             raise InvalidRequest(f"There is nothing in the chat {session} that can be copied.")
-        header = chat.header
-        with self._sessions.create(header.vault, header.project, session) as copy:
+        title = name_fork(session, self._sessions.list())
+        with self._sessions.create(chat.header.vault, chat.header.project, session) as copy:
             copy.append(list(_with_side_entries(known, chat.log.entries)))
+            write_title(copy, title)
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
@@ -144,9 +145,8 @@ class BranchEditor:
             SessionMissing: the chat does not exist.
             SessionBusy: the chat is being written to.
         """
-        data = {"type": "custom", "customType": TITLE, "content": " ".join(title.split())}
         with self._sessions.open(session) as chat:
-            chat.append([OtherEntry(*_start_entry(chat), "custom", data)])
+            write_title(chat, title)
 
     def mark(self, session: str, mark: ChatMark, on: bool) -> None:
         """Pin a chat to the top of the list, or archive it. If `on` is false, undo this.

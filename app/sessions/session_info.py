@@ -1,7 +1,9 @@
 """Build the entries of the list of chats: title, times, and whether pinned or archived."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
@@ -20,9 +22,11 @@ __all__ = [
     "find_title",
     "has_title_entry",
     "is_chat_mark",
+    "name_fork",
     "one_line",
     "read_kept_info",
     "summarise_log",
+    "write_title",
 ]
 
 _TITLE_CHARS = 80
@@ -30,6 +34,7 @@ TITLE: Final = "title"  # the custom type of entries that hold a title by the us
 ChatMark = Literal["pinned", "archived"]  # the custom types of entries with such a mark
 PINNED: Final[ChatMark] = "pinned"
 ARCHIVED: Final[ChatMark] = "archived"
+_FORK: Final = re.compile(r"\AFork (?:\d+ )?of ")
 _ABOUT_CHAT: Final = (TITLE, PINNED, ARCHIVED)
 
 
@@ -134,6 +139,30 @@ def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:
 def has_title_entry(log: LoadedLog) -> bool:
     """Return whether a chat has ever been given a title."""
     return any(_is_title(entry) for entry in log.index.others)
+
+
+def name_fork(session: str, listed: Sequence[SessionInfo]) -> str:
+    """Return the title of a new fork, which no other chat has, or "" if the chat has no title.
+
+    The words that mark a fork come first, because a narrow list elides the end of a title.
+
+    Args:
+        session: the id of the chat that is forked.
+        listed: all chats.
+    """
+    titles = {info.session: info.title for info in listed}
+    name = _FORK.sub("", titles.get(session, ""))
+    numbered = (f"Fork {number} of {name}" for number in count(2))
+    names = (one_line(title, _TITLE_CHARS) for title in chain([f"Fork of {name}"], numbered))
+    return next(title for title in names if title not in titles.values()) if name else ""
+
+
+def write_title(chat: Session, title: str) -> None:
+    """Append an entry that sets a chat's title. An empty title restores the first question."""
+    path = chat.path()
+    parent = path[-1].id if path else None
+    data = {"type": "custom", "customType": TITLE, "content": " ".join(title.split())}
+    chat.append([OtherEntry(chat.new_id(), parent, chat.now(), "custom", data)])
 
 
 def is_chat_mark(entry: Entry) -> bool:

@@ -233,6 +233,26 @@ def test_a_copy_is_a_chat_of_its_own(assistant: Assistant, server: ModelServer) 
     assert shown(assistant, session)[2] == "Two?"
 
 
+def test_copies_can_be_told_apart_by_their_titles(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    one, _ = chat(assistant, "One?", "Two?")
+    session = str(one.session)
+    first = assistant.branches.fork(session, str(one.entry))
+    second = assistant.branches.fork(session)
+    third = assistant.branches.fork(first)
+    assistant.branches.rename(session, "x " * 60)
+    long = assistant.branches.fork(session)
+    titles = {info.session: info.title for info in assistant.sessions.list()}
+    assert titles[first] == "Fork of One?"
+    assert titles[second] == "Fork 2 of One?"
+    assert titles[third] == "Fork 3 of One?"
+    assert titles[long].startswith("Fork of x x")
+    assert len(titles[long]) <= 80
+    assistant.branches.rename(third, "")
+    assert assistant.sessions.info(third).title == "One?"
+
+
 def test_a_name_is_put_on_an_entry_and_taken_off(assistant: Assistant, server: ModelServer) -> None:
     (one,) = chat(assistant, "One?")
     session = str(one.session)
