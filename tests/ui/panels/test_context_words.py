@@ -11,6 +11,7 @@ from tests.support.sessions.contexts import (
     make_segment,
     panel_states,
 )
+from ui.panels.context.layer_rows import part_rows, pin_rows
 from ui.panels.context.left_out import LeftOutRow, left_out_rows
 from ui.panels.context.notice import build_notice, find_passed_share
 from ui.panels.context.words import Counted, Prices, price_sentence, window_sentence
@@ -46,6 +47,34 @@ def test_a_passage_left_out_is_named_by_its_lines_and_can_be_opened() -> None:
     assert row.reason == "Lowest rank: over the room for passages"
     assert below(row) == ["Open the note"]
     assert [(detail.path, detail.lines) for detail in row.below] == [("garden/Tomatoes.md", (3, 9))]
+
+
+PASTED = "/home/me/.local/share/strata/pasted/0123456789ab/Pasted image.png"
+
+
+def test_a_pasted_image_is_named_as_on_its_chip_and_not_by_its_hidden_folder() -> None:
+    segment = make_segment(
+        kind="image", source=PASTED, lines=None, state="dropped", tokens=0, reason="unseen"
+    )
+    dropped = make_dropped(layer="L3", entries=[segment["id"]], turns=0, reason="unseen")
+    for context in (
+        make_context(segments=[segment]),
+        make_context(segments=[segment], dropped=[dropped]),
+    ):
+        row = only(context)
+        assert row.what == "Pasted image.png"
+        assert [(detail.text, detail.path) for detail in row.below] == [("Open the image", PASTED)]
+    sent = segment | {"state": "full", "tokens": 418}
+    assert part_rows(make_context({"L3": 418}, segments=[sent]), "L3")[0].text == row.what
+    (pin,) = pin_rows(
+        make_context(pins=[{"target": "s1", "source": PASTED, "tokens": 9}]), questions={}
+    )
+    assert (pin.text, pin.path) == ("Pasted image.png", PASTED)
+
+
+def test_a_passage_of_a_project_outside_the_vault_keeps_its_path() -> None:
+    segment = make_segment(source="/home/me/garden/Well.md", state="dropped", tokens=0)
+    assert only(make_context(segments=[segment])).what == "/home/me/garden/Well.md, lines 3–9"
 
 
 def test_a_note_that_is_gone_cannot_be_opened() -> None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ui.panels.context.left_out import is_excerpt
+from context.layers import name_source
+from ui.panels.context.left_out import is_excerpt, name_segment
 from ui.panels.context.words import in_words, reason_in_words
 from ui.theme import tokens
 from ui.widgets.controls import one_line
@@ -182,7 +183,7 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
     rows = []
     for pin in context.get("pins", ()):
         target, is_message = pin["target"], pin["source"] == _OWN_CHAT
-        text = one_line(pin["source"])
+        text = one_line(name_source(pin["source"]))
         if is_message:
             asked = one_line(questions.get(target, ""))
             text = f"“{asked}”" if asked else "An answer of this chat"
@@ -227,7 +228,7 @@ def _describe_part(part: Mapping[str, Any], questions: Mapping[str, str]) -> str
 def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool) -> PartRow:
     lines, source = segment["lines"], segment["source"] or ""
     is_message = source == _OWN_CHAT
-    text = "A message of this chat" if is_message else place(one_line(source), lines)
+    text = "A message of this chat" if is_message else place(name_segment(segment), lines)
     text = text or in_words(segment["kind"])
     is_pinned = segment["id"] in pinned or segment["state"] == "pinned"
     return PartRow(

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from context.layers import name_source
 from ui.panels.context.words import in_words, reason_in_words
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, place, plural
 
-__all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows"]
+__all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows", "name_segment"]
 
 _UNREADABLE = ("gone", "excluded")
 _BY = {"model": "written by a model", "outline": "made without a model"}
@@ -94,6 +95,17 @@ def is_excerpt(segment: Mapping[str, Any]) -> bool:
     return fate == ("passage", "shrunk", "share")
 
 
+def name_segment(segment: Mapping[str, Any]) -> str:
+    """Return the name of a segment's source.
+
+    A passage is named by the path of its note. An attachment from outside the vault, such as a
+    pasted image, is named by its file name, as on its chip.
+    """
+    source = segment["source"] or ""
+    is_found = segment["kind"] == "passage" and not is_excerpt(segment)
+    return one_line(source if is_found else name_source(source))
+
+
 def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
     by_source: dict[str, list[Mapping[str, Any]]] = {}
     for segment in segments:
@@ -103,7 +115,7 @@ def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow
         lost = parts[0]["original_tokens"] - sum(part["tokens"] for part in parts)
         reason = f"Searched within: {plural(len(parts), 'passage')} used"
         below = (_make_open_row(Detail(source, source)),)
-        yield LeftOutRow(parts[0]["layer"], one_line(source), max(0, lost), reason, below)
+        yield LeftOutRow(parts[0]["layer"], name_segment(parts[0]), max(0, lost), reason, below)
 
 
 def _list_dropped(
@@ -127,7 +139,8 @@ def _list_dropped(
     unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
     is_there = dropped["reason"] not in _UNREADABLE
-    opening = tuple(_make_open_row(detail) for detail in known if detail.path and is_there)
+    noun = "image" if kinds == {"image"} else "note"
+    opening = tuple(_make_open_row(detail, noun) for detail in known if detail.path and is_there)
     below = known if len(known) > 1 else opening
     return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
 
@@ -190,19 +203,20 @@ def _segment(segment: Mapping[str, Any]) -> LeftOutRow:
         reason = f"Shrunk to {count(segment['tokens'])}{why}"
     detail = _detail(segment)
     is_there = detail.path and segment["reason"] not in _UNREADABLE
-    below = (_make_open_row(detail),) if is_there else ()
+    noun = "image" if segment["kind"] == "image" else "note"
+    below = (_make_open_row(detail, noun),) if is_there else ()
     return LeftOutRow(segment["layer"], detail.text, lost, reason, below)
 
 
-def _make_open_row(detail: Detail) -> Detail:
-    return replace(detail, text="Open the note")
+def _make_open_row(detail: Detail, noun: str = "note") -> Detail:
+    return replace(detail, text=f"Open the {noun}")
 
 
 def _detail(segment: Mapping[str, Any]) -> Detail:
     lines = segment["lines"]
-    named = segment["source"] or in_words(segment["kind"])
+    named = name_segment(segment) or in_words(segment["kind"])
     spot = (lines[0], lines[1]) if lines else None
-    return Detail(place(one_line(named), lines), segment["source"] or "", spot)
+    return Detail(place(named, lines), segment["source"] or "", spot)
 
 
 def _describe_question(question: str) -> Detail:
