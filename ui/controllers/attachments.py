@@ -15,7 +15,7 @@ from app.assistant import Assistant
 from app.config.schema import use_labels
 from app.errors import describe
 from context.layers import Segment, name_source
-from ui.chat.composer.attachment import Attachment, Drops, attachments_at
+from ui.chat.composer.attachment import Attachment, Drops, sort_paths
 from ui.chat.composer.attachment_state import ChipState, Omission
 from ui.controllers.turns import list_paths, list_selections
 from ui.frame import WindowFrame
@@ -269,7 +269,12 @@ class AttachmentPicker(QObject):
         self._attach_files([Path(name) for name in chosen])
 
     def _attach_files(self, paths: Sequence[Path]) -> None:
-        self._attach(attachments_at(paths, self._assistant.vault))
+        """Attach files and folders, except a folder outside the vault, which is refused."""
+        found = sort_paths(paths, self._assistant.vault)
+        if found.folders:
+            self._on_refused(found.folders[0])
+        if found.items:
+            self._attach(found.items)
 
     def _attach_image(self, image: QImage) -> None:
         task = self._runner.call(

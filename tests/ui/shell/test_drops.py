@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -144,3 +145,21 @@ def test_a_folder_that_is_none_of_the_notes_is_opened_from_the_sidebar(
     ]
     drop(window, other_folder, middle_of(window, window.sidebar))
     assert opened == [other_folder]
+
+
+def test_a_folder_that_is_none_of_the_notes_is_refused_in_the_same_words_when_it_is_pasted(
+    make: Make, assistant: Assistant, small_vault: Path, other_folder: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    window = make(is_begun=False)
+    data = QMimeData()
+    paths = (other_folder, small_vault / "garden", other_folder / "log.txt")
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    QGuiApplication.clipboard().setMimeData(data)
+    window.composer.input.setFocus()
+    QTest.keyClick(window.composer.input, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert window.notifier.texts() == [
+        "elsewhere is not among the open notes, so it cannot be attached."
+    ]
+    attached = [item.target for item in window.controllers.composer.attachments.attached]
+    assert attached == ["garden/", str(other_folder / "log.txt")]

@@ -1,7 +1,7 @@
 """Attachments of a message, and files and folders dropped on the window."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
@@ -15,10 +15,10 @@ __all__ = [
     "Attachment",
     "Dropped",
     "Drops",
-    "attachments_at",
     "describe_uses",
     "find_images",
     "read_drop",
+    "sort_paths",
 ]
 
 _NOTE_SUFFIXES = (".md", ".markdown")
@@ -151,7 +151,7 @@ def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Files, folders and web pages that were dropped together.
+    """Files, folders and web pages that were dropped or pasted together.
 
     Attributes:
         items: the attachments: notes, files and folders inside the vault, single files outside the
@@ -249,21 +249,22 @@ def read_drop(data: QMimeData, vault: Path | None) -> Dropped:
         data: the data that was dropped.
         vault: the folder of the open vault, or None if no vault is open.
     """
-    paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+    found = sort_paths([Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()], vault)
     pages = [Attachment(url.toString()) for url in data.urls() if url.scheme() in ("http", "https")]
-    folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)
-    files = attachments_at([path for path in paths if path not in folders], vault)
-    return Dropped((*files, *pages), folders)
+    return replace(found, items=(*found.items, *pages))
 
 
-def attachments_at(paths: Sequence[Path], vault: Path | None) -> tuple[Attachment, ...]:
-    """Create attachments for the paths that exist.
+def sort_paths(paths: Sequence[Path], vault: Path | None) -> Dropped:
+    """Sort the paths of files and folders into attachments and folders to open as a vault.
 
     Args:
-        paths: the absolute paths of files and folders.
-        vault: the open vault, or None. Paths inside the vault become relative to it.
+        paths: the absolute paths. Those that do not exist are left out.
+        vault: the folder of the open vault, or None. Paths inside it become relative to it.
     """
-    return tuple(_attachment(path, vault) for path in paths if path.exists())
+    folders = tuple(path for path in paths if path.is_dir() and _below(path, vault) is None)
+    files = [path for path in paths if path not in folders]
+    items = tuple(_attachment(path, vault) for path in files if path.exists())
+    return Dropped(items, folders)
 
 
 def _attachment(path: Path, vault: Path | None) -> Attachment:
