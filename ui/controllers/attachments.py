@@ -111,6 +111,13 @@ class AttachmentController(QObject):
             if not item.is_web_page:
                 self._read(item)
 
+    def retry(self, item: Attachment) -> None:
+        """Read an attachment again that could not be read, such as a web page."""
+        if item in self._states:
+            self._states[item] = ChipState()
+            self._read(item)
+            self.measured.emit()
+
     def open_image(self, item: Attachment) -> None:
         """Open an image in the default image viewer."""
         vault = self._assistant.vault

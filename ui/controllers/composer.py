@@ -222,7 +222,8 @@ class ComposerController(QObject):
         composer.mode_changed.connect(self._on_mode_changed)
         composer.model_changed.connect(self._on_model_changed)
         composer.model_wanted.connect(self._frame.navigation.set_model)
-        composer.attach_chosen.connect(self._on_attach_chosen)
+        composer.attach_chosen.connect(lambda value: self.attachments.add([Attachment(value)]))
+        composer.attach_retried.connect(self.attachments.retry)
         composer.attach_removed.connect(self.attachments.remove)
         composer.attach_opened.connect(self.open_attachment)
         transcript.question_chosen.connect(self._on_question_chosen)
@@ -362,9 +363,6 @@ class ComposerController(QObject):
 
     def _show_chips(self) -> None:
         self._composer.set_attached(self.attachments.states)
-
-    def _on_attach_chosen(self, value: str) -> None:
-        self.attachments.add([Attachment(value)])
 
     def _on_mode_changed(self, mode: str) -> None:
         self.set_mode(cast(Mode, mode))

@@ -44,6 +44,7 @@ class Composer(Scaled, QWidget):
         attach_chosen: the path, tag or web address to attach.
         attach_removed: the removed `Attachment`.
         attach_opened: the clicked `Attachment`.
+        attach_retried: the `Attachment` to read again, because it could not be read.
         file_requested: the user wants to choose a file.
         last_requested: the user wants to edit the last message.
         model_wanted: the user wants to set up a model.
@@ -67,6 +68,7 @@ class Composer(Scaled, QWidget):
     attach_chosen = Signal(str)
     attach_removed = Signal(object)
     attach_opened = Signal(object)
+    attach_retried = Signal(object)
     file_requested = Signal()
     last_requested = Signal()
     model_wanted = Signal()
@@ -320,15 +322,25 @@ class Composer(Scaled, QWidget):
         chips = [] if self.is_command(self.text()) else self.chips.chips()
         for chip in chips:
             if chip.state is not None and chip.state.obstacle:
-                self._refuse(chip.attachment, chip.state.obstacle)
+                self._refuse(chip.attachment, chip.state)
                 return
         self.submitted.emit(self.text())
 
-    def _refuse(self, attachment: Attachment, problem: str) -> None:
-        """Show why an attachment cannot be sent, with a button that removes the attachment."""
+    def _refuse(self, attachment: Attachment, state: ChipState) -> None:
+        """Show why an attachment cannot be sent, with buttons to remove it or to read it again."""
         text = ButtonText(f"Remove {attachment.name}", "Send the message without this attachment")
-        action = (text, lambda: self._on_chip_removed(attachment))
-        self.show_error(f"{problem} Nothing was sent.", (action,))
+        remove = (text, lambda: self._on_chip_removed(attachment))
+        again = ButtonText("Try again", "Read the attachment again, then send the message")
+        retry = (again, lambda: self._on_retry(attachment))
+        actions = (retry, remove) if state.problem else (remove,)
+        self.show_error(f"{state.obstacle} Nothing was sent.", actions)
+
+    def _on_retry(self, attachment: Attachment) -> None:
+        """Let an attachment be read again. The message is sent once that has succeeded."""
+        self.clear_error()
+        self.input.setFocus()
+        self._sends_later = True
+        self.attach_retried.emit(attachment)
 
     def _on_send_clicked(self) -> None:
         if self._is_running:

@@ -11,6 +11,9 @@ from shiboken6 import isValid
 
 from app.assistant import Assistant
 from app.errors import NotFound
+from app.library.attachments import WebPages
+from chains.errors import FetchFailed
+from context.layers import Layer, Segment
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
@@ -108,6 +111,31 @@ def test_what_may_not_be_sent_says_so_and_holds_the_message_back(
     window.press("Remove Secret.md")
     window.composer.press_send()
     assert "Nobody reads this" not in said_to_the_model(server)
+
+
+def test_a_web_page_that_was_not_reached_is_fetched_again_and_then_sent(
+    window: WindowPage, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, fetches = "https://example.org/well", list[str]()
+
+    def read(_pages: WebPages, url: str) -> Segment:
+        fetches.append(url)
+        if len(fetches) < 3:
+            raise FetchFailed(f"{url} was not reached.")
+        text = "The well is 12 m deep."
+        return Segment.build(id="w", layer=Layer.L3, kind="url", source=url, text=text, version="1")
+
+    monkeypatch.setattr(WebPages, "read", read)
+    window.composer.attach(Attachment(address))
+    window.composer.send("How deep is the well?")
+    assert window.composer.error == f"{address} was not reached. Nothing was sent."
+    window.press("Try again")
+    assert window.composer.error == f"{address} was not reached. Nothing was sent."
+    assert (len(fetches), server.bodies) == (2, [])
+    window.press("Try again")
+    assert "The well is 12 m deep." in said_to_the_model(server)
+    assert window.composer.error == ""
+    assert window.composer.attached == ()
 
 
 def test_a_note_that_is_deleted_meanwhile_says_so_on_its_chip(
