@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.clicks import button_named
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
@@ -106,3 +107,18 @@ def test_a_search_of_the_chats_is_left_with_down_and_ended_with_escape(
     window.press_keys("Ctrl+Shift+F")
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert window.composer.view.input.hasFocus()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_enter_presses_the_focused_button(window: WindowPage, key: Qt.Key) -> None:
+    copy = button_named(window.chat.answers()[-1], "Copy answer")
+    QGuiApplication.clipboard().clear()
+    copy.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(copy, key, Qt.KeyboardModifier.AltModifier)
+    assert QGuiApplication.clipboard().text() == ""
+    QTest.keyClick(copy, key)
+    assert QGuiApplication.clipboard().text() == "Two barrels."
+    new_chat = button_named(window.sidebar.view, "New chat")
+    new_chat.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(new_chat, key)
+    assert window.chat.session is None
