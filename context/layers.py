@@ -259,9 +259,11 @@ class Segment:
     def render(self) -> str:
         """Render the segment for the model, as an XML element that names its source.
 
-        Block ids and embedded image names are removed, because models cannot use them.
+        Block ids, embedded image names and the folder of an image outside the vault are removed,
+        because models cannot use them.
         """
-        source, content = replace_surrogates(self.source), _remove_marks(self.content)
+        named = self.shown_source if self.kind == "image" else self.source
+        source, content = replace_surrogates(named), _remove_marks(self.content)
         if self.layer is Layer.L2:
             return wrap_prior(source, _PRIOR_TYPES.get(self.kind, self.kind), content)
         lines = f"{self.lines[0]}-{self.lines[1]}" if self.lines else None

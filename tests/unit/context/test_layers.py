@@ -65,6 +65,16 @@ def test_block_ids_and_images_are_not_sent(text, sent, layer):
     assert segment.render() == passage(1, sent, layer=layer).render()
 
 
+@pytest.mark.parametrize("layer", [Layer.L2, Layer.L3])
+def test_the_folder_of_a_pasted_image_is_not_sent(layer):
+    source = "/home/anna/.local/share/strata/pasted/0123456789ab/Pasted image.png"
+    image = replace(passage(1, "[image]"), kind="image", source=source, layer=layer, lines=None)
+    assert "Pasted image.png" in image.render()
+    assert "anna" not in image.render()
+    note = replace(image, kind="file")  # a tool may read it by its path
+    assert source in note.render()
+
+
 def test_segments_are_rendered_in_their_order():
     first, second = passage(1, "a"), passage(2, "b")
     assert render_segments([second, first]) == f"{second.render()}\n{first.render()}"
