@@ -113,9 +113,14 @@ class ProjectList(FitTree):
         self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
 
     def set_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
-        """Replace the listed projects, and select the open chat's project."""
+        """Replace the listed projects, and select the open chat's project.
+
+        While the list has the focus, the current row stays current, so that keys still act on it.
+        """
+        kept = self._model.project(self.currentIndex()) if self.hasFocus() else None
         self._model.set_projects(projects)
-        self.select(current)
+        is_listed = kept is not None and self._model.find(kept.name).isValid()
+        self.select(kept.name if kept is not None and is_listed else current)
 
     def select(self, name: str | None) -> None:
         """Select the project of the open chat, given its name. None clears the selection."""

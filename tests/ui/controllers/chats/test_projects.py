@@ -24,6 +24,7 @@ from tests.support.window.clicks import (
     click_row,
     press_enter_on,
     row_of,
+    visible_rows,
 )
 from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.settings.project import ProjectDialog
@@ -138,6 +139,28 @@ def test_a_project_is_renamed_in_the_list_and_keeps_its_folder_and_chats(
     assert [one.text for one in window.view.controllers.projects.choices()] == ["Walrus songs"]
     window.composer.send("/project")
     assert "Walrus songs" in window.chat.asides()[-1].view.toPlainText()
+
+
+def test_a_project_whose_chat_is_not_open_is_renamed_twice_by_key(
+    window: WindowPage, thesis: Path, qtbot: QtBot
+) -> None:
+    (thesis.parent / "Garden").mkdir()
+    window.view.open_project("Garden")
+    window.view.open_project("Thesis")
+    window.chat.new()
+    projects = window.view.sidebar.projects
+    projects.setFocus()
+    projects.setCurrentIndex(row_of(projects, "Thesis"))
+    for title in ("Walrus songs", "Animals"):
+        QTest.keyClick(projects, Qt.Key.Key_F2)
+        (field,) = (one for one in projects.findChildren(QLineEdit) if one.isVisible())
+        field.selectAll()
+        QTest.keyClicks(field, title)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda title=title: title in [row.data() for row in visible_rows(projects)])
+        assert projects.currentIndex().data() == title
+    choose_from_row(projects, "Animals", "Remove from the list")
+    assert not projects.currentIndex().isValid()
 
 
 def test_a_project_is_opened_from_the_palette_and_by_a_command(window: WindowPage) -> None:
