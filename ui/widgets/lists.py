@@ -249,6 +249,7 @@ class FitTree(WithMenus, QTreeView):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("surface", "clear")
         self.clicked.connect(self._on_clicked)
+        self.doubleClicked.connect(self._on_double_clicked)
         self.expanded.connect(self.fit)
         self.collapsed.connect(self.fit)
 
@@ -309,6 +310,11 @@ class FitTree(WithMenus, QTreeView):
         if self.model().rowCount(index) > 0:
             self.setExpanded(index, not self.isExpanded(index))
         self.chosen.emit(index)
+
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        """Choose a row without children again, because the second press has taken the focus."""
+        if self.model().rowCount(index) == 0:
+            self.chosen.emit(index)
 
 
 def paint_row_field(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:

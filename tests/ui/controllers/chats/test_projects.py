@@ -111,6 +111,21 @@ def test_a_project_row_goes_back_to_its_last_chat(
     assert window.composer.mode == "project"
 
 
+def test_what_is_typed_after_a_double_click_on_a_project_is_written_in_its_chat(
+    window: WindowPage,
+) -> None:
+    window.view.open_project("Thesis")
+    window.composer.send("What is it about?")
+    session = window.chat.session
+    window.chat.new()
+    projects = window.view.sidebar.projects
+    spot = projects.visualRect(row_of(projects, "Thesis")).center()
+    QTest.mouseClick(projects.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    projects.setFocus(Qt.FocusReason.MouseFocusReason)  # as a real second press does
+    QTest.mouseDClick(projects.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert (window.chat.session, window.focus_name) == (session, "Message")
+
+
 @pytest.mark.parametrize("by_menu", [True, False], ids=["menu", "F2"])
 def test_a_project_is_renamed_in_the_list_and_keeps_its_folder_and_chats(
     window: WindowPage, assistant: Assistant, thesis: Path, by_menu: bool, qtbot: QtBot
