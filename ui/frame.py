@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMoveEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidget
+from PySide6.QtGui import QMoveEvent, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from app.startup import StartupInfo
 from resources import sample_vault
@@ -235,20 +235,6 @@ class WindowFrame(QMainWindow):
         # The timer is not restarted, because frequent changes could then delay saving for ever.
         if self._is_painted and not self._saving.isActive():
             self._saving.start()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Press the focused button on Enter. Qt itself does this only in dialogs.
-
-        A widget around the button, such as an approval card, can handle the key before the window.
-        """
-        focused = self.focusWidget()
-        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
-        is_plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if isinstance(focused, QAbstractButton) and is_enter and is_plain:
-            if not event.isAutoRepeat():
-                focused.click()
-        else:
-            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Save the window's new size after a short delay."""

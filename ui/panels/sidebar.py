@@ -25,7 +25,7 @@ from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_tree import NoteTree
 from ui.panels.vault_switcher import VaultSwitcher
 from ui.theme import Theme
-from ui.widgets.buttons import IconButton, add_shortcut, paint_row
+from ui.widgets.buttons import IconButton, PressedByEnter, add_shortcut, paint_row
 from ui.widgets.controls import draw_text, label, make_wrapped_label
 from ui.widgets.find_bar import SearchField
 from ui.widgets.geometry import Scaled
@@ -219,7 +219,7 @@ class Sidebar(Pane):
         column.addWidget(self.footer)
 
 
-class RowButton(QAbstractButton):
+class RowButton(PressedByEnter, QAbstractButton):
     """A button that looks like a list row: icon, label, and a command's shortcut on the right."""
 
     def __init__(self, icon_name: str, word: str, command: str) -> None:

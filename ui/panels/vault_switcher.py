@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy
 from resources import sample_vault
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.buttons import paint_row
+from ui.widgets.buttons import PressedByEnter, paint_row
 from ui.widgets.controls import escape_tooltip, one_line
 from ui.widgets.formatting import count
 from ui.widgets.lists import paint_text
@@ -24,7 +24,7 @@ _REVIEW = "Look after your notes"
 _DETAIL_WIDTH = 240
 
 
-class VaultSwitcher(QAbstractButton):
+class VaultSwitcher(PressedByEnter, QAbstractButton):
     """A button that shows the open vault's name. Its menu opens another vault.
 
     Signals:

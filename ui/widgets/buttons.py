@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton, QWidget
 
 from ui.actions import Keymap
@@ -24,12 +25,18 @@ __all__ = [
     "ButtonText",
     "IconButton",
     "LabelledAction",
+    "PressedByEnter",
     "PushButton",
     "Switch",
     "add_shortcut",
     "make_button",
     "paint_row",
 ]
+
+if TYPE_CHECKING:
+    _Button = QAbstractButton
+else:
+    _Button = object  # a widget can have only one base class of Qt
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,23 @@ UNDO = ButtonText("Undo", "Take this back")
 NO_TEXT = ButtonText("", "")  # of a button that is hidden until its text is known
 
 
-class PushButton(QPushButton):
+class PressedByEnter(_Button):
+    """A mixin for buttons that Enter presses while they have the focus, as Space does.
+
+    Without it, Enter presses the default button of a dialog, and no button of the window. The mixin
+    must precede the button class in the list of base classes.
+    """
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the button on Enter."""
+        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+        if not is_enter or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            super().keyPressEvent(event)
+        elif not event.isAutoRepeat():
+            self.click()
+
+
+class PushButton(PressedByEnter, QPushButton):
     """A push button with a tooltip, and with a visible focus ring even if its role is `primary`.
 
     Args:
@@ -106,7 +129,7 @@ class PushButton(QPushButton):
             paint_focus(painter, self.rect().adjusted(2, 2, -2, -2), "sm", "text.on_accent")
 
 
-class IconButton(Scaled, QToolButton):
+class IconButton(PressedByEnter, Scaled, QToolButton):
     """A button that shows only an icon. The tooltip contains its name and, if any, its shortcut.
 
     Args:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, 
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.buttons import paint_row
+from ui.widgets.buttons import PressedByEnter, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, one_line
 
 __all__ = ["MenuButton", "TitleButton", "select_item", "show_menu", "unlight_after"]
@@ -66,7 +66,7 @@ def _update_hover(widget: QWidget) -> None:
     widget.update()
 
 
-class MenuButton(QToolButton):
+class MenuButton(PressedByEnter, QToolButton):
     """A button that opens a menu of choices. Its label is the current choice.
 
     The signal `chosen` is emitted with the value of a choice when the user chooses another one.
@@ -200,7 +200,7 @@ class MenuButton(QToolButton):
             self.chosen.emit(value)
 
 
-class TitleButton(QAbstractButton):
+class TitleButton(PressedByEnter, QAbstractButton):
     """A one-line title that looks like a button. A click only emits `clicked`.
 
     The receiver of this signal shows the menu.

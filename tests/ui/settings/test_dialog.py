@@ -9,6 +9,7 @@ from pathlib import Path
 import keyring
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QLabel,
@@ -467,6 +468,23 @@ def test_a_page_is_reset_only_after_its_changed_settings_were_named(
     click_button(dialog, "Reset them")
     assert assistant.settings.get("vault.path") == ""
     assert assistant.settings.get("vault.exclude") == []
+
+
+def test_enter_answers_the_question_about_a_page(
+    dialog: SettingsDialog, assistant: Assistant
+) -> None:
+    assistant.settings.set("vault.exclude", ["drafts/"])
+    dialog.show_page("Vault and index")
+    for word, left in (("Keep them", ["drafts/"]), ("Reset them", [])):
+        reset = button_named(dialog, "Reset this page")
+        reset.setFocus()
+        QTest.keyClick(reset, Qt.Key.Key_Return)
+        answer = button_named(dialog, word)
+        answer.setFocus()
+        QTest.keyClick(answer, Qt.Key.Key_Return)
+        assert assistant.settings.get("vault.exclude") == left
+        assert "Reset 1 setting of this page?" not in shown(dialog)
+    assert dialog.isVisible()
 
 
 def test_the_question_about_a_page_ends_when_another_page_is_shown(

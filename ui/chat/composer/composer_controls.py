@@ -17,7 +17,14 @@ from PySide6.QtWidgets import (
 
 from ui.icons import begin_painting, mirror_painter, paint_icon
 from ui.theme import Theme, dress
-from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, PushButton, make_button
+from ui.widgets.buttons import (
+    ButtonText,
+    IconButton,
+    LabelledAction,
+    PressedByEnter,
+    PushButton,
+    make_button,
+)
 from ui.widgets.controls import IconLabel, draw_text, make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import percent
 from ui.widgets.geometry import Scaled
@@ -42,7 +49,7 @@ _MOST_FOR_WAYS = 0.5  # of the line's width; wider buttons go below the sentence
 _ATTACH = (("Note or folder", "@", "@"), ("Tag", "#", "#"), ("File or image…", "", "file"))
 
 
-class Meter(QAbstractButton):
+class Meter(PressedByEnter, QAbstractButton):
     """A bar and a percentage that show how much of the token budget the next request uses."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

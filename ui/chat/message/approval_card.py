@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -226,11 +226,20 @@ class ApprovalCard(AccessibleFrame):
         self.decided.emit(self.request.id, verdict)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Refuse the request on Enter, whichever button has the focus."""
+        """Refuse the request on Enter."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self.decide("reject")
         else:
             super().keyPressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Refuse the request on Enter before the focused button handles the key."""
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+        if is_enter:
+            self.decide("reject")
+        return is_enter
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move the focus with Tab through the hunk switches and buttons of the card.
@@ -270,7 +279,9 @@ class ApprovalCard(AccessibleFrame):
         self.is_armed = True
 
     def _make_button(self, text: ButtonText, decision: Decision) -> PushButton:
-        return make_button(text, "", partial(self.decide, decision))
+        made = make_button(text, "", partial(self.decide, decision))
+        made.installEventFilter(self)
+        return made
 
     def _lay_out(self, words: ApprovalWords) -> None:
         column = QVBoxLayout(self)

@@ -10,6 +10,7 @@ from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
+from ui.widgets.buttons import PressedByEnter
 from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, paint_focus
 from ui.widgets.geometry import keep_place
 from ui.widgets.lists import paint_text
@@ -78,7 +79,7 @@ class StepRow(QWidget):
         self._column.addWidget(self.details)
 
 
-class _StepLine(QAbstractButton):
+class _StepLine(PressedByEnter, QAbstractButton):
     """The line of an agent's step: icon, verb, argument, time, and the outcome if it failed."""
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ from ui.chat.message.step_row import StepRow
 from ui.chat.message.step_words import StepView, summary, took
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
+from ui.widgets.buttons import PressedByEnter
 from ui.widgets.controls import draw_text, escape_tooltip, paint_focus
 from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.lists import paint_text
@@ -98,7 +99,7 @@ class Steps(AccessibleFrame):
         self.head.set_open(self.is_open)
 
 
-class _Head(QAbstractButton):
+class _Head(PressedByEnter, QAbstractButton):
     """The line above an agent's steps: a chevron, a summary of all steps, and the total time."""
 
     def __init__(self) -> None:

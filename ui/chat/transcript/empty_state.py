@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
+from ui.widgets.buttons import PressedByEnter
 from ui.widgets.controls import escape_tooltip, make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import ago, plural
 from ui.widgets.geometry import OUTDENT, set_in
@@ -136,7 +137,7 @@ class EmptyState(QWidget):
             self.question_chosen.emit(sender.question)
 
 
-class QuestionButton(QPushButton):
+class QuestionButton(PressedByEnter, QPushButton):
     """A suggested question on its own line. The whole line can be clicked."""
 
     def __init__(self, question: str) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWid
 from ui.chat.transcript.feed import Feed, MessageRow, Slot
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
+from ui.widgets.buttons import PressedByEnter
 from ui.widgets.controls import draw_text, paint_focus
 from ui.widgets.geometry import PlaceKeeper, set_in
 
@@ -234,7 +235,7 @@ class Scroller(PlaceKeeper, QWidget):
         self.jump_moved.emit()
 
 
-class _JumpButton(QPushButton):
+class _JumpButton(PressedByEnter, QPushButton):
     """The "Jump to latest" button, which floats above the chat."""
 
     def __init__(self, parent: QWidget) -> None:

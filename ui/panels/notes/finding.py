@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.buttons import IconButton, paint_row
+from ui.widgets.buttons import IconButton, PressedByEnter, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
 from ui.widgets.formatting import place
 from ui.widgets.lists import paint_text
@@ -87,7 +87,7 @@ class FindingCard(AccessibleFrame):
         column.addLayout(line)
 
 
-class NoteButton(QAbstractButton):
+class NoteButton(PressedByEnter, QAbstractButton):
     """A button that opens a note at a line. It shows the note's name and the line number."""
 
     def __init__(self, note: "FindingNote", name: str) -> None:

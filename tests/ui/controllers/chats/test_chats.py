@@ -400,6 +400,17 @@ def test_a_chat_or_an_answer_is_saved_as_a_note_and_undone(
     assert not note.exists()
 
 
+def test_enter_on_cancel_saves_no_note(window: WindowPage, small_vault: Path) -> None:
+    window.chat.open(BARREL)
+    window.run("save_note")
+    dialog = window.save_dialog
+    cancel = button_named(dialog, "Cancel")
+    cancel.setFocus()
+    QTest.keyClick(cancel, Qt.Key.Key_Return)
+    assert not dialog.isVisible()
+    assert not (small_vault / "Chats").exists()
+
+
 def test_a_note_that_exists_is_not_replaced(window: WindowPage, small_vault: Path) -> None:
     window.chat.open(BARREL)
     window.run("save_note")
