@@ -158,6 +158,7 @@ def test_a_folder_that_is_none_of_the_notes_is_refused_in_the_same_words_when_it
     QGuiApplication.clipboard().setMimeData(data)
     window.composer.input.setFocus()
     QTest.keyClick(window.composer.input, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    QGuiApplication.clipboard().clear()  # data of Python that is left there ends in a crash
     assert window.notifier.texts() == [
         "elsewhere is not among the open notes, so it cannot be attached."
     ]

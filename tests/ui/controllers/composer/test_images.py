@@ -54,6 +54,7 @@ def paste(window: WindowPage, data: QMimeData) -> None:
     QGuiApplication.clipboard().setMimeData(data)
     window.composer.view.input.setFocus()
     QTest.keyClick(window.composer.view.input, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    QGuiApplication.clipboard().clear()  # data of Python that is left there ends in a crash
 
 
 def image_data(color: str = "red") -> QMimeData:
