@@ -94,7 +94,8 @@ class AnswerItem(MessageItem):
         steps: the tool calls, in order.
         changed: the cited notes that have changed since the answer.
         reason: why the answer is missing or incomplete, or an empty string if it is complete or the
-            user stopped it. If the status is `complete`, this is a sentence about the length limit.
+            user stopped it. If the status is `complete`, this is a sentence, such as one about the
+            length limit.
         cost: the price of the turn in dollars, 0 for a model on this computer, or None if unknown.
         error_code: the code of the error that ended the turn, or an empty string.
         sentences: for an answer without citations, the number of sentences for which Strata
@@ -130,14 +131,20 @@ class AnswerItem(MessageItem):
 
     @property
     def ending(self) -> str:
-        """A sentence that says why the answer is incomplete, or "" if it is complete."""
+        """Sentences that say why the answer is incomplete, or "" if it is complete."""
         if self.status == "interrupted":
             return describe_ending(self.reason, bool(self.text.strip() or self.steps))
         reason = " ".join(self.reason.split()).rstrip(".")
         if self.status not in get_args(Status):
             return _describe_unknown_status(self.status, reason)
         said = f"No answer arrived: {reason}" if self.status == "error" else reason
-        return f"{said}." if reason else ""
+        limit = self._describe_limit() if self.status == "limit" else ""
+        return " ".join(filter(None, (limit, f"{said}." if reason else "")))
+
+    def _describe_limit(self) -> str:
+        steps = "1 step" if len(self.steps) == 1 else f"{len(self.steps):,} steps"
+        answer = "This is the answer from what was found." if self.text.strip() else ""
+        return f"Stopped after {steps}. {answer}".rstrip()
 
 
 def _describe_unknown_status(status: str, reason: str) -> str:

@@ -274,9 +274,11 @@ class AnswerStream:
         partial.status = self._full_status if status == "complete" else status
         partial.usage = usage
         partial.reason = reason = self._find_reason(ended)
-        for warning in self._list_warnings(ended):
-            partial.warnings.append(warning)
-            yield Warned(warning, is_reason=bool(reason and reason in warning))
+        if reason:
+            is_broken = status == "interrupted"
+            said = f"The answer broke off: {reason}. What had arrived is kept."
+            partial.warnings.append(said if is_broken else reason)
+            yield Warned(partial.warnings[-1], is_reason=True)
         if usage and (cut := warn_of_cut(self._context.model.name, self._report, usage)):
             partial.warnings.append(cut.message)
             yield cut
@@ -306,22 +308,17 @@ class AnswerStream:
             self._context.session.save_partial(entry)
 
     def _find_reason(self, ended: ModelEnded) -> str:
-        """Return why an answer is incomplete, or an empty string if it is complete."""
-        return ended.reason or (self._describe_limit() if ended.finish == "length" else "")
+        """Return why an answer is missing or incomplete, or "" if it is complete."""
+        if ended.reason or ended.finish == "length":
+            return ended.reason or self._describe_limit()
+        if ended.finish == "content_filter":
+            return "The service held a part of the answer back."
+        is_empty = not self._partial.text.strip() and not self._partial.calls
+        return "The model gave an empty answer." if is_empty else ""
 
     def _describe_limit(self) -> str:
         limit = self._turn.request.envelope.options["maxTokens"]
         return f"The answer stops at its limit of {limit:,} tokens (maxOutputTokens)."
-
-    def _list_warnings(self, ended: ModelEnded) -> Iterator[str]:
-        if ended.status == "interrupted":
-            yield f"The answer broke off: {ended.reason}. What had arrived is kept."
-        elif not self._partial.text.strip() and not self._partial.calls:
-            yield "The model gave an empty answer."
-        if ended.finish == "length":
-            yield self._describe_limit()
-        elif ended.finish == "content_filter":
-            yield "The service held a part of the answer back."
 
     def _store(self) -> TurnAnswer:
         """Store the answer and its usage."""

@@ -217,13 +217,16 @@ class Answer(AccessibleFrame):
         """
         is_broken, has_failed = item.status == "interrupted", item.status == "error"
         sentence = use_labels(item.ending)
+        is_empty = item.status in {"complete", "limit"} and not item.text.strip()
         if has_failed and not with_error:
             sentence, has_failed = KEPT if item.can_continue else "", False
         if is_broken and not item.reason:
             sentence = describe_ending("", bool(self._text.strip() or self.steps.steps))
         self.ending = sentence
         self._end.show_ending(
-            sentence, can_continue=item.can_continue, can_retry=is_broken or has_failed
+            sentence,
+            can_continue=item.can_continue,
+            can_retry=is_broken or has_failed or (is_empty and bool(sentence)),
         )
 
     def hide_actions(self) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -32,6 +32,11 @@ def come_back(window: WindowPage) -> None:
 def log_file(window: WindowPage) -> Path:
     (file,) = window.assistant.paths.sessions.rglob("*.jsonl")
     return file
+
+
+def has_visible_button(answer: QWidget, text: str) -> bool:
+    buttons = answer.findChildren(QAbstractButton)
+    return any(button.isVisible() and button.text() == text for button in buttons)
 
 
 def texts(window: WindowPage) -> list[str]:
@@ -106,3 +111,35 @@ def test_a_message_whose_turn_was_killed_can_be_answered_after_the_restart(
     assert [answer.text for answer in again.chat.answers()] == ["210 litres."]
     assert again.chat.failures() == []
     assert len(again.chat.user_messages()) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason", "has_retry"),
+    [
+        (Answer(""), "The model gave an empty answer.", True),
+        (
+            Answer("The barrel", finish="content_filter"),
+            "The service held a part of the answer back.",
+            False,
+        ),
+    ],
+)
+def test_an_answer_without_all_its_text_says_why(
+    window: WindowPage, server: ModelServer, reply: Answer, reason: str, has_retry: bool
+) -> None:
+    server.script(reply, Answer("210 litres."))
+    window.composer.send(QUESTION)
+    for _ in range(2):  # the reason is told when the chat is opened again too
+        (answer,) = window.chat.answers()
+        assert answer.ending == reason
+        assert window.toasts() == []
+        come_back(window)
+    (answer,) = window.chat.answers()
+    assert has_visible_button(answer, "Try again") == has_retry
+
+
+def test_an_empty_answer_can_be_asked_for_again(window: WindowPage, server: ModelServer) -> None:
+    server.script(Answer(""), Answer("210 litres."))
+    window.composer.send(QUESTION)
+    click_button(window.chat.answers()[0], "Try again")
+    assert [answer.text for answer in window.chat.answers()] == ["210 litres."]

@@ -197,6 +197,17 @@ def test_an_answer_with_tools_shows_its_steps_and_opens_what_they_read() -> None
     assert [source.number for source in answer.sources] == [1]
 
 
+def test_an_answer_at_the_limit_of_steps_says_so() -> None:
+    *before, last = agent_turn()
+    assert isinstance(last, MessageEntry)
+    limited = replace(last, status="limit")
+    answer = item_of([*before, limited], "a")
+    assert answer.ending == "Stopped after 2 steps. This is the answer from what was found."
+    empty = replace(limited, message=Message("assistant", ""), reason="The model gave nothing.")
+    answer = item_of([*before, empty], "a")
+    assert answer.ending == "Stopped after 2 steps. The model gave nothing."
+
+
 def move_content_up(entry: Entry) -> Entry:
     """Return a custom entry as older versions wrote it, with its fields beside the type."""
     data: dict[str, Any] = entry.to_dict()
