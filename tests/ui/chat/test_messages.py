@@ -304,7 +304,7 @@ def test_what_was_sent_along_stands_above_the_text(qtbot: QtBot, transcript: Tra
 def test_what_an_agent_did_is_one_line_that_opens(qtbot: QtBot, transcript: Transcript) -> None:
     show(transcript, user(), answer(steps=STEPS))
     steps = first(transcript, Answer).steps
-    assert steps.head.text() == "Searched twice, read 2 notes, 1 failed"
+    assert steps.head.text() == "Searched twice, read 1 note, 1 failed"
     assert steps.head.took == "1.6 s"
     assert steps.head.accessibleName().endswith("steps folded")
     assert not steps.is_open
@@ -345,7 +345,7 @@ def test_steps_come_while_the_agent_works(transcript: Transcript) -> None:
     assert shown.steps.isVisible()
     assert shown.steps.rows[0].line.accessibleName() == "Searching “backup”, running"
     transcript.live.end_tool(ToolEnded("c1", "search_notes", "error", 0.2, None))
-    assert shown.steps.head.text() == "Searched, 1 failed"
+    assert shown.steps.head.text() == "1 failed"
 
 
 def test_words_between_steps_stand_above_the_step_that_followed(transcript: Transcript) -> None:

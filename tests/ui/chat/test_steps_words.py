@@ -47,6 +47,12 @@ def test_the_summary_counts_what_asks_first_once_it_is_done() -> None:
     assert summary([step("create_note", "running", path="B.md")]) == "1 step"
 
 
+def test_the_summary_does_not_count_what_failed() -> None:
+    failed = step("read_note", "error", path="nowhere.md")
+    assert summary([failed]) == "1 failed"
+    assert summary([step("read_note", "running", path="A.md"), failed]) == "Read 1 note, 1 failed"
+
+
 @pytest.mark.parametrize(
     ("status", "said"),
     [

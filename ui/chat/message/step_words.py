@@ -135,12 +135,11 @@ class StepView:
     def is_done(self) -> bool:
         """Whether the step is counted in the summary line, such as "Read 3 notes".
 
-        A tool call that needs approval, such as one of an MCP server, is counted only if it
-        succeeded. Any other call is counted unless it was denied.
+        A tool call that failed or was denied is not counted. One that is still running is counted
+        unless it needs approval, as a call of an MCP server does.
         """
-        if self.name in _ASKING or self.name not in _TOOLS:
-            return self.status == "ok"
-        return self.status != "denied"
+        is_asking = self.name in _ASKING or self.name not in _TOOLS
+        return self.status == "ok" or (self.status == "running" and not is_asking)
 
     @property
     def took(self) -> str:
