@@ -43,7 +43,10 @@ class RequestHistory:
         self._asking = asking
 
     def transcript(self, session: str) -> ChatTranscript:
-        """Return the transcript of a chat.
+        """Return the transcript of a chat, with the cited notes that have changed since.
+
+        Nothing is said about the notes while their folder cannot be reached, as on an unmounted
+        drive.
 
         Raises:
             SessionMissing: the chat does not exist.
@@ -55,7 +58,7 @@ class RequestHistory:
         found = build_transcript(title, chat.log.entries, report)
         found = replace(found, project=chat.header.project)
         library = self._asking.library
-        if library is None or chat.header.vault != str(library.root):
+        if library is None or chat.header.vault != str(library.root) or not library.root.is_dir():
             return found
         read = cache(partial(_read_current, library))
         return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))

@@ -65,6 +65,16 @@ def test_a_cited_note_that_is_gone_or_private_is_named(
     )
 
 
+def test_no_note_is_called_gone_while_the_folder_cannot_be_reached(
+    reading: Assistant, session: str, small_vault: Path
+) -> None:
+    elsewhere = small_vault.rename(small_vault.with_name("elsewhere"))
+    assert last_answer(reading, session).changed == ()
+    elsewhere.rename(small_vault)
+    (small_vault / "Watering.md").unlink()
+    assert "is gone" in last_answer(reading, session).changed[0].sentence
+
+
 def test_a_note_of_a_project_outside_the_vault_is_compared_too(
     reading: Assistant, server: ModelServer, tmp_path: Path
 ) -> None:
