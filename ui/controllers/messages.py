@@ -37,6 +37,8 @@ _HOOKS_ON_AGAIN = ButtonText("Undo", "Run your hook files again")
 _BUSY = "An answer is on its way. Stop it first."
 _NOTHING_TO_CONTINUE = "The last answer did not break off, so there is nothing to continue."
 _OTHER_VERSION = "What the other version came to, as a summary"
+_STORED = "kept with the chat, not sent to the model"
+_SENT = "sent to the model in their place"
 _PAGES = {
     "choose_model": "Models",
     "privacy_settings": "Privacy",
@@ -112,6 +114,7 @@ class MessageController(QObject):
     def _connect(self) -> None:
         maker, sources = self._transcript.maker, self._frame.column.sources
         maker.citation_activated.connect(self._frame.navigation.show_note)
+        maker.before_requested.connect(self._continue_before)
         maker.citation_pointed.connect(self._on_citation_pointed)
         maker.action_requested.connect(self.perform)
         maker.retry_requested.connect(self._on_retry)
@@ -161,7 +164,7 @@ class MessageController(QObject):
     def _show_summary(self, entry: str) -> None:
         if entry in self._summaries:
             title = "Older messages, as a summary"
-            self._transcript.show_aside(title, self._summaries[entry])
+            self._transcript.show_aside(title, self._summaries[entry], _SENT)
 
     def _summarise(self, entry: str) -> None:
         self._notifier.toast("Summarising the other version…")
@@ -171,7 +174,8 @@ class MessageController(QObject):
         task = self._runner.stream(
             lambda token: iter([assistant.branches.summarise_branch(session, entry, token, model)])
         )
-        task.yielded.connect(partial(self._transcript.show_aside, _OTHER_VERSION))
+        show = partial(self._transcript.show_aside, _OTHER_VERSION, note=_STORED)
+        task.yielded.connect(show)
         task.failed.connect(self._on_failed)
         task.start()
 

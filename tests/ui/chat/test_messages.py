@@ -29,6 +29,7 @@ from app.sessions.transcript import (
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ToolEnded, ToolStarted
 from tests.support.window import widgets
+from tests.support.window.clicks import click_button
 from tests.support.window.waiting import settle
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
@@ -436,7 +437,7 @@ def test_a_commands_answer_can_be_taken_away_and_stays_over_a_refresh(
     assert [type(row.widget) for row in transcript.feed.rows] == [UserMessage, Answer]
 
 
-def test_a_summary_has_a_line_that_shows_it(transcript: Transcript) -> None:
+def test_a_summary_has_a_line_that_shows_it(qtbot: QtBot, transcript: Transcript) -> None:
     summary_item = SummaryItem("t1", "- It rains.", 96_412, 30_120, "model")
     show(transcript, user(entry="u1"), summary_item, user(), answer())
     line = first(transcript, SummaryDivider)
@@ -448,6 +449,9 @@ def test_a_summary_has_a_line_that_shows_it(transcript: Transcript) -> None:
     (edit,) = (b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary")
     edit.click()
     assert asked == [summary_item]
+    with qtbot.waitSignal(transcript.maker.before_requested) as wanted:
+        click_button(line, "Continue from before")
+    assert wanted.args == ["t1"]
 
 
 def test_only_the_summary_in_use_can_be_edited(transcript: Transcript) -> None:

@@ -18,6 +18,7 @@ from tests.support.window.window_pages import WindowPage, clipboard, open_window
 from ui.chat.message.answer_status import StepLine
 from ui.controllers.turns import ChatTurn, OutgoingMessage
 from ui.panels.context.layer_tree import shorten_place
+from ui.panels.context.panel import ContextPanel
 from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText
 from ui.widgets.menus import MenuButton
@@ -180,6 +181,24 @@ def test_a_summary_is_shown_without_its_mark(window: WindowPage, server: ModelSe
     ]
     assert "[Summary of" not in item.summary
     assert item.summary
+
+
+def test_a_summary_shown_from_the_panel_is_not_called_unsent(
+    window: WindowPage, server: ModelServer
+) -> None:
+    for number in range(3):
+        server.script(Answer(f"Answer {number}. " * 40))
+        window.composer.send(f"Question {number}?")
+    server.script(Answer("The barrel holds 210 litres."), Answer("Yes."))
+    window.run("compact")
+    window.compaction.press("Make the summary")
+    window.compaction.press("Use this summary")
+    window.composer.send("Is that so?")
+    click_button(window.view.findChild(ContextPanel), "Show summary")
+    (block,) = window.chat.asides()
+    assert (
+        block.accessibleName() == "Older messages, as a summary · sent to the model in their place"
+    )
 
 
 def test_no_model_saw_what_was_only_quoted(window: WindowPage, server: ModelServer) -> None:

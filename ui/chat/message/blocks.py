@@ -15,14 +15,14 @@ from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import Scaled, keep_place
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
-__all__ = ["Divider", "HookDivider", "NoteBlock", "SummaryDivider"]
+__all__ = ["ONLY_HERE", "Divider", "HookDivider", "NoteBlock", "SummaryDivider"]
 
 _ROOM = "Dropped: history over its budget"
 _REASONS = {
     "tail": "Left out this once, for a long message or many passages",
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
 }
-_ONLY_HERE = "shown here only, neither stored nor sent"
+ONLY_HERE = "shown here only, neither stored nor sent"
 
 
 class _Line(Scaled, QWidget):
@@ -105,7 +105,8 @@ class FoldedDivider(AccessibleFrame):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
-        self._column.addWidget(_Line(icon, sentence, counts, *([self.more] if markdown else ())))
+        actions = (*([self.more] if markdown else ()), *self._list_line_actions())
+        self._column.addWidget(_Line(icon, sentence, counts, *actions))
 
     def _on_more(self) -> None:
         keep_place(self)
@@ -117,6 +118,10 @@ class FoldedDivider(AccessibleFrame):
             self.more.set_text(ButtonText(f"Show {self._noun}", self._tip))
         else:
             self.more.set_text(ButtonText(f"Hide {self._noun}", "Fold this away again"))
+
+    def _list_line_actions(self) -> Sequence[QPushButton]:
+        """Return the buttons to show on the line, behind the one that expands the text."""
+        return ()
 
     def _list_actions(self) -> Sequence[QPushButton]:
         """Return the buttons to show above the expandable text."""
@@ -147,11 +152,14 @@ class SummaryDivider(FoldedDivider):
 
     The user can expand the summary.
 
-    The signal `edit_requested` is emitted when the user wants to edit the summary, which is
-    possible as long as the model receives it.
+    Signals:
+        edit_requested: the user wants to edit the summary, which is possible as long as the model
+            receives it.
+        continue_requested: the user wants to continue with the messages as they were before.
     """
 
     edit_requested = Signal()
+    continue_requested = Signal()
 
     def __init__(self, item: SummaryItem, parent: QWidget | None = None) -> None:
         is_outline = item.by == "outline"
@@ -164,6 +172,9 @@ class SummaryDivider(FoldedDivider):
         self._is_in_use = item.is_in_use
         icon, tip = "arrows-in-line-vertical", "Show what stands for the older messages"
         super().__init__(icon, said, figures, "summary", tip, item.summary, parent)
+
+    def _list_line_actions(self) -> Sequence[QPushButton]:
+        return (button("Continue from before", "link", self.continue_requested.emit),)
 
     def _list_actions(self) -> Sequence[QPushButton]:
         if not self._is_in_use:
@@ -208,24 +219,25 @@ class _QuietBlock(QWidget):
 class NoteBlock(AccessibleFrame):
     """A block of Markdown from a program or a command. The title names its origin.
 
-    A block that is not stored has a close button. The signal `dismissed` is emitted when the user
-    clicks it.
+    A block that is no message of the chat has a close button. The signal `dismissed` is emitted when
+    the user clicks it.
 
     Args:
         title: the origin of the text, such as `/context`.
         text: the text in Markdown.
-        is_local: whether the text is only displayed, and neither stored nor sent to the model.
+        note: what becomes of the text, such as `ONLY_HERE`, or an empty string if it is a message
+            of the chat.
         parent: the parent widget.
     """
 
     dismissed = Signal()
 
     def __init__(
-        self, title: str, text: str, *, is_local: bool, parent: QWidget | None = None
+        self, title: str, text: str, *, note: str = "", parent: QWidget | None = None
     ) -> None:
         super().__init__(QAccessible.Role.Note, parent)
         self._text = text
-        said = f"{one_line(title)} · {_ONLY_HERE}" if is_local else one_line(title)
+        said = " · ".join(filter(None, (one_line(title), note)))
         self.setAccessibleName(said)
         words = ElidedLabel(said)
         dress(words, "caption", "secondary")
@@ -234,11 +246,11 @@ class NoteBlock(AccessibleFrame):
         head = QHBoxLayout()
         head.setContentsMargins(16, 6, 8, 0)
         head.setSpacing(8)
-        icon = "terminal-window" if is_local else "note"
+        icon = "terminal-window" if note else "note"
         head.addWidget(IconLabel(icon, "text.tertiary", 14), 0, Qt.AlignmentFlag.AlignVCenter)
         head.addWidget(words, 1)
         head.addWidget(copy)
-        if is_local:
+        if note:
             close = IconButton("x", "Take this away", size=24)
             close.clicked.connect(lambda _checked=False: self.dismissed.emit())
             head.addWidget(close)

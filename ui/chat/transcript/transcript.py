@@ -15,7 +15,7 @@ from chains.events import ApprovalRequested
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.approval_card import ApprovalCard
-from ui.chat.message.blocks import NoteBlock
+from ui.chat.message.blocks import ONLY_HERE, NoteBlock
 from ui.chat.message.edits_card import EditsCard
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
@@ -163,10 +163,12 @@ class Transcript(QWidget):
         self.live.begin(question, attached, instead=instead, is_again=is_again, continues=continues)
         self.scroller.to_end()
 
-    def show_aside(self, title: str, text: str) -> None:
-        """Append a block of Markdown that is only displayed, and neither stored nor sent."""
+    def show_aside(self, title: str, text: str, note: str = ONLY_HERE) -> None:
+        """Append a block of Markdown that is no message. The note says what becomes of its text."""
         self._stack.setCurrentWidget(self.scroller)
-        self.feed.append(self.maker.make_loose_slot("aside", lambda: self._aside(title, text)))
+        self.feed.append(
+            self.maker.make_loose_slot("aside", lambda: self._aside(title, text, note))
+        )
         self.scroller.to_end()
 
     def show_approval(self, request: ApprovalRequested) -> ApprovalCard:
@@ -371,8 +373,8 @@ class Transcript(QWidget):
         if is_focused and isinstance(row.widget, UserMessage | Answer):
             row.widget.tools.siblings.take_focus()
 
-    def _aside(self, title: str, text: str) -> NoteBlock:
-        made = NoteBlock(title, text, is_local=True)
+    def _aside(self, title: str, text: str, note: str) -> NoteBlock:
+        made = NoteBlock(title, text, note=note)
         made.dismissed.connect(self._on_dismissed)
         return made
 

@@ -55,6 +55,7 @@ class MessageMaker(QObject):
         action_requested: a `MessageAction`.
         attachment_opened: the clicked `Attachment`.
         summary_edit_requested: the `SummaryItem` to edit.
+        before_requested: the entry ID of the summary before which the user wants to continue.
         error_action: the name of an action offered by an error, and the error.
         edit_closed: a message's editor was closed.
     """
@@ -65,6 +66,7 @@ class MessageMaker(QObject):
     action_requested = Signal(object)
     attachment_opened = Signal(object)
     summary_edit_requested = Signal(object)
+    before_requested = Signal(str)
     retry_requested = Signal()
     error_action = Signal(str, object)
     edit_closed = Signal()
@@ -193,7 +195,7 @@ class MessageMaker(QObject):
             case AnswerItem():
                 return lambda: self._build_stored_answer(item)
             case CustomItem():
-                return lambda: NoteBlock("Added by an extension", item.text, is_local=False)
+                return lambda: NoteBlock("Added by an extension", item.text)
             case SummaryItem():
                 return lambda: self._build_summary(item)
             case HookChangeItem():
@@ -204,6 +206,7 @@ class MessageMaker(QObject):
     def _build_summary(self, item: SummaryItem) -> QWidget:
         made = SummaryDivider(item)
         made.edit_requested.connect(lambda: self.summary_edit_requested.emit(item))
+        made.continue_requested.connect(lambda: self.before_requested.emit(item.entry))
         return made
 
     def _build_stored_answer(self, item: AnswerItem) -> QWidget:
