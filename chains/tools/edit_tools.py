@@ -4,6 +4,7 @@ Each call proposes an edit with a diff. A call is refused if it would write a tr
 a note, because the model never saw the text that the marker replaces.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -25,6 +26,7 @@ __all__ = ["EDIT_TOOLS", "build_edit_tools"]
 MOST_NOTES: Final = 10
 MOST_REMOVED: Final = 0.1
 _MARKERS: Final = ("[trimmed]", "[Content truncated", "[Tool result stored — ")
+_HUNK: Final = re.compile(r"@@ -(\d+)")
 _CREATE: Final = ToolDefinition(
     "create_note",
     "Create a note. The user sees it first, and may refuse. Link to other notes as [[Name]].",
@@ -206,9 +208,30 @@ def _summarise(plan: EditPlan) -> str:
         case "append":
             return f"Append to {path}."
         case "edit":
-            return f"Edit {path}."
+            return f"Edit {path}{_name_lines(plan.diff)}."
         case "move":
             return _summarise_move(plan.changes)
+
+
+def _name_lines(diff: str) -> str:
+    """Return the lines of the note that an edit changes, such as `, lines 3–5`.
+
+    Where the edit only adds text, this is the line above which the text is added.
+    """
+    number, removed, added = 0, list[int](), list[int]()
+    for line in diff.splitlines():
+        if hunk := _HUNK.match(line):
+            number = int(hunk[1])
+        elif number and line.startswith("+"):
+            added.append(number)
+        elif number and line.startswith(("-", " ")):
+            removed += [number] if line.startswith("-") else []
+            number += 1
+    changed = removed or added
+    if not changed:
+        return ""
+    first, last = changed[0], changed[-1]
+    return f", line {first:,}" if first == last else f", lines {first:,}–{last:,}"
 
 
 def _summarise_move(changes: Sequence[ContentChange | FileMove]) -> str:

@@ -111,7 +111,7 @@ _WORDS: Final[Mapping[str, ApprovalWords]] = {
         ButtonText(
             "Open {scope} in this chat", "Fetch pages of this host without asking, in this chat"
         ),
-        "The address is sent to its server.",
+        "The address is sent to {host}.",
     ),
     "start_server": ApprovalWords(
         "Use an MCP server?",
@@ -163,7 +163,7 @@ def choose_words(tool: str, scope: str) -> ApprovalWords:
         words.refuse,
         words.approve,
         approve_all,
-        words.note,
+        words.note.replace("{host}", one_line(scope) or "its server"),
     )
 
 

@@ -269,6 +269,7 @@ def test_buttons_name_the_act_and_the_scope(window) -> None:
     ]
     assert "https://example.org/a?b=1" in window.chat.texts_in(card)
     assert "The address has a query." in window.chat.texts_in(card)
+    assert "The address is sent to example.org." in window.chat.texts_in(card)
     other = window.chat.show_approval("files__write", "Write.", arguments={"a": [1], "b": "c"})
     assert other.title.text() == "Use a tool of files?"
     assert other.approve_all is None

@@ -54,7 +54,7 @@ def test_each_tool_proposes_its_change_and_writes_when_it_is_applied(
 ) -> None:
     calls = [
         ("create_note", {"path": "new/b.md", "text": "See [[a]].\n"}, "Create the note new/b.md."),
-        ("edit_note", {"path": "new/b.md", "old": "See", "new": "Read"}, "Edit new/b.md."),
+        ("edit_note", {"path": "new/b.md", "old": "See", "new": "Read"}, "Edit new/b.md, line 1."),
         ("append_to_note", {"path": "a.md", "text": "End."}, "Append to a.md."),
         ("move_note", {"path": "a.md", "to": "c.md"}, "and change links in 1 note."),
     ]
@@ -69,6 +69,22 @@ def test_each_tool_proposes_its_change_and_writes_when_it_is_applied(
         assert proposal.apply() == f"Done: {proposal.summary}"
     assert (root / "new/b.md").read_text() == "Read [[c]].\n"
     assert (root / "c.md").read_text() == f"{LONG}\nEnd.\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("one\ntwo\n", "1\n2\n3\n", ", lines 1–2"),
+        ("five", "five\nand more", ", line 6"),
+        ("four\n", "", ", line 4"),
+    ],
+)
+def test_the_summary_of_an_edit_names_the_lines_that_change(
+    registry: ToolRegistry, root: Path, old: str, new: str, lines: str
+) -> None:
+    (root / "n.md").write_text("one\ntwo\nthree\nfour\nfive\nsix\n", "utf-8")
+    proposal = propose(registry, "edit_note", path="n.md", old=old, new=new)
+    assert proposal.summary == f"Edit n.md{lines}."
 
 
 def test_a_proposal_of_an_older_text_is_outdated(registry: ToolRegistry, root: Path) -> None:
