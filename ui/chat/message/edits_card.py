@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.buttons import UNDO, ButtonText, make_button
@@ -26,8 +26,9 @@ _HIDE = ButtonText("Hide the changes", "Fold the changed lines away again")
 class EditsCard(AccessibleFrame):
     """A card that shows which notes an agent changed in one turn, and can undo the changes.
 
-    The signal `undo_requested` is emitted with the ID of the agent run when the user clicks the
-    undo button.
+    Signals:
+        undo_requested: the user wants to undo the changes of the agent run with this ID.
+        note_requested: the user wants to read the changed note with this path.
 
     Args:
         edits: the record from the turn's result: the ID of the agent run as `run`, and the changed
@@ -41,6 +42,7 @@ class EditsCard(AccessibleFrame):
     """
 
     undo_requested = Signal(str)
+    note_requested = Signal(str)
 
     def __init__(self, edits: Mapping[str, Any], parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Note, parent)
@@ -52,6 +54,7 @@ class EditsCard(AccessibleFrame):
         self._state = make_wrapped_label("", "caption", "secondary")
         self.undo = make_button(_UNDO_ALL if len(self._notes) > 1 else UNDO, "", self._on_undo)
         self.more = make_button(_SHOW, "link", self._on_more)
+        self._openers: list[QPushButton] = []
         self.changes: QWidget | None = None
         self.setAccessibleName(said)
         self._lay_out()
@@ -72,7 +75,8 @@ class EditsCard(AccessibleFrame):
         notes = self._notes
         them = "The note is" if len(notes) == 1 else f"All {plural(len(notes), 'note')} are"
         self._say(f"Undone. {them} as before.", "secondary")
-        self.undo.hide()
+        for made in (self.undo, *self._openers):  # a note may be gone, or have its old name
+            made.hide()
 
     def show_failure(self, reason: str) -> None:
         """Show why the changes to the notes could not be undone."""
@@ -100,7 +104,7 @@ class EditsCard(AccessibleFrame):
     def _on_more(self) -> None:
         keep_place(self)
         if self.changes is None:
-            self.changes = _list_changes(self._notes)
+            self.changes = self._list_changes()
             self._column.addWidget(self.changes)
             is_shown = True
         else:
@@ -113,6 +117,8 @@ class EditsCard(AccessibleFrame):
         head.setSpacing(8)
         head.addWidget(IconLabel("note-pencil", "text.secondary"))
         head.addWidget(self._text, 1)
+        if len(self._notes) == 1:
+            head.addWidget(self._build_opener(self._notes[0]))
         head.addWidget(self.more)
         head.addWidget(self.undo)
         self._column = QVBoxLayout(self)
@@ -121,29 +127,42 @@ class EditsCard(AccessibleFrame):
         self._column.addLayout(head)
         self._column.addWidget(self._state)
 
+    def _build_opener(self, note: Mapping[str, Any]) -> QPushButton:
+        path = str(note["path"])
+        text = ButtonText("Open the note", f"Read {one_line(path)}")
+        made = make_button(text, "link", lambda: self.note_requested.emit(path))
+        made.setAccessibleName(f"Open {one_line(path)}")
+        self._openers.append(made)
+        return made
+
+    def _list_changes(self) -> QWidget:
+        """Build the list of diffs. A single note is named by the card itself."""
+        made = QWidget()
+        column = QVBoxLayout(made)
+        column.setContentsMargins(0, 2, 8, 4)
+        column.setSpacing(6)
+        for note in self._notes:
+            if len(self._notes) > 1:
+                column.addLayout(self._build_title(note))
+            if "@@" in note["diff"]:
+                column.addWidget(DiffView(note["diff"], f"The change of {one_line(note['path'])}"))
+        return made
+
+    def _build_title(self, note: Mapping[str, Any]) -> QHBoxLayout:
+        said = f"{one_line(str(note['path']))} {_name_change(note)}"
+        title = ElidedLabel(said, Qt.TextElideMode.ElideMiddle, is_ours=True)
+        dress(title, "caption", "secondary")
+        row = QHBoxLayout()
+        row.addWidget(title, 1)
+        row.addWidget(self._build_opener(note))
+        return row
+
 
 def summarise_edits(notes: Sequence[Mapping[str, Any]]) -> str:
     """Describe which notes changed, such as `Beans.md changed` or `3 notes changed`."""
     if len(notes) == 1:
         return f"{one_line(str(notes[0]['path']))} {_name_change(notes[0])}"
     return f"{plural(len(notes), 'note')} changed"
-
-
-def _list_changes(notes: Sequence[Mapping[str, Any]]) -> QWidget:
-    made = QWidget()
-    column = QVBoxLayout(made)
-    column.setContentsMargins(0, 2, 8, 4)
-    column.setSpacing(6)
-    for note in notes:
-        path = one_line(str(note["path"]))
-        title = ElidedLabel(
-            f"{path} {_name_change(note)}", Qt.TextElideMode.ElideMiddle, is_ours=True
-        )
-        dress(title, "caption", "secondary")
-        column.addWidget(title)
-        if "@@" in note["diff"]:
-            column.addWidget(DiffView(note["diff"], f"The change of {path}"))
-    return made
 
 
 def _name_change(note: Mapping[str, Any]) -> str:

@@ -79,6 +79,7 @@ class EditsController(QObject):
         if all(card.run != edits["run"] for card in shown):
             card = self._frame.transcript.show_edits(edits)
             card.undo_requested.connect(self._on_undo_requested)
+            card.note_requested.connect(self._frame.navigation.show_note)
             announce(card, card.text)
 
     def _on_undo_requested(self, run: str) -> None:

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.clicks import click_button
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.widgets.controls import ElidedLabel
 
 TOMATOES, KOMPOST = "garden/Tomatoes.md", "garden/Kompost.md"
 SUMMARY = "# Garden\n\nMatina ripens in July. The compost needs air.\n"
@@ -134,6 +137,23 @@ def test_a_tag_is_renamed_across_notes(window, assistant, server, notes, qtbot) 
     qtbot.waitUntil(lambda: bool(window.chat.edits()))
     undo(window, qtbot, "Undo all")
     assert read_all(notes) == before
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_changed_note_opens_from_its_card(window, server, notes, qtbot, number) -> None:
+    edits = [edit(TOMATOES, MATINA, "Matina is early.\n"), edit(KOMPOST, LUFT, "Luft.\n")]
+    server.script(calling(*edits[:number]), Answer("Done."))
+    window.composer.send("Shorten them.")
+    approve_all(window, qtbot)
+    (card,) = window.chat.edits()
+    window.press("Show the changes")
+    labels = [label.whole for label in card.findChildren(ElidedLabel) if label.isVisible()]
+    assert labels.count(f"{TOMATOES} changed") == 1
+    click_button(card, f"Open {TOMATOES}")
+    qtbot.waitUntil(lambda: window.view.note.path == TOMATOES)
+    window.view.show_chat()
+    undo(window, qtbot, "Undo" if number == 1 else "Undo all")
+    assert not [b for b in card.findChildren(QPushButton) if b.isVisible() and "Open" in b.text()]
 
 
 def test_a_note_that_changed_since_is_not_undone(window, server, notes, qtbot) -> None:
