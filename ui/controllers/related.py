@@ -41,7 +41,7 @@ class RelatedController(QObject):
         self._show()
 
     def set_cited(self, path: str) -> None:
-        """Set the note whose related notes are shown while no note is open."""
+        """Set the note whose related notes are shown while no note is open, or "" for none."""
         self._cited = path
         self._show()
 

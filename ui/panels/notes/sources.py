@@ -103,7 +103,8 @@ class SourcesPanel(Pane):
             line to show, or 0 and 0 for the whole note.
         hovered: emitted with the citation number of the source under the pointer, or with 0 if
             there is none.
-        cited: emitted when the sources are replaced, with the path of the first one that is a note.
+        cited: emitted when the sources are replaced, with the path of the first one that is a note,
+            or an empty string if none is.
         reason_requested: emitted with the path of a note when the user asks why it was used.
     """
 
@@ -149,8 +150,7 @@ class SourcesPanel(Pane):
         self._empty.setVisible(not rows)
         self.list.setVisible(bool(rows))
         self.list.fit()
-        if cited := next((row.path for row in rows if row.path), ""):
-            self.cited.emit(cited)
+        self.cited.emit(next((row.path for row in rows if row.path), ""))
 
     def show_reason(self, reason: str) -> None:
         """Show above the sources why a note was or was not used for the answer."""

@@ -82,3 +82,14 @@ def test_a_row_without_a_note_offers_nothing(window: MainWindow) -> None:
     panel = window.column.sources
     panel.show_rows([SourceRow(7, "[7] has no source.", "", False)])
     assert panel.list.build_menu(panel.list.model().index(0, 0)).isEmpty()
+
+
+def test_a_new_chat_has_no_related_notes_of_the_last_one(window: MainWindow) -> None:
+    window.composer.submitted.emit("How much does the barrel hold?")
+    window.docking.toggle_related()
+    panel = window.column.related
+    assert panel.rows()
+    window.open_session(None)
+    assert not panel.rows()
+    texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    assert texts == ["Open a note, or ask: what is related to it appears here."]
