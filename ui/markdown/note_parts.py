@@ -20,7 +20,8 @@ __all__ = ["NotePart", "cut_parts", "find_part", "read_part"]
 PART_CHARS = 4_000
 LONGEST_LINE = 5 * PART_CHARS
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_COMMENT_MARK = re.compile(r"(`+)(?:(?!\1).)*\1|%%")
+_COMMENT_MARK = re.compile(r"(`+)(?:(?!\1).)*\1|%%|<!--|-->")
+_COMMENT_ENDS = {"%%": "%%", "<!--": "-->"}
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _INNER = re.compile(r"[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t]|\|")
 _DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:|-]*)?$")
@@ -170,10 +171,10 @@ def _show_properties(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
-    """Remove `%%comments%%` outside of code. An unclosed `%%` is kept as text."""
-    if not any("%%" in line for line in lines):
+    """Remove `%%comments%%` and `<!-- comments -->` outside of code. Unclosed ones are kept."""
+    if not any("%%" in line or "<!--" in line for line in lines):
         return lines
-    kept, fence, opened = list(lines), "", None
+    kept, fence, opened, end = list(lines), "", None, ""
     for at, line in enumerate(lines):
         mark = _FENCE.match(line) if opened is None else None
         if len(line) > LONGEST_LINE:
@@ -185,11 +186,9 @@ def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
             fence = mark[1]
         else:
             for found in _COMMENT_MARK.finditer(line):
-                if found[0] != "%%":
-                    continue
-                if opened is None:
-                    opened = (at, found.start())
-                else:
+                if opened is None and found[0] in _COMMENT_ENDS:
+                    opened, end = (at, found.start()), _COMMENT_ENDS[found[0]]
+                elif opened is not None and found[0] == end:
                     _blank(kept, lines, opened, (at, found.end()))
                     opened = None
     return kept

@@ -471,6 +471,7 @@ def test_related_notes_follow_the_open_note_and_name_shared_tags(
 MARKED = (
     "# Marked\n\n==Water== is #garden/water. See [[#Far away]].\n"
     "\nhid%%den%% here.\n\n%%\nsecret\n%%\n\n"
+    "Be<!-- %%secret -->side. `<!-- kept -->`\n\n<!--\nsecret\n-->\n\n1 --> 2\n\n"
     + "\n\n".join(f"Paragraph {number} with water." for number in range(900))
     + "\n\n## Far away\n\nThe end.\n"
 )
@@ -548,6 +549,8 @@ def test_beside_the_chat_the_search_is_where_the_cursor_is(
 def test_comments_are_hidden_and_highlights_are_shown(marked: NotePage) -> None:
     assert "hid here." in marked.text
     assert "secret" not in marked.text
+    assert "Beside. <!-- kept -->" in marked.text
+    assert "1 --> 2" in marked.text
     assert "==" not in marked.text
     view, spot = marked.find_words("Water")
     colour = view.viewport().grab().toImage().pixelColor(spot)
