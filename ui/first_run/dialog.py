@@ -1,6 +1,6 @@
 """The first-run dialog: three steps, their buttons, and the progress of indexing."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -63,7 +63,9 @@ class FirstRunDialog(QDialog):
     def set_alone(self, is_alone: bool) -> None:
         """Set whether the dialog has only the step that is shown next, and closes after it."""
         self._is_alone = is_alone
+        self.setWindowTitle("Set a model" if is_alone else "Set up Strata")
         self.line.setVisible(not is_alone)
+        self.index.set_wanted(not is_alone)
 
     def show_step(self, step: int) -> None:
         """Show the page of a step, given its zero-based index."""
@@ -140,21 +142,27 @@ class _IndexLine(QFrame):
         super().__init__()
         self.setProperty("surface", "raised")
         self.state = IndexState()
+        self._is_wanted = True
         self._text, self._rest = ElidedLabel(), ElidedLabel("You need not wait for this.")
         dress(self._text, "caption", "primary", numbers=True)
         dress(self._rest, "caption", "secondary")
         self._rest.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 12)
+        row.setContentsMargins(12, 8, 12, 16)
         row.setSpacing(8)
         row.addWidget(IconLabel("books"))
         row.addWidget(self._text, 1)
         row.addWidget(self._rest, 1)
         self.hide()
 
+    def set_wanted(self, is_wanted: bool) -> None:
+        """Set whether the dialog shows the line, as it does in the first run."""
+        self._is_wanted = is_wanted
+        self.setVisible(is_wanted and self.state.kind != "none")
+
     def show_state(self, state: IndexState) -> None:
         self.state = state
-        self.setVisible(state.kind != "none")
+        self.setVisible(self._is_wanted and state.kind != "none")
         self._text.set_text(state.text)
         self._rest.setVisible(state.is_going_on)
         self.update()
@@ -162,7 +170,14 @@ class _IndexLine(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the progress of indexing as a bar along the lower edge."""
         super().paintEvent(event)
-        width = round(self.width() * (self.state.fraction or 0.0))
-        painter = QPainter(self)
+        theme, painter = Theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
         mirror_painter(painter, self.rect(), self.layoutDirection())
-        painter.fillRect(0, self.height() - 3, width, 3, Theme.current().color("accent.base"))
+        whole = QRectF(12, self.height() - 10, self.width() - 24, 3)
+        shares = (("line.hairline", 1.0), ("accent.base", self.state.fraction or 0.0))
+        for name, share in shares if self.state.is_going_on else ():
+            painter.setBrush(theme.color(name))
+            painter.drawRoundedRect(
+                QRectF(whole.topLeft(), QSizeF(whole.width() * share, 3)), 1.5, 1.5
+            )

@@ -385,3 +385,15 @@ def test_the_last_step_tells_of_indexing_only_while_it_goes_on(page: FirstRunPag
     assert ask.sentence.text().startswith("Indexing goes on meanwhile")
     ask.show_state(IndexState("done", notes=27))
     assert ask.sentence.text() == "Answers cite the lines they rest on."
+
+
+def test_a_later_choice_of_a_model_is_not_called_the_set_up(
+    window: WindowPage, small_vault: Path
+) -> None:
+    window.view.open_folder(small_vault)
+    window.view.offer_first_run()
+    window.view.set_model()
+    page = FirstRunPage(window.view)
+    assert page.view.windowTitle() == "Set a model"
+    page.view.index.show_state(IndexState("done", notes=27))
+    assert not page.view.index.isVisible()
