@@ -8,6 +8,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     Qt,
+    Signal,
 )
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
@@ -39,7 +40,12 @@ _ICONS = {
 
 
 class SettingsSearchField(QLineEdit):
-    """The search field of the settings dialog. Ctrl+F focuses it, and Esc clears it."""
+    """The search field of the settings dialog. Ctrl+F focuses it, and Esc clears it.
+
+    The signal `list_wanted` is emitted when the user presses Down, to go on to the list of pages.
+    """
+
+    list_wanted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -55,6 +61,8 @@ class SettingsSearchField(QLineEdit):
         """Clear the field on Esc and ignore Enter, so that neither of them closes the dialog."""
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
+        elif event.key() == Qt.Key.Key_Down:
+            self.list_wanted.emit()
         elif event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             super().keyPressEvent(event)
 

@@ -165,3 +165,12 @@ def test_the_search_is_cleared_by_a_click(dialog: SettingsDialog, qtbot: QtBot) 
 def test_the_button_for_the_folder_names_what_is_chosen(dialog: SettingsDialog) -> None:
     dialog.show_page("Vault and index")
     assert button_named(dialog, "Choose the folder of notes").isVisible()
+
+
+def test_down_leads_from_the_search_to_the_pages(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.pages.setFocus()
+    dialog.show_page("")
+    assert dialog.search.hasFocus()
+    qtbot.keyClicks(dialog.search, "summar")
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Down)
+    assert dialog.pages.hasFocus()
