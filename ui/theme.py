@@ -26,6 +26,8 @@ _ARABIC = ("Noto Sans Arabic", "Noto Naskh Arabic", "Noto Kufi Arabic")
 _MONO = ("DejaVu Sans Mono", "Menlo", "Consolas")
 _WEIGHTS = {400: QFont.Weight.Normal, 500: QFont.Weight.Medium, 600: QFont.Weight.DemiBold}
 _NUMBERS = QFont.Tag("tnum")
+# Ligatures would draw other characters than a command, an address or a diff has.
+_LIGATURES = QFont.Tag("calt")
 
 
 @cache
@@ -185,6 +187,8 @@ class Theme(QObject):
         font.setItalic(italic)
         if numbers:
             font.setFeature(_NUMBERS, 1)
+        if kind.startswith("code"):
+            font.setFeature(_LIGATURES, 0)
         return font
 
     def _palette(self) -> QPalette:

@@ -366,3 +366,25 @@ def test_a_placeholder_can_be_read(mode: Mode, qtbot: QtBot) -> None:
     field.show()
     shown = field.palette().color(QPalette.ColorRole.PlaceholderText)
     assert shown == theme.color("text.tertiary")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bars_are_seen_on_the_boxes_of_dialogs(mode: Mode, theme: Theme, qtbot: QtBot) -> None:
+    theme.apply(mode)
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    box = QFrame(dialog)
+    box.setProperty("surface", "raised")
+    box.setGeometry(0, 0, 100, 100)
+    dialog.show()
+    ground = dialog.grab().toImage().pixelColor(50, 50).name()
+    layers = dict(tokens()["color"][mode]["layer"])
+    assert contrast(layers.pop("free"), ground) >= 1.1
+    assert {name for name, color in layers.items() if contrast(color, ground) < 3} == set()
+    assert ground != theme.color("bg.overlay").name()
+
+
+def test_fixed_width_text_has_no_ligatures(theme: Theme) -> None:
+    font = theme.font("code")
+    assert font.isFeatureSet(QFont.Tag("calt"))
+    assert font.featureValue(QFont.Tag("calt")) == 0

@@ -38,7 +38,7 @@ class AnswerTools(ToolStrip):
         self.setAccessibleName("Answer actions")
         self.copy = IconButton("copy", "Copy answer", size=24)
         self.again = IconButton("arrows-clockwise", "Answer again", "answer_again", size=24)
-        self.compare = IconButton("columns", "Compare with another model's answer", size=24)
+        self.compare = IconButton("scales", "Compare with another model's answer", size=24)
         self.branch = IconButton("git-branch", "Continue from here in a new chat", size=24)
         self.pin = PinButton("answer")
         self.pin.set_seen(True)

@@ -109,7 +109,10 @@ class Failure(AccessibleFrame):
         texts.addWidget(self.detail)
         said = QHBoxLayout()
         said.setSpacing(10)
-        said.addWidget(IconLabel(icon_name, "danger.graphic"), 0, Qt.AlignmentFlag.AlignTop)
+        place = (
+            Qt.AlignmentFlag.AlignVCenter if self.detail.isHidden() else Qt.AlignmentFlag.AlignTop
+        )
+        said.addWidget(IconLabel(icon_name, "danger.graphic"), 0, place)
         said.addLayout(texts, 1)
         actions = QHBoxLayout()
         actions.setSpacing(8)
