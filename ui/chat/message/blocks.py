@@ -219,8 +219,8 @@ class _QuietBlock(QWidget):
 class NoteBlock(AccessibleFrame):
     """A block of Markdown from a program or a command. The title names its origin.
 
-    A block that is no message of the chat has a close button. The signal `dismissed` is emitted when
-    the user clicks it.
+    A block that is no message of the chat has a close button. The signal `dismissed` is emitted
+    when the user clicks it.
 
     Args:
         title: the origin of the text, such as `/context`.
