@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -15,9 +15,9 @@ from app.sessions.ask import TurnRunner
 from app.sessions.export import build_note, export_markdown
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
-from app.sessions.transcript import AnswerItem, ChatTranscript, TranscriptItem
+from app.sessions.transcript import AnswerItem, ChatTranscript, StepItem, TranscriptItem
 from app.sessions.transcript_reader import build_transcript
-from chains.citations.changes import CurrentText, find_changed_sources
+from chains.citations.changes import CurrentText, OwnEdit, find_changed_sources
 from chains.request.request import SEARCHED
 from chains.request.session import SessionPort
 from chains.retrieval.follow_up import list_notes_in_play
@@ -184,7 +184,20 @@ def _mark_changes(
         return item
     cited = {citation.n for citation in item.citations}
     notes = [source for source in item.sources if source.kind in ("note", "passage", "selection")]
-    return replace(item, changed=find_changed_sources(notes, cited, read))
+    changed = find_changed_sources(notes, cited, read, tuple(_list_own_edits(item.steps)))
+    return replace(item, changed=changed)
+
+
+def _list_own_edits(steps: Sequence[StepItem]) -> Iterator[OwnEdit]:
+    """Yield the edits of a turn that replaced text or moved a note."""
+    for step in steps:
+        given = {name: str(value) for name, value in step.arguments.items()}
+        if step.status != "ok" or "path" not in given:
+            continue
+        if step.name == "edit_note":
+            yield OwnEdit(given["path"], given.get("old", ""), given.get("new", ""))
+        elif step.name == "move_note":
+            yield OwnEdit(given["path"], to=given.get("to", ""))
 
 
 def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:

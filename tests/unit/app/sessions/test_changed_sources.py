@@ -1,5 +1,6 @@
 """What an answer says of notes that have changed since."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ def session(reading: Assistant, server: ModelServer) -> str:
     result = result_of(ask(reading, "How much does the barrel hold?", attach=("Watering.md",)))
     assert result.session is not None
     return result.session
+
+
+def calling(name: str, **given: str) -> Answer:
+    return Answer("", calls=((f"c-{name}", name, json.dumps(given)),))
 
 
 def last_answer(assistant: Assistant, session: str) -> AnswerItem:
@@ -73,6 +78,36 @@ def test_no_note_is_called_gone_while_the_folder_cannot_be_reached(
     elsewhere.rename(small_vault)
     (small_vault / "Watering.md").unlink()
     assert "is gone" in last_answer(reading, session).changed[0].sentence
+
+
+def test_what_the_answers_own_agent_changed_is_not_reported(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    edit = {"path": "Watering.md", "old": "210 litres", "new": "300 litres"}
+    reading.agents.connect(None, "all")
+    reading.settings.set("chat.model", "gpt-4o")
+    server.script(
+        calling("read_note", path="Watering.md"),
+        calling("edit_note", **edit),
+        calling("edit_note", **{**edit, "old": "300 litres", "new": "320 litres"}),
+        calling("move_note", path="Watering.md", to="garden"),
+        Answer("The barrel holds 320 litres now [1]."),
+    )
+    answered = result_of(ask(reading, "Correct it.", mode="agent"))
+    session = answered.session
+    assert session is not None
+    note = small_vault / "garden" / "Watering.md"
+    assert "320 litres" in note.read_text("utf-8")
+    answer = last_answer(reading, session)
+    assert [citation.path for citation in answer.citations] == ["Watering.md"]
+    assert answer.changed == ()
+    note.write_text(note.read_text("utf-8").replace("320 litres", "400 litres"), "utf-8")
+    (changed,) = last_answer(reading, session).changed
+    assert [line for line in changed.diff.splitlines() if "litres" in line and line[0] in "+-"] == [
+        f"{mark}Water the beds before eight in the morning. The barrel behind the shed holds "
+        f"{litres} litres."
+        for mark, litres in (("-", 320), ("+", 400))
+    ]
 
 
 def test_a_note_of_a_project_outside_the_vault_is_compared_too(
