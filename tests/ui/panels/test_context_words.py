@@ -135,6 +135,15 @@ def test_a_compaction_is_told_once() -> None:
     assert left_out_rows(panel_states()["compacted"], {}, "c1") == []
 
 
+def test_a_summary_that_a_later_one_replaced_is_not_listed() -> None:
+    state = panel_states()["compacted"]
+    (first,) = state["compactions"]
+    second = {**first, "entry": "c2", "before_tokens": 4_614, "after_tokens": 2_339}
+    both = {**state, "compactions": [first, second]}
+    assert [row.below[-1].summary for row in left_out_rows(both, {}, "")] == ["c2"]
+    assert left_out_rows(both, {}, "c2") == []
+
+
 def test_results_that_are_kept_aside_are_named_with_their_size() -> None:
     kept = [{"ref_id": "r1", "tool": "search_notes", "bytes": 12_480}]
     row = only(make_context(offloaded=kept))

@@ -146,9 +146,11 @@ def _list_dropped(
 
 
 def _list_compacted(context: Mapping[str, Any], reported: str) -> Iterator[LeftOutRow]:
-    compactions = [one for one in context.get("compactions", ()) if one["entry"] != reported]
+    compactions = list(context.get("compactions", ()))
     is_ahead = context["when"] == "next" and context["actions"]["compact"]
-    for compaction in compactions[:-1] if is_ahead else compactions:
+    for compaction in _drop_replaced(compactions[:-1] if is_ahead else compactions):
+        if compaction["entry"] == reported:
+            continue
         before, after = compaction["before_tokens"], compaction["after_tokens"]
         by = _BY.get(compaction["by"], "")
         reason = f"Summarised: {by}" if by else "Summarised"
@@ -159,6 +161,12 @@ def _list_compacted(context: Mapping[str, Any], reported: str) -> Iterator[LeftO
         yield LeftOutRow("L4", "Earlier messages", None, reason, below)
     if is_ahead:
         yield LeftOutRow("L4", "Older messages", None, "Summarised first, before your message goes")
+
+
+def _drop_replaced(compactions: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Drop the compactions before the last summary, which covers their messages too."""
+    summaries = [at for at, one in enumerate(compactions) if one["by"] in _BY]
+    return compactions[summaries[-1] :] if summaries else compactions
 
 
 def _list_trimmed(context: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator[LeftOutRow]:
