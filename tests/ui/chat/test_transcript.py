@@ -272,6 +272,14 @@ def number_color(answer: Answer, nth: int) -> object:
     return place.charFormat().foreground().color()
 
 
+def test_the_limit_of_steps_is_told_before_the_chat_is_read_again(transcript: Transcript) -> None:
+    transcript.begin_turn("What is there?")
+    tool = {"id": "c1", "name": "list_tags", "arguments": {}, "status": "ok", "ref_id": None}
+    transcript.live.finish(replace(result("A garden.", "limit"), tools=(tool,)), ())
+    (answer,) = widgets(transcript, Answer)
+    assert answer.ending == "Stopped after 1 step. This is the answer from what was found."
+
+
 def test_a_stopped_answer_says_so(transcript: Transcript) -> None:
     transcript.begin_turn("A question?")
     transcript.live.append("Half an ans")

@@ -223,6 +223,7 @@ class Answer(AccessibleFrame):
         if is_broken and not item.reason:
             sentence = describe_ending("", bool(self._text.strip() or self.steps.steps))
         self.ending = sentence
+        self.tools.set_has_text(bool(self._text.strip()))
         self._end.show_ending(
             sentence,
             can_continue=item.can_continue,

@@ -34,7 +34,7 @@ class AnswerTools(ToolStrip):
     def __init__(self) -> None:
         super().__init__(QAccessible.Role.ToolBar, _ROW, (OUTDENT - 4, OUTDENT), 4)
         self._entry = ""
-        self._has_model = True
+        self._has_model = self._has_text = True
         self.setAccessibleName("Answer actions")
         self.copy = IconButton("copy", "Copy answer", size=24)
         self.again = IconButton("arrows-clockwise", "Answer again", "answer_again", size=24)
@@ -78,8 +78,9 @@ class AnswerTools(ToolStrip):
         self._entry = entry
         self.siblings.show_versions(siblings, entry)
         self.label.show_label(label)
-        for tool in (self.again, self.compare, self.branch, self.pin, self.name, self.note):
+        for tool in (self.again, self.compare, self.branch, self.name):
             tool.setVisible(bool(entry))
+        self._show_text_actions()
         self.saw.setVisible(bool(entry) and self._has_model)
 
     def set_model_used(self, is_used: bool) -> None:
@@ -89,6 +90,16 @@ class AnswerTools(ToolStrip):
         """
         self._has_model = is_used
         self.saw.setVisible(bool(self._entry) and is_used)
+
+    def set_has_text(self, has_text: bool) -> None:
+        """Set whether the answer has text. Without, there is nothing to copy, pin or save."""
+        self._has_text = has_text
+        self._show_text_actions()
+
+    def _show_text_actions(self) -> None:
+        self.copy.setVisible(self._has_text)
+        for tool in (self.pin, self.note):
+            tool.setVisible(self._has_text and bool(self._entry))
 
     def show_pin(self, is_pinned: bool) -> None:
         """Show whether the answer is pinned."""

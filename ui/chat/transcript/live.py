@@ -1,13 +1,14 @@
 """The running turn: its user message, its steps, and its answer while it streams."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo
-from app.sessions.transcript import AnswerItem
+from app.sessions.transcript import AnswerItem, StepItem
 from chains.events import AskResult, ToolEnded, ToolStarted
 from chains.turn.continuation import join_answer
 from context.layers import Segment
@@ -203,4 +204,10 @@ def _build_item(result: AskResult, sources: Sequence[Segment]) -> AnswerItem:
         sources=tuple(sources),
         seconds=result.seconds,
         reason=result.reason,
+        steps=tuple(_build_step(tool) for tool in result.tools),
     )
+
+
+def _build_step(tool: Mapping[str, Any]) -> StepItem:
+    given, status = tool["arguments"], tool["status"]
+    return StepItem(tool["id"], tool["name"], given, status, None, tool["ref_id"], "")

@@ -156,6 +156,22 @@ def test_a_changed_note_opens_from_its_card(window, server, notes, qtbot, number
     assert not [b for b in card.findChildren(QPushButton) if b.isVisible() and "Open" in b.text()]
 
 
+def test_the_limit_of_steps_is_told_at_once_and_later(window, server, qtbot) -> None:
+    window.assistant.settings.set("agent.maxSteps", 1)
+    look = ("list_folder", {"path": "garden"})
+    server.script(calling(look, ("list_tags", {})), Answer("A garden."))
+    window.composer.send("What is there?")
+    qtbot.waitUntil(lambda: not window.chat.is_running)
+    said = "Stopped after 2 steps. This is the answer from what was found."
+    (answer,) = window.chat.answers()
+    assert answer.ending == said
+    session = window.chat.session
+    window.chat.new()
+    window.chat.reopen(session)
+    qtbot.waitUntil(lambda: bool(window.chat.answers()))
+    assert window.chat.answers()[0].ending == said
+
+
 def test_a_note_that_changed_since_is_not_undone(window, server, notes, qtbot) -> None:
     server.script(calling(edit(TOMATOES, MATINA, "Matina is early.\n")), Answer("Done."))
     window.composer.send("Shorten it.")

@@ -36,7 +36,10 @@ def log_file(window: WindowPage) -> Path:
 
 def has_visible_button(answer: QWidget, text: str) -> bool:
     buttons = answer.findChildren(QAbstractButton)
-    return any(button.isVisible() and button.text() == text for button in buttons)
+    return any(
+        button.isVisible() and text in {button.text(), button.accessibleName()}
+        for button in buttons
+    )
 
 
 def texts(window: WindowPage) -> list[str]:
@@ -136,6 +139,8 @@ def test_an_answer_without_all_its_text_says_why(
         come_back(window)
     (answer,) = window.chat.answers()
     assert has_visible_button(answer, "Try again") == has_retry
+    of_text = ("Copy answer", "Save answer as a note", "Pin answer")
+    assert {has_visible_button(answer, name) for name in of_text} == {not has_retry}
 
 
 def test_an_empty_answer_can_be_asked_for_again(window: WindowPage, server: ModelServer) -> None:
