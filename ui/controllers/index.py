@@ -17,7 +17,7 @@ from chains.events import IndexProgressed
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
-from ui.panels.index.state import IndexState
+from ui.panels.index.state import OPENING, IndexState
 from ui.tasks import LatestOnly, Mailbox, Task, TaskRunner
 from ui.widgets.controls import one_line
 from vault.errors import IndexBusy, VaultError, VaultMissing
@@ -162,8 +162,8 @@ class IndexController(QObject):
         """Cancel the indexing run and reset the state, because another vault has been opened."""
         self._orders.clear()
         self.cancel()
-        self._settled = IndexState()
-        self._show(IndexState())
+        self._settled = OPENING
+        self._show(OPENING)
 
     def show_progress(self, progress: IndexProgress) -> None:
         """Show the progress of an indexing run, even one that the user did not start."""

@@ -241,7 +241,7 @@ def test_the_folder_before_is_not_heard_any_more(watching: WatchController) -> N
     ("error", "text"),
     [
         (VaultMissing("gone"), "The folder {} cannot be reached. Nothing was deleted."),
-        (IndexBusy("busy"), "No notes are open"),
+        (IndexBusy("busy"), "Loading…"),
     ],
 )
 def test_a_folder_that_is_gone_is_named_and_another_owner_is_no_trouble(

@@ -10,7 +10,7 @@ from ui.widgets.formatting import count, plural, rate, span
 if TYPE_CHECKING:
     from vault.index import NoteState
 
-__all__ = ["IndexState", "NotesByState"]
+__all__ = ["OPENING", "IndexState", "NotesByState"]
 
 _COVERED = "Search covers what is done."
 
@@ -218,3 +218,7 @@ class NotesByState:
 
 def _key(note: "NoteState") -> str:
     return f"{note.path}\n{note.reason}".casefold()
+
+
+# The state from the opening of a vault until its index is known.
+OPENING = IndexState(message="Loading…")
