@@ -101,7 +101,7 @@ class WindowFrame(QMainWindow):
         self._state_path = look.state / "window.json"
         self._state = load_state(self._state_path)
         self._writer = LatestWriter(partial(save_state, self._state_path))
-        self._is_painted = self._is_sent_early = self._is_begun = False
+        self._is_painted = self._is_sent_early = self._is_begun = self._wants_new_chat = False
         self._early_note = ""
         self.early_names = Folders()
         self._saving = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
@@ -138,6 +138,13 @@ class WindowFrame(QMainWindow):
     def _on_note_chosen(self, path: str) -> None:
         if not self._is_begun:
             self._early_note = path
+
+    def find_last_chat(self, vault: Path | None) -> str:
+        """Return the ID of the chat to reopen, or "" if the user already asked for a new one."""
+        return "" if self._wants_new_chat else self._state.find_last_chat(vault)
+
+    def _on_new_chat(self) -> None:
+        self._wants_new_chat = not self._is_begun
 
     def restore_typed(self, typed: str) -> None:
         """Add text that the user typed while the vault was opening to the end of the draft.
@@ -205,6 +212,8 @@ class WindowFrame(QMainWindow):
         self.columns.changed.connect(self._on_columns_changed)
         self.composer.submitted.connect(self._on_submitted)
         self.sidebar.note_chosen.connect(self._on_note_chosen)
+        for column in (self.sidebar, self.rail):
+            column.new_chat_requested.connect(self._on_new_chat)
         self.setWindowTitle("Strata")
         layout = tokens()["layout"]
         self.setMinimumSize(*layout["window_min"])

@@ -21,7 +21,7 @@ from resources import sample_vault
 from ui.actions import Keymap
 from ui.frame import Navigation, WindowFrame, choose_start
 from ui.notify import DesktopNotifier, open_file
-from ui.panels.index.state import IndexState
+from ui.panels.index.state import OPENING, IndexState
 from ui.shortcuts import ShortcutsDialog, WindowActions
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -76,14 +76,14 @@ class MainWindow(WindowFrame):
         self.middle.show_chat(is_open)
         if not is_open:
             self.sidebar.show_vault("", "")
-        self.sidebar.footer.show_state(IndexState())
+        self.sidebar.footer.show_state(OPENING if is_open else IndexState())
         self._is_attached = True
         self.attached.emit()
 
     def begin(self) -> None:
         """Reopen the last chat and the open folders of the note tree, and update the index."""
         controllers = self.controllers
-        last_chat = self._state.find_last_chat(self.assistant.vault)
+        last_chat = self.find_last_chat(self.assistant.vault)
         controllers.composer.load_models()
         controllers.sessions.refresh()
         controllers.projects.refresh()

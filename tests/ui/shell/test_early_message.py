@@ -70,3 +70,26 @@ def test_it_is_not_sent_together_with_an_older_draft(
     window = finish_start(frame, assistant)
     assert window.composer.text.endswith("When do I water?")
     assert server.bodies == []
+
+
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_new_chat_that_was_asked_for_is_not_replaced_by_the_last_one(
+    frame: MainWindow,
+    assistant: Assistant,
+    server: ModelServer,
+    runner: TaskRunner,
+    qtbot: QtBot,
+    is_asked: bool,
+) -> None:
+    server.script(Answer("Every evening."))
+    first = finish_start(frame, assistant)
+    first.composer.send("When do I water?")
+    last = first.chat.session
+    frame.close()
+    window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
+    qtbot.addWidget(window, before_close_func=lambda window: window.close())
+    window.resize(1280, 800)
+    window.show()
+    if is_asked:
+        QTest.mouseClick(window.sidebar.new_chat, Qt.MouseButton.LeftButton)
+    assert finish_start(window, assistant).chat.session == (None if is_asked else last)
