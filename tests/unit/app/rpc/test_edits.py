@@ -204,7 +204,7 @@ def test_some_hunks_of_a_change_are_approved(
     kept = old.replace("line 1\n", "LINE 1\n").replace("e 10", "E 10")
     assert (notes / "List.md").read_text("utf-8") == f"{kept}\n"
     (result,) = read_results(server.bodies[-1])
-    assert result.startswith("Done: Edit List.md.\nThe user accepted 2 of 3 parts")
+    assert result.startswith("Done: Edit List.md, lines 2–11.\nThe user accepted 2 of 3 parts")
     assert "+LINE 6" in result
     assert "+LINE 1\n" not in result
     check_undo(caller, notes, end, before)
