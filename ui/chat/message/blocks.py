@@ -23,6 +23,9 @@ _REASONS = {
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
 }
 ONLY_HERE = "shown here only, neither stored nor sent"
+_BEFORE = ButtonText(
+    "Continue from before", "Go on in a new chat, with the messages before the summary"
+)
 
 
 class _Line(Scaled, QWidget):
@@ -174,7 +177,7 @@ class SummaryDivider(FoldedDivider):
         super().__init__(icon, said, figures, "summary", tip, item.summary, parent)
 
     def _list_line_actions(self) -> Sequence[QPushButton]:
-        return (button("Continue from before", "link", self.continue_requested.emit),)
+        return (make_button(_BEFORE, "link", self.continue_requested.emit),)
 
     def _list_actions(self) -> Sequence[QPushButton]:
         if not self._is_in_use:

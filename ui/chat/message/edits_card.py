@@ -9,7 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.buttons import UNDO, ButtonText, make_button
-from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
+from ui.widgets.controls import (
+    ElidedLabel,
+    IconLabel,
+    escape_tooltip,
+    make_wrapped_label,
+    one_line,
+)
 from ui.widgets.diff import DiffView
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import OUTDENT, keep_place
@@ -129,7 +135,7 @@ class EditsCard(AccessibleFrame):
 
     def _build_opener(self, note: Mapping[str, Any]) -> QPushButton:
         path = str(note["path"])
-        text = ButtonText("Open the note", f"Read {one_line(path)}")
+        text = ButtonText("Open the note", escape_tooltip(f"Read {one_line(path)}"))
         made = make_button(text, "link", lambda: self.note_requested.emit(path))
         made.setAccessibleName(f"Open {one_line(path)}")
         self._openers.append(made)

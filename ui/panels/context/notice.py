@@ -19,7 +19,7 @@ ACTION_TEXTS: Mapping[Act, ButtonText] = {
     "raise": ButtonText("Raise the limit", "Open the settings of the limit"),
     "summary": ButtonText("Show summary", "Show what stands for the older messages"),
     "before": ButtonText(
-        "Continue from before", "Go on from before the summary, in a version of its own"
+        "Continue from before", "Go on in a new chat, with the messages before the summary"
     ),
 }
 _SHARES = {"trim_at": 0.80, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True}
