@@ -123,7 +123,7 @@ class SettingsDialog(QDialog):
     def show_page(self, name: str) -> None:
         """Show a page by its name, or a setting by its key. "" keeps the page, for a search."""
         self.keys.show_owner("")
-        self.search.clear()
+        self.search.begin(takes_focus=not name)
         section = schema()[name].section if name in schema() else name
         self._turn_to(section if section in SECTIONS else self._shown)
         for row in self._rows.values():
@@ -136,8 +136,6 @@ class SettingsDialog(QDialog):
             text.refresh()
         if name in schema():
             self._go_to(self.find_row(name))
-        elif not name:
-            self.search.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def find_row(self, key: str) -> SettingRow:
         """Return the row of a setting, given the setting's key. Create its page if necessary."""
@@ -246,7 +244,6 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.search.textChanged.connect(self._on_searched)
-        self.search.list_wanted.connect(self.pages.setFocus)
         column.addWidget(self.stack, 1)
         column.addLayout(set_apart(self._question, 24, 8, 24, 0))
         column.addLayout(self._foot())

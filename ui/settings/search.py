@@ -8,7 +8,6 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     Qt,
-    Signal,
 )
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
@@ -40,12 +39,10 @@ _ICONS = {
 
 
 class SettingsSearchField(QLineEdit):
-    """The search field of the settings dialog. Ctrl+F focuses it, and Esc clears it.
+    """The search field of the settings dialog.
 
-    The signal `list_wanted` is emitted when the user presses Down, to go on to the list of pages.
+    Ctrl+F focuses it, Esc clears it, and Down goes on to the list of pages, which is next to it.
     """
-
-    list_wanted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -62,9 +59,15 @@ class SettingsSearchField(QLineEdit):
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif event.key() == Qt.Key.Key_Down:
-            self.list_wanted.emit()
+            self.focusNextChild()
         elif event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             super().keyPressEvent(event)
+
+    def begin(self, *, takes_focus: bool) -> None:
+        """Clear the field, and focus it if nothing else in the dialog takes the focus."""
+        self.clear()
+        if takes_focus:
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_keys(self) -> None:
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
