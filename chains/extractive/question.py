@@ -128,7 +128,7 @@ _ABOUT: Final = re.compile(
 )
 # Matches a request for the meaning of a term.
 _MEANING: Final = re.compile(
-    r"(?:the )?(?:meaning|definition) of (.+?)\W*"
+    r"(?:the )?(?:meaning|definition) of (.*\w)\W*"
     r"|(?!what\b)(\S+(?: \S+){0,3}?),? (?:meaning|definition)\W*",
     re.IGNORECASE,
 )
@@ -138,12 +138,13 @@ _ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W_]+")
+# The suffix of a file name, but not the end of a date such as "5.3.2024" or "5. March 2024".
+_SUFFIX: Final = re.compile(r"\.[^\W\d_]\w{0,9}$")
 MOST_WORDS_OF_SUBJECT: Final = 4
-# The length of the longest time, three months, whose notes are quoted alone.
+# The longest period, about three months, whose notes alone are searched and quoted.
 MOST_DAYS: Final = 92
 
-
-# Verbs and nouns that a question for everything at a time may contain, besides function words.
+# Verbs and nouns that a question for everything in a period may contain, besides function words.
 _DOING_WORDS: Final = """
     add added been change changed day days diary did doing done ecrit entries entry escribi fait
     gemacht geschrieben getan go goes going habe haben happen happened happening happens hast hice
@@ -160,7 +161,8 @@ class Period:
     Attributes:
         spans: the ranges of days that the question names.
         words: the words of the question that name these ranges.
-        has_no_subject: whether the question names only a time, and so asks for everything then.
+        has_no_subject: whether the question names nothing but the period, and so asks for
+            everything in it.
     """
 
     spans: tuple[Span, ...]
@@ -169,19 +171,19 @@ class Period:
 
     @property
     def is_short(self) -> bool:
-        """Whether the time is short enough for the date of a note to decide what is quoted."""
+        """Whether each range of days is so short that only notes dated in it are quoted."""
         return all((after - first).days <= MOST_DAYS for first, after in self.spans)
 
     def covers(self, days: Iterable[Span]) -> bool:
-        """Return whether any of the days lies in this time."""
+        """Return whether any of the dates lies in the period."""
         return any(is_in_ranges(span, self.spans) for span in days)
 
     def covers_names(self, names: Iterable[str]) -> bool:
-        """Return whether a name of a note, its path, or a heading contains a day of this time."""
+        """Return whether a name of a note, its path, or a heading has a date in the period."""
         return self.covers(list_days(names))
 
     def find_first_day(self, names: Iterable[str], property_days: Iterable[str]) -> date | None:
-        """Return the first date of a passage in this time, or None if it has none.
+        """Return the first date of a passage that lies in the period, or None if there is none.
 
         Args:
             names: the names of the note, its path, and the headings above the passage.
@@ -232,7 +234,7 @@ class AskedQuestion:
         asks_for_notes: whether the question asks which notes contain something.
         names_subject: whether any word of the question could be looked up. It is False for messages
             such as "Thanks!" and "What can you do?".
-        period: the time that the question is about, or None if it names no date.
+        period: the period that the question is about, or None if it names no date.
     """
 
     text: str
@@ -290,7 +292,7 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
 
 
 def read_period(text: str, today: date) -> Period | None:
-    """Read the time that a question is about, or return None if it names no date.
+    """Read the period that a question is about, or return None if it names no date.
 
     Args:
         text: the question.
@@ -304,13 +306,17 @@ def read_period(text: str, today: date) -> Period | None:
 
 
 def list_days(names: Iterable[str]) -> frozenset[Span]:
-    """Return the dates in names of a note, in its path and in headings, as ranges of days."""
-    return frozenset(span for name in names for span in _find_spans(PurePosixPath(name).stem))
+    """Return the dates in names of a note, in its path and in headings, as ranges of days.
+
+    Of a path, only the name of the file counts.
+    """
+    return frozenset(span for name in names for span in _find_spans(name))
 
 
 @lru_cache(maxsize=4096)
 def _find_spans(name: str) -> tuple[Span, ...]:
-    return find_written_spans(name)
+    is_path = _SUFFIX.search(name) is not None
+    return find_written_spans(PurePosixPath(name).stem if is_path else name)
 
 
 def split_question(text: str) -> list[str]:
@@ -383,11 +389,11 @@ def _list_facets(text: str) -> Iterator[Facet]:
 
 
 def _list_words_in_order(text: str, left_out: AbstractSet[str]) -> Sequence[str]:
-    """Return the words of a text in order, without function words.
+    """Return the words of a text in order.
 
     Args:
         text: the text.
-        left_out: more words to leave out.
+        left_out: the words to leave out, such as function words.
     """
     known = split_words(text) - left_out
     folded = (next(iter(split_words(word)), "") for word in _WORD.findall(text))

@@ -96,10 +96,10 @@ def build_unit_span(unit: Unit, shift: int, today: date) -> Span | None:
 
 
 def is_in_ranges(span: Span, ranges: Iterable[Span]) -> bool:
-    """Return whether a date, such as a day or a month, lies at least partly in a range of days.
+    """Return whether a span, such as a day or a month, lies at least partly in any of the ranges.
 
-    A date that is longer than a week and than the range does not count: a note of a month is not
-    about each day of it.
+    A span that is longer than a week and longer than the range does not count: a note about a month
+    is not about each day of it.
     """
     length = span[1] - span[0]
     return any(
@@ -109,7 +109,11 @@ def is_in_ranges(span: Span, ranges: Iterable[Span]) -> bool:
 
 
 def next_month(first: date) -> date:
-    """Return the first day of the month after the month of a first day."""
+    """Return the first day of the next month.
+
+    Args:
+        first: the first day of a month.
+    """
     return (first + timedelta(days=31)).replace(day=1)
 
 

@@ -2,7 +2,7 @@
 
 Questions may name dates in many forms, including relative ones such as "last week". In the names of
 notes and in headings, only dates with a year are recognised. In properties, only ISO 8601 days are
-recognised.
+recognised. Text after the first 400 characters is ignored.
 """
 
 import re
@@ -94,16 +94,20 @@ _ASKED: Final = _compile(
     rf"(?P<which>last|this)\s+{_SEASON}",
 )
 _SINCE: Final = re.compile(r"(?:since|seit)\s+(?:the\s+|dem\s+)?$")
+# A filter of a query, such as `after:2024-03` or `date:2024-03-04..2024-03-10`.
+_FILTER: Final = re.compile(r"(?<!\S)(?:after|before|date):[\d.-]+")
 
 
 def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
     """Find the dates in a question, such as "5 March", "2024" or "last week".
 
+    The filters of a query, such as `after:2024-03`, are skipped.
+
     Args:
         text: the question. Only the first 400 characters are searched.
         today: the current date. Dates without a year refer to the most recent such date.
     """
-    said = text[:_MAX_CHARS].lower().translate(_FOLDED)
+    said = _FILTER.sub("|", text[:_MAX_CHARS].lower().translate(_FOLDED))
     found: list[Span | None] = [*find_relative_spans(said, today)]
     said = remove_relative_dates(said)
     for form in (*_WRITTEN, *_ASKED):
@@ -113,12 +117,17 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
 
 
 def remove_dates(text: str) -> str:
-    """Return the first 400 characters of a question, in lower case and without dates."""
+    """Return the first 400 characters of a question, in lower case and without dates.
+
+    Umlauts and a few other accents are removed. Filters, such as `after:2024-03`, are moved to the
+    end.
+    """
     said = text[:_MAX_CHARS].lower().translate(_FOLDED)
-    said = remove_relative_dates(said)
+    filters = _FILTER.findall(said)
+    said = remove_relative_dates(_FILTER.sub(" ", said))
     for form in (*_WRITTEN, *_ASKED):
         said = form.sub(" ", said)
-    return said
+    return " ".join((said, *filters))
 
 
 def find_written_spans(text: str) -> tuple[Span, ...]:
@@ -157,8 +166,9 @@ def write_date_forms(span: Span) -> list[str]:
     """Return the ways in which a date range may be written in notes.
 
     A day is written as "2024-03-05", "5 March 2024" or "March 5 2024", a month as "2024-03" or
-    "March 2024", and a year as "2024". Other ranges are written as their days, but the result is
-    empty if they have more than 14 days.
+    "March 2024", and a year as "2024". Of a range of whole months or years, the first six are
+    written. Other ranges are written as their days, but the result is empty if they have more than
+    14 days.
     """
     first, after = span
     if (first.month, first.day, after.month, after.day) == (1, 1, 1, 1):

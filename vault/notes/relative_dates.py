@@ -67,7 +67,7 @@ _NUMBERS: Final = {
     )
     for number, word in enumerate(words.split(), 1)
 }
-_NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_NUMBER: Final = rf"(?P<number>[1-9]\d{{0,2}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _WEEKDAYS: Final = {
     name: number
     for names in (
@@ -80,7 +80,7 @@ _WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
 _LAST: Final = r"last|past|previous|letzte[mnrs]?|vergangene[mnrs]?|vorige[mnrs]?"
 _NEXT: Final = r"next|coming|nachste[mnrs]?|kommende[mnrs]?"
 _THIS: Final = r"this|diese[mnrs]?"
-# The units of periods that end today, such as the past three weeks.
+# The number of days of each unit in a period that ends today, such as the past three weeks.
 _UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _SATURDAY: Final = 5
 
@@ -130,13 +130,13 @@ def _build_past_unit(match: re.Match[str], today: date) -> Span | None:
     return _build_days(_UNIT_DAYS[_read_unit(match)], today)
 
 
-def _build_past_units(match: re.Match[str], today: date) -> Span | None:
+def _build_several_units(match: re.Match[str], today: date) -> Span | None:
     days = _UNIT_DAYS[_read_unit(match)] * _read_number(match)
     return _build_days(-days if match["next"] else days, today)
 
 
 def _build_days(days: int, today: date) -> Span | None:
-    """Return the last days until today, or if the number is negative, the days after today."""
+    """Return a number of days up to and including today, or after today if it is negative."""
     try:
         if days < 0:
             return today + timedelta(days=1), today + timedelta(days=1 - days)
@@ -152,7 +152,8 @@ def _build_ago(match: re.Match[str], today: date) -> Span | None:
 def _build_weekend(match: re.Match[str], today: date) -> Span | None:
     """Return a Saturday and a Sunday.
 
-    "This weekend" may be in the future. On a weekend, "last weekend" is the one before.
+    "This weekend" and "next weekend" may be the coming one. "On the weekend" is the current or the
+    previous one. On a weekend, "last weekend" is the one before.
     """
     saturday = today + timedelta(days=_SATURDAY - today.weekday())
     is_future = saturday > today
@@ -164,7 +165,7 @@ def _build_weekend(match: re.Match[str], today: date) -> Span | None:
 
 
 def _build_weekday(match: re.Match[str], today: date) -> Span | None:
-    """Return the most recent day on a weekday, or after "next", the next such day.
+    """Return the most recent date with a weekday, or after "next", the next such date.
 
     After "last" and "next", today does not count.
     """
@@ -191,7 +192,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], _Build], ...]] = (
     (_compile(f"(?P<word>{'|'.join(_DAYS)})"), _build_named_day),
     (
         _compile(rf"(?:(?P<last>{_LAST})|(?P<next>{_NEXT}))\s+{_NUMBER}\s+{_UNIT}"),
-        _build_past_units,
+        _build_several_units,
     ),
     (_compile(rf"past\s+{_UNIT}"), _build_past_unit),
     (_compile(rf"(?:(?P<last>{_LAST})|(?P<next>{_NEXT})|{_THIS})\s+{_UNIT}"), _build_unit),
