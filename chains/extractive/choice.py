@@ -49,7 +49,8 @@ _MARGINS: Final[Mapping[QuestionKind, float]] = {
     "list": 1.5,
 }
 
-# The most words that are quoted for a time, and the fewest that each of its notes gets.
+# The most words that are quoted for a period, and the fewest that each of its notes gets. So if
+# there are many notes, more words are quoted.
 MOST_WORDS_OF_PERIOD: Final = 260
 LEAST_WORDS_OF_NOTE: Final = 30
 
@@ -152,9 +153,13 @@ def list_sources_in_period(
 
 
 def choose_beginnings(sources: Sequence[Segment], period: Period) -> tuple[Part, ...]:
-    """Choose the first parts of each note, up to a limit of words for all notes together.
+    """Choose the first parts of each note, up to an equal share of the words for each.
 
-    Parts below a heading with a date outside of the period are left out.
+    Properties, and parts below a heading with a date outside of the period, are left out.
+
+    Args:
+        sources: the sources to quote, at least one.
+        period: the period that the question is about.
     """
     share = max(
         LEAST_WORDS_OF_NOTE, MOST_WORDS_OF_PERIOD // len({source.source for source in sources})
@@ -176,8 +181,12 @@ def choose_beginnings(sources: Sequence[Segment], period: Period) -> tuple[Part,
 
 
 def _list_in_order(source: Segment) -> Iterator[Part]:
-    """Yield the parts of a source in their order, longer ones before those within them."""
-    parts = sorted(build_parts(source), key=lambda part: (part.first, -part.end))
+    """Yield the parts of a source in their order, longer ones before those within them.
+
+    Properties and long parts are skipped.
+    """
+    built = (part for part in build_parts(source) if not part.property_name)
+    parts = sorted(built, key=lambda part: (part.first, -part.end))
     short = (part for part in parts if len(part.text.split()) <= MOST_WORDS_OF_PERIOD)
     return filter(None, map(verify_part, short))
 

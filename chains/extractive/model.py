@@ -2,8 +2,8 @@
 
 The answer says that no model is configured. If it is doubtful whether the quotations answer the
 question, the answer says so. If no quotation is likely to answer it, the answer only lists the
-notes that come closest. A question for everything at a time, such as "What did I do last week?", is
-answered by the beginnings of the notes with a date in that time.
+notes that come closest. A question for everything in a period, such as "What did I do last week?",
+is answered by the beginnings of the notes with a date in that period.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -84,8 +84,8 @@ class ExtractiveModel:
             support: how well the search results support an answer, or None if it was not measured.
             compare: a function that compares a question with short texts by meaning. If None, only
                 words are compared.
-            find_days: a function that returns the dates in the properties of notes. If None, no
-                dates are written.
+            find_days: a function that returns the dates in the properties of notes. If None, these
+                dates are not used.
             today: the date that words such as "yesterday" refer to, or None for the current date.
         """
         self._question = question
@@ -116,8 +116,10 @@ class ExtractiveModel:
         leading = _select_sources(question, sources)
         of_period = self._list_sources_in_period(question, leading)
         if of_period and question.period is not None and question.period.has_no_subject:
-            yield OF_PERIOD
-            yield from self._write_parts(choose_beginnings(of_period, question.period), sources)
+            beginnings = choose_beginnings(of_period, question.period)
+            yield OF_PERIOD if beginnings else NO_SENTENCE
+            yield from self._write_parts(beginnings, sources)
+            yield from () if beginnings else _write_titles(of_period)
             return
         rarity = self._support.weights if self._support is not None else {}
         chosen = choose_parts(question, of_period or leading, self._compare, rarity)
@@ -132,7 +134,10 @@ class ExtractiveModel:
     def _list_sources_in_period(
         self, question: AskedQuestion, sources: Sequence[Segment]
     ) -> Sequence[Segment]:
-        """Return the sources from notes of the time that a question is about, if it is short."""
+        """Return the sources with a date in the period that a question is about, sorted by date.
+
+        The result is empty if the period is long.
+        """
         if question.period is None or not question.period.is_short:
             return ()
         paths = {source.source for source in sources}
@@ -166,7 +171,7 @@ def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequ
 
 
 def _write_place(part: Part, days: Sequence[str]) -> str:
-    """Format where a part stands: the title of its note, the headings above it, the note's date.
+    """Format the title of a part's note, the headings above the part, and the date of the note.
 
     The date is the one in the name of the file, or else the one in the note's properties. It is
     left out if the title or a heading contains it.
@@ -214,7 +219,10 @@ def _add_number(lines: Sequence[str], number: int) -> list[str]:
 
 
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
-    """Yield one page of a list: a summary, then one line per note, or the tasks of each note."""
+    """Yield one page of a list: a summary, then one line per note.
+
+    If a note has several tasks in the list, the tasks are grouped below the names of their notes.
+    """
     yield from (f"{each.raw_content}\n" for each in sources if each.source == LIST_SOURCE)
     listed = [each for each in sources if each.kind == "passage" and each.source != LIST_SOURCE]
     if len({each.source for each in listed}) == len(listed):

@@ -11,6 +11,7 @@ from chains.extractive.model import (
     DOUBTFUL,
     FOUND,
     LIST_SOURCE,
+    NO_SENTENCE,
     NOTHING_ANSWERS,
     OF_PERIOD,
     ExtractiveModel,
@@ -815,6 +816,20 @@ def test_of_a_log_only_the_sections_of_that_time_are_quoted(answer, source):
     said = answer("What did I do on 5 March 2026?", log, support=0.1, today=FRIDAY)
     assert said.startswith(OF_PERIOD)
     assert read_quotations(said) == ["> Sowed peas below the wall. [1]"]
+
+
+def test_properties_are_not_quoted_for_a_period(answer, source):
+    note = "---\nweather: cold and wet\n---\n\nSowed peas below the wall."
+    day = source(1, note, first=1, source="2026-03-05.md", title="2026-03-05")
+    said = answer("What did I do yesterday?", day, support=0.1, today=FRIDAY)
+    assert read_quotations(said) == ["> Sowed peas below the wall. [1]"]
+
+
+def test_a_day_without_a_sentence_to_quote_is_named(answer, source):
+    day = source(1, "Rain.", source="2026-03-05.md", title="Thursday")
+    said = answer("What did I do yesterday?", day, support=0.1, today=FRIDAY)
+    assert said.startswith(NO_SENTENCE)
+    assert "- Thursday [1]" in said
 
 
 def test_tasks_are_listed_below_their_notes(answer, source):
