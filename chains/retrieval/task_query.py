@@ -21,14 +21,15 @@ _TASKS: Final = (
 )
 _STATE: Final = (
     r"(?P<state>open|unfinished|undone|pending|outstanding|remaining|incomplete|due|overdue|done"
-    r"|finished|completed|closed|offene[nrs]?|unerledigte[nr]?|erledigte[nr]?|f[äa]llige[nr]?)"
+    r"|finished|completed|closed|offene[nrs]?|unerledigte[nr]?|erledigte[nr]?"
+    r"|(?:[üu]ber)?f[äa]llige[nr]?)"
 )
 _HEAD: Final = (
     r"(?P<head>(?:please |bitte )?(?:list|show|give|find|what are|what's|whats|what is|what|which"
     r"|do i have|are there|liste|zeige?|welche|was sind|quelles sont|cu[aá]les son)(?: me| mir)? )?"
     r"(?:(?:any|the|my|our|of|on|meine|die|mes|les|mis|las|(?P<all>all|every|alle)) )*"
 )
-# Before the words that say which tasks are meant, as in "tasks for the roof".
+# Words after "tasks" that begin a description of them, as in "tasks for the roof".
 _JOIN: Final = (
     r"about|are|before|by|did|do|due|for|from|have|i|in|is|left|next|of|on|open|overdue|related"
     r"|regarding|still|tagged|that|this|today|tomorrow|until|we|which|with|aus|bis|bei|diese\w*"
@@ -42,7 +43,8 @@ _FORMS: Final = tuple(
         rf"^{_HEAD}(?:{_STATE} )?(?:my )?{_TASKS}{_REST}$",
         r"^(?P<head>what|which)(?:'s| is| are) (?:still )?(?P<state>due|overdue|left to do)"
         rf"{_REST}$",
-        rf"^(?P<head>was) (?:ist|wird) (?:noch )?(?P<state>f[äa]llig|offen|zu tun){_REST}$",
+        r"^(?P<head>was) (?:ist|wird) (?:noch )?(?P<state>(?:[üu]ber)?f[äa]llig|offen|zu tun)"
+        rf"{_REST}$",
         r"^what (?:do|must|should) (?:i|we)(?: (?P<state>still))? (?:have|need) to (?:get )?"
         rf"do(?:ne)?{_REST}$",
         rf"^what (?:must|should) (?:i|we)(?: (?P<state>still))? do{_REST}$",
@@ -61,11 +63,11 @@ _OVERDUE: Final = re.compile(r"\b(?:overdue|[üu]berf[äa]llige?[nr]?)\b", re.IG
 _STILL: Final = re.compile(r"\b(?:still|left|open|offen|noch)\b", re.IGNORECASE)
 _TAG: Final = re.compile(r"(?<!\S)#[\w/-]+")
 _WORD: Final = re.compile(r"[\w'’-]+")
-# Words of such questions that say nothing about the subject of a task.
+# Words of questions about tasks that say nothing about the subject of a task.
 _OTHER_WORDS: Final = """
     about before done due finish finished completed complete closed got have left list meeting
     meetings need next note notes off offen open overdue regarding related remaining still tagged
-    there these today tomorrow until we bei bis erledigt fallig noch which
+    there these ticked today tomorrow until we bei bis erledigt fallig noch uberfallig which
 """
 _OTHERS: Final = FUNCTION_WORDS | frozenset(_OTHER_WORDS.split())
 
@@ -76,8 +78,8 @@ class TaskQuestion:
 
     Attributes:
         query: the query that the tasks must match.
-        is_sure: whether the question surely is about tasks. "What do I have to do for a refund?"
-            may not be.
+        is_sure: whether the question is certainly about tasks. "What do I have to do for a refund?"
+            may ask for instructions instead.
     """
 
     query: str
@@ -112,19 +114,22 @@ def _read_kind(said: str, *, is_all: bool) -> TaskFilter:
 
 
 def _read_days(said: str, words: list[str], today: date) -> tuple[Span, ...]:
-    """Return the dates of the tasks that are asked for.
+    """Return the dates of the tasks that are asked for, as ranges of days.
 
-    A date beside other words may be a part of a name, as in "tasks from the meeting of 5 May".
+    If the question says "due" without a date, tasks with any date are asked for. A date beside
+    other words is ignored unless the question says "due" or "done". It may be a part of a name, as
+    in "tasks from the meeting of 5 May".
     """
     if _OVERDUE.search(said):
         return ((date.min, today),)
-    if said.strip() == "due":
-        return ((date.min, date.max),)
-    is_date_of_task = not words or _DUE.search(said) or _DONE.search(said)
-    return find_date_spans(said, today) if is_date_of_task else ()
+    is_due = _DUE.search(said) is not None
+    is_date_of_task = is_due or not words or _DONE.search(said)
+    days = find_date_spans(said, today) if is_date_of_task else ()
+    return days or (((date.min, date.max),) if is_due else ())
 
 
 def _list_subject(rest: str) -> list[str]:
+    """Return a filter for each tag, and the words that describe the subject of the tasks."""
     tags = [f'tag:"{tag[1:]}"' for tag in _TAG.findall(rest)]
     words = _WORD.findall(remove_dates(_TAG.sub(" ", rest)))
     return [*tags, *(word for word in words if fold(word) not in _OTHERS)]
