@@ -71,9 +71,11 @@ class NoteState:
     reason: str = ""
 
 
+# A property or an inline field that says when a note was written, or which day it is about.
 _DATING_PROPERTY: Final = re.compile(
-    r"^\W*(?:(?:date|day|datum|fecha|jour|held|written|published|erstellt)(?:[ _-]?created)?"
-    r"|created(?:[ _-]?(?:at|on))?)\W*:+[ \t]*[\"']?(\d{4}-\d\d-\d\d)",
+    r"^[^\w\n]{0,40}(?:(?:date|day|datum|fecha|jour|held|written|published|erstellt)"
+    r"(?:[ _-]?created)?|created(?:[ _-]?(?:at|on))?)[^\w\n:]{0,10}:{1,2}[ \t]{0,20}[\"']?"
+    r"(\d{4}-\d\d-\d\d)",
     re.IGNORECASE | re.MULTILINE,
 )
 

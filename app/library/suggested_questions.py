@@ -20,13 +20,13 @@ from vault.notes.note import Note
 __all__ = ["suggest_questions"]
 
 _MOST_QUESTIONS: Final = 3
-_MOST_CHECKED: Final = 30  # notes that may be empty
+_MOST_CHECKED: Final = 30  # the most notes that are checked for a text
 _MOST_READ_BYTES: Final = 20_000
 _TITLE_CHARS: Final = range(4, 48)
 _USER_LIST: Final = "Questions worth asking.md"
-# A question in a list or in the first cell of a table row.
+# Matches a question in a list or in the first cell of a table row.
 _ITEM: Final = re.compile(
-    r"^\s*(?:[-*+]|\d+[.)]|\|)\s+(?P<text>\S[^|\n]{8,110}\?)\s*(?:\||$)", re.MULTILINE
+    r"^[ \t]*(?:[-*+]|\d+[.)]|\|)[ \t]+(?P<text>\S[^|\n]{8,110}\?)[ \t\r]*(?:\||$)", re.MULTILINE
 )
 
 
@@ -59,8 +59,9 @@ def _read_user_list(notes: Sequence[NoteState], files: FolderFiles) -> tuple[str
 def _choose_notes(notes: Sequence[NoteState]) -> Iterator[NoteState]:
     """Yield the notes whose title can be part of a question: one of each folder first.
 
-    A title that several notes have is chosen once. A title with quotation marks is left out,
-    because the question puts the title in quotation marks.
+    A title that several notes have is chosen once. Left out are titles that are very short or long
+    or begin with a digit, and those with quotation marks, because the question puts the title in
+    quotation marks.
     """
     by_folder: dict[str, list[NoteState]] = {}
     for note in notes:
@@ -89,7 +90,8 @@ def _ask_about(title: str) -> str:
 def _has_text(path: str, files: FolderFiles) -> bool:
     """Return whether a note has more than properties and headings.
 
-    Files that are not short Markdown notes are not read, because that could take long.
+    Other files and large notes are not read, because that could take long. The result is True for
+    them.
     """
     if find_kind(path) is not MARKDOWN:
         return True
