@@ -49,7 +49,7 @@ LOCAL_BASES: Final[Mapping[str, str]] = {
 _SPECIAL: Final = re.compile(
     r"^ft:|audio|beta|computer-use|exp|latest|preview|realtime|robotics|search|-\d{4}(?:\d{4}|-|$)"
 )
-# These authenticate in another way than with a single key, or need no key.
+# Providers that authenticate in another way than with a single key, or need no key.
 KEYLESS: Final = frozenset(
     {
         *("bedrock", "custom_openai", "gguf", "hosted_vllm", "sagemaker", "sagemaker_chat"),
@@ -59,7 +59,7 @@ KEYLESS: Final = frozenset(
 # Fields of the table that say what a model supports.
 TOOLS: Final = "supports_function_calling"
 IMAGES: Final = "supports_vision"
-# These accept cache marks. Others may reject a request that has them.
+# Providers that accept cache marks. Others may reject a request that has them.
 TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
 
 
@@ -86,7 +86,7 @@ class Service:
 def list_services() -> tuple[Service, ...]:
     """List the known providers, sorted by name, with their chat models that support tools."""
     found: dict[str, set[str]] = {provider: set() for provider in _SERVICES}
-    for name, entry in _table().items():
+    for name, entry in _load_table().items():
         provider = str(entry.get("litellm_provider"))
         bare = name.removeprefix(f"{provider}/")
         is_chat = entry.get("mode") == "chat" and bool(entry.get(TOOLS))
@@ -112,7 +112,7 @@ def _sort_newest_first(names: Iterable[str]) -> tuple[str, ...]:
 def remove_prefix(name: str) -> str:
     """Remove the prefix of a known provider, such as `openai/`, from a model's name."""
     prefix, _, bare = name.strip().partition("/")
-    return bare if bare and prefix in _providers() else name.strip()
+    return bare if bare and prefix in _list_providers() else name.strip()
 
 
 def find_provider(name: str, api_base: str) -> str:
@@ -123,11 +123,11 @@ def find_provider(name: str, api_base: str) -> str:
         api_base: the address of the user's own server, or an empty string.
     """
     prefix = name.split("/", 1)[0] if "/" in name else ""
-    if prefix in _providers():
+    if prefix in _list_providers():
         return prefix
     if api_base:
         return "openai"
-    provider = str(_table().get(name, {}).get("litellm_provider", ""))
+    provider = str(_load_table().get(name, {}).get("litellm_provider", ""))
     # Model families of a provider have their own names, such as `vertex_ai-mistral_models`.
     return provider.split("-", maxsplit=1)[0]
 
@@ -154,11 +154,12 @@ def describe_endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
         service=service,
         is_local=is_local,
         needs_key=not base and provider not in KEYLESS,
-        key_owner=_key_owner(base, provider),
+        key_owner=_find_key_owner(base, provider),
     )
 
 
-def _key_owner(base: str, provider: str) -> str:
+def _find_key_owner(base: str, provider: str) -> str:
+    """Return whose key a request needs: a provider, or the origin of another server."""
     if not base:
         return provider
     origin = parse_origin(base)
@@ -169,21 +170,21 @@ def _key_owner(base: str, provider: str) -> str:
 def find_entry(wire_name: str, provider: str) -> Mapping[str, Any]:
     """Return a model's row of the table, or an empty mapping if the table does not list it."""
     bare = wire_name.removeprefix(f"{provider}/")
-    entry: Mapping[str, Any] = _table().get(wire_name) or _table().get(bare) or {}
+    entry: Mapping[str, Any] = _load_table().get(wire_name) or _load_table().get(bare) or {}
     return entry if str(entry.get("litellm_provider", "")).startswith(provider) else {}
 
 
 @cache
-def _table() -> Mapping[str, Any]:
+def _load_table() -> Mapping[str, Any]:
     from chains.model import load_packaged_data
 
     return load_packaged_data("model_prices_and_context_window_backup.json")
 
 
 @cache
-def _providers() -> frozenset[str]:
+def _list_providers() -> frozenset[str]:
     from chains.model import load_packaged_data
 
     listed = load_packaged_data("provider_endpoints_support_backup.json").get("providers", {})
-    named = {str(entry.get("litellm_provider")) for entry in _table().values()}
+    named = {str(entry.get("litellm_provider")) for entry in _load_table().values()}
     return frozenset(listed) | frozenset(named) | frozenset(LOCAL_BASES) | frozenset(_SERVICES)

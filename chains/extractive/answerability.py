@@ -122,7 +122,7 @@ def _is_of_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
 
 
 def _is_of_other_time(question: AskedQuestion, chosen: ChosenParts) -> bool:
-    """Return whether a question names a time, but the best part has only dates outside of it."""
+    """Return whether a question names a period, but the best part only has dates outside of it."""
     if question.period is None or not chosen.parts:
         return False
     best = chosen.parts[0]

@@ -177,6 +177,7 @@ def _list_suitable(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
 
 
 def _names_property(question: AskedQuestion, name: str) -> bool:
+    """Return whether a question contains all words of a property's name, maybe in another form."""
     words = split_words(name) - FUNCTION_WORDS
     return bool(words) and _match_all(words, question.words)
 

@@ -52,7 +52,7 @@ def write_text(text: str) -> str:
 
 
 def _write_struck(text: str) -> str:
-    """Format a text without inline code. Text that is struck out stays so, as it does not hold."""
+    """Format a text without inline code. Struck-out text stays struck out: it is no longer true."""
     pieces = _STRUCK.split(text)  # every second piece is struck out
     shown = [escape_markdown(remove_markup(piece)) for piece in pieces]
     return "".join(f"~~{each}~~" if at % 2 else each for at, each in enumerate(shown))

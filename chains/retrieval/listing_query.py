@@ -122,7 +122,7 @@ def read_list_query(
 
 
 def _list_changed(asked: re.Match[str], today: date) -> ListQuery | None:
-    """Return a query for the notes that were changed at a time, or None if none is named."""
+    """Return a query for the notes that were changed in a period, or None if none is named."""
     when = asked["when"] or ""
     spans = find_date_spans(when, today)
     if asked["recent"] or _RECENTLY.search(when):

@@ -30,10 +30,10 @@ FindDays = Callable[[Collection[str]], Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class PeriodSearch:
-    """Searches for a question, and in the notes of the period that it is about.
+    """Searches for a question among all notes, and among the notes of the period it is about.
 
     Attributes:
-        find: searches all notes.
+        find: searches all notes for a query, which may have filters.
         find_days: returns the dates in the properties of notes.
         today: the date that words such as "yesterday" refer to.
     """
@@ -43,23 +43,27 @@ class PeriodSearch:
     today: date
 
     def search(self, query: str, k: int) -> SearchResult:
-        """Return the best passages for a question about a period and other things."""
+        """Return the best passages for a question.
+
+        If it is about a period and other things, the best passages of the period are mixed in.
+        """
         found = self.find(query, k)
         period = self._read_period(query)
         if period is None or period.has_no_subject or not found.hits:
             return found
-        return mix_results([found, self.find(f"{remove_dates(query)} {_filter(period)}", k)])
+        in_period = f"{remove_dates(query)} {_write_filters(period)}"
+        return mix_results([found, self.find(in_period, k)])
 
     def list_period(self, query: str) -> SearchResult | None:
-        """Return the passages of a period, if a question asks for everything in it.
+        """Return the passages of a short period, if a question asks for everything in it.
 
-        The passages are sorted by date. Return None for other questions, and if no note has a date
-        in the period.
+        The passages are sorted by date. Return None for other questions, and if no passage has a
+        date in the period.
         """
         period = self._read_period(query)
         if period is None or not period.has_no_subject:
             return None
-        found = self.find(_filter(period), MOST_OF_PERIOD)
+        found = self.find(_write_filters(period), MOST_OF_PERIOD)
         days = self.find_days({hit.path for hit in found.hits})
         dated = [
             (day, hit.path, hit.lines[0], hit)
@@ -72,7 +76,8 @@ class PeriodSearch:
     def _read_period(self, query: str) -> "Period | None":
         if not find_date_spans(query, self.today):
             return None
-        from chains.extractive.question import read_period  # as in `TurnContext.open_model`
+        # Its regular expressions take long to compile, and most searches do without them.
+        from chains.extractive.question import read_period
 
         period = read_period(query, self.today)
         return period if period is not None and period.is_short else None
@@ -84,7 +89,10 @@ def _find_day(hit: Hit, period: "Period", property_days: Sequence[str]) -> date 
 
 
 def mix_results(results: Sequence[SearchResult]) -> SearchResult:
-    """Interleave the hits of several searches, without duplicates."""
+    """Interleave the hits of several searches, without duplicates.
+
+    Everything else in the result, such as the query and the warnings, is that of the first search.
+    """
     by_turns = chain.from_iterable(zip_longest(*(result.hits for result in results)))
     hits: dict[str, Hit] = {}
     for hit in by_turns:
@@ -93,5 +101,5 @@ def mix_results(results: Sequence[SearchResult]) -> SearchResult:
     return replace(results[0], hits=tuple(hits.values()))
 
 
-def _filter(period: "Period") -> str:
+def _write_filters(period: "Period") -> str:
     return " ".join(f"date:{write_date_filter(span)}" for span in period.spans)

@@ -1,4 +1,4 @@
-"""Buttons and switches. Each button has a tooltip, and can be reached with the keyboard."""
+"""Buttons with tooltips, and switches. All of them can be reached with the keyboard."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ DONE = ButtonText("Done", "Close this window (Esc)")
 SHOW_ALL = ButtonText("Show all", "Show what is folded away")
 SHOW_LESS = ButtonText("Show less", "Fold this away again")
 UNDO = ButtonText("Undo", "Take this back")
-NO_TEXT = ButtonText("", "")  # of a button that is hidden until its text is known
+NO_TEXT = ButtonText("", "")  # for a button that is hidden until its text is known
 
 
 class PressedByEnter(_Button):

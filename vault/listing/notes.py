@@ -59,14 +59,14 @@ def list_notes(
     offset: int = 0,
     covers: Covers = None,
 ) -> SearchResult:
-    """List the notes that match a query, best matches first.
+    """List the notes that match a query, best matches first, or the tasks if it has such a filter.
 
     Args:
         catalog: the catalog of the index.
         keep_current: yields the given passages that still exist, with current line numbers.
         text: the words to search for, and filters.
-        limit: the maximum number of notes.
-        offset: the number of notes on previous pages.
+        limit: the maximum number of notes or tasks.
+        offset: the number of notes or tasks on previous pages.
         covers: returns whether to search the note at a path, or None to search all notes.
 
     Returns:
@@ -83,7 +83,7 @@ def list_notes(
     if query.task:
         found, is_partial = list_tasks(query, passages.details(scope.passages or ()), keep_current)
     else:
-        found, is_partial = _list_notes(catalog, query, scope, keep_current)
+        found, is_partial = _build_note_hits(catalog, query, scope, keep_current)
     unit = _UNITS[query.task]
     partly = f"No {unit} holds all of the words; those that hold the most are listed."
     end, gap = offset + limit, find_gap(catalog)
@@ -102,10 +102,10 @@ def list_notes(
     )
 
 
-def _list_notes(
+def _build_note_hits(
     catalog: Catalog, query: Query, scope: Scope, keep_current: KeepCurrent
 ) -> tuple[list[Hit], bool]:
-    """List the notes that match a query, best matches first.
+    """Build the hits of all notes that match a query, best matches first.
 
     Returns:
         One hit for each note with its best line, and whether no note contains all words.

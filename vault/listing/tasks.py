@@ -19,7 +19,8 @@ class _FoundTask:
     """A task with the passage that contains it.
 
     Attributes:
-        held: the stems of the query that the task, the headings above it or its note contain.
+        held: the stems of the query that occur in the task, in the headings above it, or in the
+            title of its note.
     """
 
     passage: Passage
@@ -28,7 +29,7 @@ class _FoundTask:
 
     @property
     def line(self) -> int:
-        """The line of the task in its file, counted from 1."""
+        """The number of the task's line in the file, counted from 1."""
         return self.passage.lines[0] + self.task.line - 1
 
     @property

@@ -1,4 +1,4 @@
-"""List the irregular forms of English and German words, such as "bought" for "buy".
+"""List forms of English and German words that a stemmer does not find, such as "bought" for "buy".
 
 The full-text index finds "planted" for "plant", but not "bought" for "buy" or "decision" for
 "decide". People ask "What did I buy?", while their notes say "Bought new gloves".
@@ -8,7 +8,7 @@ from typing import Final
 
 __all__ = ["list_other_forms"]
 
-# Each group has the base form of a word first. The others are forms that a stemmer does not find.
+# Each group has the base form of a word first. The other words are irregular forms and nouns.
 _ENGLISH: Final = """
     become became; begin began begun; bend bent; bite bit bitten; blow blew blown;
     break broke broken; bring brought; build built; burn burnt; buy bought; catch caught;
@@ -60,9 +60,10 @@ _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_WORDS.split())
 
 
 def list_other_forms(word: str) -> frozenset[str]:
-    """Return the irregular forms of an English or German word, without the word itself.
+    """Return the base form and the other irregular forms of an English or German word.
 
-    For a form such as "saw", which has another meaning too, the result is empty.
+    The word itself is left out. For a form such as "saw", which has another meaning too, the result
+    is empty.
 
     Args:
         word: a word in lower case and without accents.

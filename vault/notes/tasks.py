@@ -1,10 +1,10 @@
-"""Find tasks, which are list items with a checkbox, and read their status and their dates.
+"""Find tasks, which are list items with a checkbox, and read their status and dates.
 
     - [ ] Call the roofer 📅 2026-11-28
     - [x] Order the seeds ✅ 2026-11-20
 
-A task is done if the character in its box is `x`, cancelled if it is `-`, and otherwise open. The
-marks of dates are those of the Tasks plugin for Obsidian, or words:
+A task is done if the character in its checkbox is `x`, cancelled if it is `-`, and otherwise open.
+What a date means is said by the emoji before it, as in the Tasks plugin for Obsidian, or by a word:
 
     📅 due    ⏳ scheduled    ➕ created    🛫 start    ✅ completion    ❌ cancelled
 """
@@ -26,7 +26,7 @@ _TASK: Final = re.compile(rf"{ITEM}\[(.)\][ \t](.*)")
 _DONE: Final = "xX"
 _CANCELLED: Final = "-"
 _DAY: Final = r"[:\s]{0,3}\d{4}-\d\d-\d\d"
-# A date that says when a task was created, may be started, was done or cancelled.
+# Matches a date when a task was created, may be started, was done or cancelled.
 _NOT_DUE: Final = re.compile(
     rf"(?:[➕🛫✅❌]\ufe0f?|\b(?:created|start|completion|done|cancelled):?){_DAY}", re.IGNORECASE
 )
@@ -38,7 +38,9 @@ class TaskItem:
     """A list item with a checkbox.
 
     Attributes:
+        line: the number of the line, counted from 1.
         status: the character in the checkbox, such as a space for an open task.
+        text: the text after the checkbox.
     """
 
     line: int
@@ -46,14 +48,19 @@ class TaskItem:
     text: str
 
     def is_of_kind(self, kind: TaskKind) -> bool:
-        """Return whether the task is open or done. A cancelled task is neither of them."""
+        """Return whether the task is of a kind. A cancelled task is neither open nor done."""
         if kind == "any":
             return True
         is_done = self.status in _DONE
         return is_done if kind == "done" else not is_done and self.status != _CANCELLED
 
     def list_days(self) -> tuple[Span, ...]:
-        """Return when a done task was done, or when any other task is due, as ranges of days."""
+        """Return the dates of the task, each as a range of days.
+
+        The date of a done task is its completion date, if it has one. Otherwise, all dates in the
+        text of the task count, such as due and scheduled dates, except for those that say when it
+        was created, started, done or cancelled.
+        """
         if self.status in _DONE and (done := _COMPLETION.search(self.text)) is not None:
             return find_written_spans(done[0])
         return find_written_spans(_NOT_DUE.sub(" ", self.text))
@@ -72,9 +79,10 @@ def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskIte
 
 
 def find_tasks_in_passage(text: str) -> Iterator[TaskItem]:
-    """Find the tasks in a part of a note. Their lines are counted from the start of the part.
+    """Find the tasks in a passage. Their lines are counted from the start of the passage.
 
-    A part may begin within a list, so code blocks are only recognised by their fences.
+    A passage may begin within a list, where indented text is not code. So only code blocks with
+    fences are recognised.
     """
     source = text.split("\n")
     yield from find_tasks(blank_comments(list(list_lines_outside_fences(source))), source)

@@ -121,7 +121,7 @@ class DetailsReader:
         ]
 
     def find_by_property(self, days: Collection[Span]) -> set[int]:
-        """Return the ids of the passages of notes with a date in their properties.
+        """Return the ids of all passages of the notes that have a certain date in a property.
 
         Args:
             days: the ranges of days, one of which must contain the date.

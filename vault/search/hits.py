@@ -60,12 +60,12 @@ class SearchResult:
         seconds: the duration of the search.
         filters: the query's filters with their values.
         warnings: sentences about parts of the search that failed.
-        total: the number of matching notes in a listing, or None for a search.
+        total: the number of matching notes or tasks in a listing, or None for a search.
         next: the offset of a listing's next page, or None.
         searched: the number of notes that a listing searched, or None for a search.
         is_whole: whether the word index covers all notes, so that a listing is complete.
-        is_partial: whether no note contains all words of the query, so that a listing contains the
-            notes with the most words instead.
+        is_partial: whether no note or task contains all words of the query, so that a listing
+            contains those with the most words instead.
         support: how well the hits support an answer made of quotations, from `measure_support`, or
             None if this was not measured.
         unit: what a listing counts, such as "note" or "open task".

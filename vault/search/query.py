@@ -4,10 +4,11 @@
     date:2024-03  date:2024-03-04..2024-03-10  task:open
 
 `folder:` is another name for `path:`. `after:` and `before:` limit the time of a note's last
-change, `date:` the dates in its names, headings and properties. A filter's value follows the colon
-without a space and may be quoted. Text that only looks like a filter, such as a web address or an
-invalid date, is searched as words. If a filter was probably meant, as in `tag: recipe`, the query
-reports it as a problem.
+change, and `date:` the dates in its names, headings and properties. `task:` is `open`, `done` or
+`any`, and keeps the passages with such a task. With it, `date:` limits the dates of tasks. A
+filter's value follows the colon without a space and may be quoted. Text that only looks like a
+filter, such as a web address or an invalid date, is searched as words. If a filter was probably
+meant, as in `tag: recipe`, the query reports it as a problem.
 """
 
 import re
@@ -95,9 +96,10 @@ class Query:
         after, before: limits for the time of the note's last change, or None. The time must not be
             earlier than `after`, and must be earlier than `before`.
         days: ranges of days. The names, headings or properties of the note must contain a date in
-            one of them. In a list of tasks, the date of the task counts instead.
-        task: whether a passage must contain a task that is open, done, or any of the two.
-        problems: sentences about unknown filters and invalid values.
+            one of them. If there is a filter for tasks, the dates of the tasks count instead.
+        task: the kind of task that a passage must contain, or an empty string. `any` includes
+            cancelled tasks.
+        problems: sentences about filters that are unknown, invalid or written with a space.
     """
 
     words: str

@@ -121,7 +121,12 @@ def _is_in_days(spans: Iterable[Span], days: Collection[Span]) -> bool:
 
 
 def _find_dated(days: Collection[Span], catalog: Catalog) -> Collection[int]:
-    """Return the ids of the passages with a date in names, headings or properties."""
+    """Return the ids of the passages with a date in the ranges, in names, headings or properties.
+
+    Args:
+        days: the ranges of days.
+        catalog: the catalog of the index.
+    """
     reader = DetailsReader(catalog)
     details = reader.read_passages_with_year()
     found = {number for number, each in details.items() if _is_in_days(each.named_spans, days)}
