@@ -231,11 +231,10 @@ def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
         return
     above = ""
     for each in listed:
-        name = _name_note(each)
         lead = "\n\n" if above else "\n"
-        yield f"{lead}*{name}*\n" if name != above else ""
+        yield f"{lead}*{_name_note(each)}*\n" if each.source != above else ""
         yield f"\n- {write_item(each.raw_content)} [{each.number}]"
-        above = name
+        above = each.source
 
 
 def _name_note(source: Segment) -> str:

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from chains.retrieval.task_query import read_task_question
-from vault.notes.dates import find_date_spans
+from vault.notes.dates import find_date_spans, remove_dates
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
 if TYPE_CHECKING:  # a search needs no chats
@@ -130,7 +130,9 @@ def _list_changed(asked: re.Match[str], today: date) -> ListQuery | None:
     if not spans:
         return None
     first, after = min(spans)[0], max(after for _, after in spans)
-    return ListQuery(f"after:{first} before:{after}")
+    subject = _query(remove_dates(_RECENTLY.sub(" ", when)).strip(" :.?!"))
+    query = f"after:{first} before:{after} {subject}".strip()
+    return ListQuery(query, is_tentative=bool(subject))
 
 
 def _continue_list(turns: "Sequence[Turn]") -> ListQuery | None:

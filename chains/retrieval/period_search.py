@@ -4,6 +4,7 @@ A question such as "What did I do last week?" has no other subject, so it gets a
 week, sorted by date. "What did I buy last week?" also gets the best passages of that week.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,9 +19,15 @@ from vault.search.query import write_date_filter
 if TYPE_CHECKING:
     from chains.extractive.question import Period
 
-__all__ = ["FindDays", "FindPassages", "PeriodSearch", "mix_results"]
+__all__ = [
+    "MOST_PASSAGES_OF_PERIOD",
+    "FindDays",
+    "FindPassages",
+    "PeriodSearch",
+    "mix_results",
+]
 
-MOST_OF_PERIOD: Final = 100
+MOST_PASSAGES_OF_PERIOD: Final = 100
 
 # Returns the best passages for a query, at most as many as the number says.
 FindPassages = Callable[[str, int], SearchResult]
@@ -54,24 +61,25 @@ class PeriodSearch:
         in_period = f"{remove_dates(query)} {_write_filters(period)}"
         return mix_results([found, self.find(in_period, k)])
 
-    def list_period(self, query: str) -> SearchResult | None:
+    def list_period(self, query: str, most: int) -> SearchResult | None:
         """Return the passages of a short period, if a question asks for everything in it.
 
-        The passages are sorted by date. Return None for other questions, and if no passage has a
-        date in the period.
+        The passages are sorted by date. If there are more than `most`, the first ones of each note
+        are returned. Return None for other questions, and if no passage has a date in the period.
         """
         period = self._read_period(query)
         if period is None or not period.has_no_subject:
             return None
-        found = self.find(_write_filters(period), MOST_OF_PERIOD)
+        found = self.find(_write_filters(period), MOST_PASSAGES_OF_PERIOD)
         days = self.find_days({hit.path for hit in found.hits})
         dated = [
             (day, hit.path, hit.lines[0], hit)
             for hit in found.hits
             if (day := _find_day(hit, period, days.get(hit.path, ()))) is not None
         ]
-        hits = tuple(hit for *_, hit in sorted(dated, key=lambda each: each[:3]))
-        return replace(found, query=query, hits=hits) if hits else None
+        hits = [hit for *_, hit in sorted(dated, key=lambda each: each[:3])]
+        kept = tuple(_keep_first_of_notes(hits, most))
+        return replace(found, query=query, hits=kept) if kept else None
 
     def _read_period(self, query: str) -> "Period | None":
         if not find_date_spans(query, self.today):
@@ -86,6 +94,16 @@ class PeriodSearch:
 def _find_day(hit: Hit, period: "Period", property_days: Sequence[str]) -> date | None:
     names = (hit.title, hit.path, *hit.heading, *list_inner_headings(hit.text))
     return period.find_first_day(names, property_days)
+
+
+def _keep_first_of_notes(hits: Sequence[Hit], most: int) -> list[Hit]:
+    """Keep at most `most` hits, the first ones of each note, in their order."""
+    counts = Counter[str]()
+    places = list[tuple[int, int]]()
+    for at, hit in enumerate(hits):
+        places.append((counts[hit.path], at))
+        counts[hit.path] += 1
+    return [hits[at] for at in sorted(at for _, at in sorted(places)[:most])]
 
 
 def mix_results(results: Sequence[SearchResult]) -> SearchResult:

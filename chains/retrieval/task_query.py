@@ -5,7 +5,7 @@ They are answered with a list of the tasks in the notes, which are list items wi
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from vault.notes.date_spans import Span
@@ -32,7 +32,7 @@ _HEAD: Final = (
 # Words after "tasks" that begin a description of them, as in "tasks for the roof".
 _JOIN: Final = (
     r"about|are|before|by|did|do|due|for|from|have|i|in|is|left|next|of|on|open|overdue|related"
-    r"|regarding|still|tagged|that|this|today|tomorrow|until|we|which|with|aus|bis|bei|diese\w*"
+    r"|regarding|still|tagged|that|this|today|tomorrow|until|was|we|were|which|with|aus|bis|bei|diese\w*"
     r"|f[üu]r|heute|im|ist|morgen|noch|sind|vom|von|zu[mr]?|pour|de|para"
 )
 _REST: Final = rf"(?P<rest>(?: (?:{_JOIN})\b.*)?)[?.!]*"
@@ -61,13 +61,28 @@ _DONE: Final = re.compile(
 _DUE: Final = re.compile(r"\b(?:due|overdue|f[äa]llige?[nr]?)\b", re.IGNORECASE)
 _OVERDUE: Final = re.compile(r"\b(?:overdue|[üu]berf[äa]llige?[nr]?)\b", re.IGNORECASE)
 _STILL: Final = re.compile(r"\b(?:still|left|open|offen|noch)\b", re.IGNORECASE)
+_WEEKDAYS: Final = (
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+)
+_WEEKDAY: Final = re.compile(rf"\b(?:{_WEEKDAYS})\b", re.IGNORECASE)
+# Matches a weekday without a word such as "on", as in "due Friday".
+_WEEKDAY_ALONE: Final = re.compile(
+    rf"(^|\b(?:due|by|before|until|till|bis|vor|f[äa]llig))\s*\b({_WEEKDAYS})\b", re.IGNORECASE
+)
+_LIMIT: Final = re.compile(r"\b(before|by|until|till|bis|vor)\b", re.IGNORECASE)
+_PAST: Final = re.compile(
+    r"\b(?:last|past|previous|ago|since|yesterday|were|was|letzte\w*|vergangene\w*|gestern|seit)\b",
+    re.IGNORECASE,
+)
+_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _TAG: Final = re.compile(r"(?<!\S)#[\w/-]+")
 _WORD: Final = re.compile(r"[\w'’-]+")
 # Words of questions about tasks that say nothing about the subject of a task.
 _OTHER_WORDS: Final = """
     about before done due finish finished completed complete closed got have left list meeting
     meetings need next note notes off offen open overdue regarding related remaining still tagged
-    there these ticked today tomorrow until we bei bis erledigt fallig noch uberfallig which
+    there these ticked till today tomorrow until we which bei bis erledigt fallig noch uberfallig
+    vor
 """
 _OTHERS: Final = FUNCTION_WORDS | frozenset(_OTHER_WORDS.split())
 
@@ -98,12 +113,13 @@ def read_task_question(text: str, today: date) -> TaskQuestion | None:
         return None
     named = found.groupdict()
     state, rest = named.get("state") or "", found["rest"].strip(" ?.!")
+    rest = _WEEKDAY_ALONE.sub(r"\1 on \2", rest)
     said = f"{state} {rest}"
     words = _list_subject(rest)
     days = _read_days(said, words, today)
     kind = _read_kind(said, is_all=bool(named.get("all")))
     parts = [f"task:{kind}", *(f"date:{write_date_filter(span)}" for span in days), *words]
-    asks = bool(named.get("head") or state or _STILL.search(rest))
+    asks = bool(named.get("head") or state or _STILL.search(rest) or _DUE.search(rest))
     return TaskQuestion(" ".join(parts), is_sure=asks and not words)
 
 
@@ -122,10 +138,40 @@ def _read_days(said: str, words: list[str], today: date) -> tuple[Span, ...]:
     """
     if _OVERDUE.search(said):
         return ((date.min, today),)
+    if _DONE.search(said):
+        return find_date_spans(said, today)
     is_due = _DUE.search(said) is not None
-    is_date_of_task = is_due or not words or _DONE.search(said)
-    days = find_date_spans(said, today) if is_date_of_task else ()
+    days = _find_due_days(said, today) if is_due or not words else ()
     return days or (((date.min, date.max),) if is_due else ())
+
+
+def _find_due_days(said: str, today: date) -> tuple[Span, ...]:
+    """Return the ranges of days in which tasks are due, such as everything until a day.
+
+    A date without a year and a weekday are in the future, unlike in other questions.
+    """
+    days = find_date_spans(said, today)
+    if not (_PAST.search(said) or _YEAR.search(said)):
+        is_weekday = _WEEKDAY.search(said) is not None
+        days = tuple(_move_ahead(span, today, is_weekday=is_weekday) for span in days)
+    limit = _LIMIT.search(said)
+    if limit is None or len(days) != 1:
+        return days
+    ((first, after),) = days
+    return ((date.min, first if limit[1].lower() in {"before", "vor"} else after),)
+
+
+def _move_ahead(span: Span, today: date, *, is_weekday: bool) -> Span:
+    """Return the next such weekday, or the same day or month of the next year, if it is past."""
+    first, after = span
+    if after > today:
+        return span
+    if is_weekday:
+        return first + timedelta(days=7), after + timedelta(days=7)
+    try:
+        return first.replace(year=first.year + 1), after.replace(year=after.year + 1)
+    except ValueError:  # 29 February
+        return span
 
 
 def _list_subject(rest: str) -> list[str]:

@@ -1,8 +1,10 @@
 """List every task in the notes that matches a query, such as `task:open roof`."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Final
 
 from vault.notes.tasks import TaskItem
 from vault.quotes.lines import build_stems, find_stems
@@ -12,6 +14,8 @@ from vault.search.query import Query
 from vault.search.scope import list_asked_tasks
 
 __all__ = ["list_tasks"]
+
+_HEADING: Final = re.compile(r"#{1,6}[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +85,5 @@ def _find_tasks(query: Query, passage: Passage, stems: Sequence[str]) -> Iterato
     lines = passage.text.split("\n")
     around = find_stems(" ".join((passage.title, *passage.heading)), stems)
     for task in list_asked_tasks(query, passage.text):
-        above = next((line for line in lines[task.line - 1 :: -1] if line.startswith("#")), "")
+        above = next((line for line in lines[task.line - 1 :: -1] if _HEADING.match(line)), "")
         yield _FoundTask(passage, task, around | find_stems(f"{above} {task.text}", stems))

@@ -98,7 +98,7 @@ class SearchResult:
         if not filters or "phrase" in self.filters:
             return f'Nothing found for "{self.query}". Try fewer words.'
         noun = "filter" if len(filters) == 1 else "filters"
-        return f"No note matches the {noun} {' '.join(filters)}."
+        return f"No {self.unit} matches the {noun} {' '.join(filters)}."
 
     def describe_total(self) -> str:
         """Return a sentence that says what a listing found, and how many notes it searched."""

@@ -12,6 +12,9 @@ from tests.support.sessions.memory_session import hit
 from vault.search.hits import SearchResult
 
 
+TODAY = date(2026, 11, 25)
+
+
 @pytest.mark.parametrize(
     ("question", "query"),
     [
@@ -57,7 +60,13 @@ def test_a_question_for_every_note_becomes_a_query(question: str, query: str) ->
     ],
 )
 def test_a_question_for_notes_by_their_change_becomes_a_query(question: str, query: str) -> None:
-    assert read_list_query(question, (), date(2026, 11, 25)) == ListQuery(query)
+    assert read_list_query(question, (), TODAY) == ListQuery(query)
+
+
+def test_a_question_for_changed_notes_about_a_subject_keeps_the_subject() -> None:
+    asked = read_list_query("Which notes did I change about compost last week?", (), TODAY)
+    query = "after:2026-11-16 before:2026-11-23 compost"
+    assert asked == ListQuery(query, is_tentative=True)
 
 
 @pytest.mark.parametrize(
