@@ -11,7 +11,6 @@ from context.tokens import ByteEstimator
 from tests.support.sessions.memory_session import hit
 from vault.search.hits import SearchResult
 
-
 TODAY = date(2026, 11, 25)
 
 
