@@ -30,7 +30,7 @@ _ENGLISH: Final = """
     think thought thoughts; throw threw thrown; understand understood; wake woke woken;
     wear wore worn; weave wove woven; weep wept; weigh weight weights; win won;
     withdraw withdrew withdrawn; write wrote written;
-    child children; foot feet; goose geese; half halves; knife knives; leaf leaves; life lives;
+    child children; foot feet; goose geese; knife knives;
     loaf loaves; man men; mouse mice; ox oxen; person people; shelf shelves; thief thieves;
     tooth teeth; wife wives; wolf wolves; woman women
 """
@@ -50,11 +50,14 @@ _GERMAN: Final = """
     verkaufen verkauft; verlieren verlor verloren; vereinbaren vereinbart; werfen geworfen;
     wissen wusste gewusst; zahlen gezahlt zahlte; ziehen gezogen
 """
-# Forms that are also common words of another meaning, so that a question with them is not about
-# the base form: "How do I sharpen a saw?" is not about seeing.
+# Words that have no other forms themselves. Some have another meaning too, as in "How do I sharpen
+# a saw?". Nouns such as "death" are searched for as they are: with the forms of "die", searches of
+# scientific papers were slightly worse.
 _AMBIGUOUS_WORDS: Final = """
-    bent bit dead fell felt found laid led left lives leaves people rose saw shot speech spoke
-    thought thoughts weight weights
+    bent bit children dead death deaths division expansion extension feet fell felt flight flights
+    found geese growth knives laid led left loaves loss losses men mice oxen people proof rose sale
+    sales saw shelves shot speech spoke teeth thieves thought thoughts weight weights wives wolves
+    women
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_WORDS.split())
 

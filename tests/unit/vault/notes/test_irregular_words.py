@@ -21,6 +21,6 @@ def test_a_word_has_its_irregular_forms(word: str, other: str) -> None:
     assert word not in list_other_forms(word)
 
 
-@pytest.mark.parametrize("word", ["saw", "left", "garden", "", "buying"])
+@pytest.mark.parametrize("word", ["saw", "left", "death", "garden", "", "buying"])
 def test_ambiguous_and_regular_words_have_none(word: str) -> None:
     assert list_other_forms(word) == frozenset()
