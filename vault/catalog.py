@@ -345,7 +345,7 @@ class Catalog:
 
 
 def _choose_read_mode(path: Path) -> str:
-    """Return the URI options to read a database, without locks where its folder is read-only."""
+    """Return the URI options for reading a database. In a read-only folder, nothing is locked."""
     has_log = path.with_name(f"{path.name}-wal").exists()
     return "mode=ro" if has_log or os.access(path.parent, os.W_OK) else "mode=ro&immutable=1"
 

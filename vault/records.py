@@ -127,9 +127,10 @@ class Records:
         ]
 
     def find_days(self, paths: Iterable[str]) -> dict[str, list[str]]:
-        """Return the dates of notes as ISO 8601, keyed by path, from properties such as `created`.
+        """Return the dates of notes as ISO 8601 strings, keyed by path.
 
-        Other properties, such as a birthday or a deadline, say nothing about the date of the note.
+        They come from properties such as `created`. Other properties, such as a birthday or a
+        deadline, are ignored, because they do not date the note.
         """
         found: dict[str, list[str]] = {}
         rows = self._catalog.rows(

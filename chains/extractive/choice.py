@@ -65,8 +65,8 @@ class ChosenParts:
     Attributes:
         parts: the parts, best first, with those below the same headings grouped together. If the
             question asks for the first or last time of something, they are sorted by date.
-        quoted: the same parts as they are quoted: a sentence of a short paragraph with the rest of
-            it.
+        quoted: the chosen parts as they appear in the answer. A sentence from a short paragraph is
+            replaced with the whole paragraph.
         highest_cosine: the highest cosine similarity between the question and a part, or None if no
             part was compared.
     """
@@ -153,9 +153,9 @@ def list_sources_in_period(
 
 
 def choose_beginnings(sources: Sequence[Segment], period: Period) -> tuple[Part, ...]:
-    """Choose the first parts of each note, up to an equal share of the words for each.
+    """Choose the first parts of each note. All notes get an equal share of the limit of words.
 
-    Properties, and parts below a heading with a date outside of the period, are left out.
+    Front matter, and parts below a heading that is dated outside the period, are left out.
 
     Args:
         sources: the sources to quote, at least one.
@@ -192,7 +192,7 @@ def _list_in_order(source: Segment) -> Iterator[Part]:
 
 
 def _widen_to_paragraph(part: Part) -> Part:
-    """Return the paragraph that contains a sentence if it is short enough to quote."""
+    """Return the paragraph of a sentence if the paragraph is short, otherwise the part itself."""
     return verify_part(part.paragraph) or part if part.paragraph is not None else part
 
 

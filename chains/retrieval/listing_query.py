@@ -91,8 +91,8 @@ class ListQuery:
     Attributes:
         query: the query that the notes must match.
         offset: the number of notes on earlier pages of the list.
-        is_tentative: whether the message may not ask for a list, so that it is searched for if no
-            note or task matches the query.
+        is_tentative: whether the message might not ask for a list. If no note or task matches all
+            words of the query, an ordinary search is made instead.
     """
 
     query: str
@@ -116,7 +116,7 @@ def read_list_query(
     if (changed := _CHANGED.match(text)) is not None:
         return _list_changed(changed, today or date.today())
     if (asked := read_task_question(text, today or date.today())) is not None:
-        return ListQuery(asked.query, is_tentative=not asked.is_sure)
+        return ListQuery(asked.query, is_tentative=not asked.is_certain)
     found = next((match for form in _FORMS if (match := form.match(text))), None)
     return None if found is None else ListQuery(_query(found["rest"].strip(" :.?!")))
 

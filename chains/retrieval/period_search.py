@@ -62,10 +62,11 @@ class PeriodSearch:
         return mix_results([found, self.find(in_period, k)])
 
     def list_period(self, query: str, most: int) -> SearchResult | None:
-        """Return the passages of a short period, if a question asks for everything in it.
+        """Return the passages dated within a period, sorted by date.
 
-        The passages are sorted by date. If there are more than `most`, the first ones of each note
-        are returned. Return None for other questions, and if no passage has a date in the period.
+        If there are more than `most`, passages at the start of their notes are preferred. Return
+        None if the question does not ask for everything in a period of at most three months, or if
+        no passage is dated within it.
         """
         period = self._read_period(query)
         if period is None or not period.has_no_subject:
@@ -78,7 +79,7 @@ class PeriodSearch:
             if (day := _find_day(hit, period, days.get(hit.path, ()))) is not None
         ]
         hits = [hit for *_, hit in sorted(dated, key=lambda each: each[:3])]
-        kept = tuple(_keep_first_of_notes(hits, most))
+        kept = tuple(_keep_first_per_note(hits, most))
         return replace(found, query=query, hits=kept) if kept else None
 
     def _read_period(self, query: str) -> "Period | None":
@@ -96,8 +97,8 @@ def _find_day(hit: Hit, period: "Period", property_days: Sequence[str]) -> date 
     return period.find_first_day(names, property_days)
 
 
-def _keep_first_of_notes(hits: Sequence[Hit], most: int) -> list[Hit]:
-    """Keep at most `most` hits, the first ones of each note, in their order."""
+def _keep_first_per_note(hits: Sequence[Hit], most: int) -> list[Hit]:
+    """Keep up to `most` hits in their order, and prefer those at the start of their notes."""
     counts = Counter[str]()
     places = list[tuple[int, int]]()
     for at, hit in enumerate(hits):

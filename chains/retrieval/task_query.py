@@ -93,12 +93,12 @@ class TaskQuestion:
 
     Attributes:
         query: the query that the tasks must match.
-        is_sure: whether the question is certainly about tasks. "What do I have to do for a refund?"
-            may ask for instructions instead.
+        is_certain: whether the question is certainly about tasks. A question such as "What do I
+            have to do for a refund?" may ask for instructions.
     """
 
     query: str
-    is_sure: bool
+    is_certain: bool
 
 
 def read_task_question(text: str, today: date) -> TaskQuestion | None:
@@ -120,7 +120,7 @@ def read_task_question(text: str, today: date) -> TaskQuestion | None:
     kind = _read_kind(said, is_all=bool(named.get("all")))
     parts = [f"task:{kind}", *(f"date:{write_date_filter(span)}" for span in days), *words]
     asks = bool(named.get("head") or state or _STILL.search(rest) or _DUE.search(rest))
-    return TaskQuestion(" ".join(parts), is_sure=asks and not words)
+    return TaskQuestion(" ".join(parts), is_certain=asks and not words)
 
 
 def _read_kind(said: str, *, is_all: bool) -> TaskFilter:
@@ -146,9 +146,9 @@ def _read_days(said: str, words: list[str], today: date) -> tuple[Span, ...]:
 
 
 def _find_due_days(said: str, today: date) -> tuple[Span, ...]:
-    """Return the ranges of days in which tasks are due, such as everything until a day.
+    """Return the ranges of days in which tasks are due, such as all days up to a date.
 
-    A date without a year and a weekday are in the future, unlike in other questions.
+    Weekdays, and dates without a year, are in the future here, unlike in other questions.
     """
     days = find_date_spans(said, today)
     if not (_PAST.search(said) or _YEAR.search(said)):

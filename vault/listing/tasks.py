@@ -11,7 +11,7 @@ from vault.quotes.lines import build_stems, find_stems
 from vault.search.hits import Hit, build_hit
 from vault.search.passages import KeepCurrent, Passage
 from vault.search.query import Query
-from vault.search.scope import list_asked_tasks
+from vault.search.scope import list_matching_tasks
 
 __all__ = ["list_tasks"]
 
@@ -84,6 +84,6 @@ def list_tasks(
 def _find_tasks(query: Query, passage: Passage, stems: Sequence[str]) -> Iterator[_FoundTask]:
     lines = passage.text.split("\n")
     around = find_stems(" ".join((passage.title, *passage.heading)), stems)
-    for task in list_asked_tasks(query, passage.text):
+    for task in list_matching_tasks(query, passage.text):
         above = next((line for line in lines[task.line - 1 :: -1] if _HEADING.match(line)), "")
         yield _FoundTask(passage, task, around | find_stems(f"{above} {task.text}", stems))

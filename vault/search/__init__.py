@@ -5,12 +5,12 @@
 
     adhoc      Search texts that are not indexed, such as a note that is too large to be sent.
     boosts     Boost passages of notes whose names, tags, folders, days or links match a query.
-    details    Read the names, headings and dates of passages.
     exact      Find the nearest passages by an exact scan of the catalog's vectors.
     excerpts   Cut long passages to the few sentences that match a query.
     explain    Explain why a note is or is not among the hits.
     grep       Find lines and links in the notes on disk, without the index.
     hits       The hits of a search.
+    metadata   Read the names, headings and dates of passages.
     passages   Read a catalog's passages by hash and by id.
     query      Parse the text of a query into words, phrases and filters.
     related    Find the notes related to a note, by semantic similarity or links.
@@ -26,12 +26,12 @@ This package may import all of vault except `vault.index` and `vault.indexing`.
 
 __all__ = [
     "adhoc",
-    "details",
     "exact",
     "excerpts",
     "explain",
     "grep",
     "hits",
+    "metadata",
     "passages",
     "query",
     "related",

@@ -18,7 +18,7 @@ from vault.notes.dates import find_date_spans
 from vault.notes.links import fold_link_name, list_link_names
 from vault.ranking.titles import add_title, list_telling_words, measure_similarity
 from vault.records import Records
-from vault.search.details import DetailsReader, PassageDetails
+from vault.search.metadata import MetadataReader, PassageMetadata
 
 __all__ = [
     "Booster",
@@ -80,8 +80,8 @@ class Booster:
         """
         self._catalog = catalog
         self._attachments = attachments
-        self._reader = DetailsReader(catalog)
-        self._known: dict[int, PassageDetails] = {}
+        self._reader = MetadataReader(catalog)
+        self._known: dict[int, PassageMetadata] = {}
         self._tags: dict[int, Collection[str]] = {}
 
     def load(self, numbers: Collection[int]) -> None:
@@ -136,7 +136,7 @@ class Booster:
         }
 
     def _find_tagged(
-        self, wanted: frozenset[str], contexts: Collection[PassageDetails]
+        self, wanted: frozenset[str], contexts: Collection[PassageMetadata]
     ) -> set[int] | None:
         """Return the file ids of the notes with a tag or folder that the query names.
 
@@ -153,7 +153,7 @@ class Booster:
         return found or None
 
     def _find_dated(
-        self, words: str, contexts: Mapping[int, PassageDetails], today: date
+        self, words: str, contexts: Mapping[int, PassageMetadata], today: date
     ) -> set[int] | None:
         """Return the ids of the passages from a day that the query names.
 
@@ -173,7 +173,7 @@ class Booster:
         return found
 
     def _find_linked(
-        self, wanted: frozenset[str], contexts: Iterable[PassageDetails], in_play: Collection[str]
+        self, wanted: frozenset[str], contexts: Iterable[PassageMetadata], in_play: Collection[str]
     ) -> set[int] | None:
         """Return the file ids of the notes that are linked to or from an important note.
 
@@ -200,7 +200,7 @@ class Booster:
             if other in linked[file] or file in linked[other]
         }
 
-    def _resolve_links(self, known: Mapping[int, PassageDetails]) -> dict[int, set[int]]:
+    def _resolve_links(self, known: Mapping[int, PassageMetadata]) -> dict[int, set[int]]:
         names = {n for c in known.values() for n in list_link_names(c.path, c.aliases)}
         targets = {
             file: {target for target in found if target and fold_link_name(target) in names}
@@ -221,7 +221,7 @@ class Booster:
         }
 
 
-def _find_named(contexts: Iterable[PassageDetails], wanted: frozenset[str]) -> set[int]:
+def _find_named(contexts: Iterable[PassageMetadata], wanted: frozenset[str]) -> set[int]:
     owners: dict[frozenset[str], set[int]] = defaultdict(set)
     for context in contexts:
         for name in map(list_telling_words, context.note_names):

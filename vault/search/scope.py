@@ -7,7 +7,7 @@ from vault.catalog import UNFINISHED, Catalog, Row
 from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks_in_passage
-from vault.search.details import DetailsReader
+from vault.search.metadata import MetadataReader
 from vault.search.passages import Passages
 from vault.search.query import Query
 
@@ -16,7 +16,7 @@ __all__ = [
     "Scope",
     "build_scope",
     "has_notes_to_search",
-    "list_asked_tasks",
+    "list_matching_tasks",
 ]
 
 # Returns whether a search that is limited to a part of the vault covers the note at a path. None
@@ -69,8 +69,8 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
     return Scope(chosen, tuple(warnings))
 
 
-def list_asked_tasks(query: Query, text: str) -> Iterator[TaskItem]:
-    """Yield the tasks in a passage that match a query's filters for tasks.
+def list_matching_tasks(query: Query, text: str) -> Iterator[TaskItem]:
+    """Yield the tasks in a passage that match the task filters of a query.
 
     Args:
         query: a query with a filter for tasks, and maybe for their dates.
@@ -127,7 +127,7 @@ def _find_dated(days: Collection[Span], catalog: Catalog) -> Collection[int]:
         days: the ranges of days.
         catalog: the catalog of the index.
     """
-    reader = DetailsReader(catalog)
+    reader = MetadataReader(catalog)
     details = reader.read_passages_with_year()
     found = {number for number, each in details.items() if _is_in_days(each.named_spans, days)}
     return found | reader.find_by_property(days)
@@ -142,7 +142,7 @@ def _keep_with_task(
     return {
         number: chosen[number]
         for number in sorted(boxed)
-        if number in texts and any(list_asked_tasks(query, texts[number].text))
+        if number in texts and any(list_matching_tasks(query, texts[number].text))
     }
 
 

@@ -42,7 +42,7 @@ TODAY = date(2026, 11, 26)  # a Thursday
     ],
 )
 def test_a_question_for_tasks_becomes_a_query(question: str, query: str) -> None:
-    assert read_task_question(question, TODAY) == TaskQuestion(query, is_sure=True)
+    assert read_task_question(question, TODAY) == TaskQuestion(query, is_certain=True)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_question_for_tasks_becomes_a_query(question: str, query: str) -> None
 def test_a_question_that_may_be_about_something_else_is_not_sure(question: str, query: str) -> None:
     found = read_task_question(question, TODAY)
     assert found is not None
-    assert (found.query.casefold(), found.is_sure) == (query.casefold(), False)
+    assert (found.query.casefold(), found.is_certain) == (query.casefold(), False)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Read the names, headings and dates of passages from the catalog."""
+"""Read the metadata of passages from the catalog: their names, headings and dates."""
 
 import json
 import posixpath
@@ -12,7 +12,7 @@ from vault.notes.date_spans import Span, build_day_span
 from vault.notes.dates import find_written_spans
 from vault.notes.keywords import list_inner_headings
 
-__all__ = ["DetailsReader", "PassageDetails"]
+__all__ = ["MetadataReader", "PassageMetadata"]
 
 _PASSAGES = """
 SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text
@@ -22,7 +22,7 @@ _YEAR = "*[12][0-9][0-9][0-9]*"
 
 
 @dataclass(frozen=True, slots=True)
-class PassageDetails:
+class PassageMetadata:
     """The names, dates and headings of a passage or a whole note, used to compute boosts.
 
     Attributes:
@@ -74,17 +74,17 @@ class PassageDetails:
         return build_day_span(datetime.fromtimestamp(self.mtime_ns / 1e9).astimezone().date())
 
 
-class DetailsReader:
+class MetadataReader:
     """Reads the details of passages from the catalog, with one SQL statement per method."""
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
 
-    def read_passages(self, ids: Collection[int]) -> dict[int, PassageDetails]:
+    def read_passages(self, ids: Collection[int]) -> dict[int, PassageMetadata]:
         """Return the details of each passage, keyed by passage id."""
         return self._read("chunks.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
 
-    def read_passages_with_year(self) -> dict[int, PassageDetails]:
+    def read_passages_with_year(self) -> dict[int, PassageMetadata]:
         """Return the details of the passages whose names or headings may contain a date."""
         return self._read(
             f"path GLOB '{_YEAR}' OR title GLOB '{_YEAR}' OR aliases GLOB '{_YEAR}'"
@@ -92,10 +92,10 @@ class DetailsReader:
             (),
         )
 
-    def _read(self, condition: str, parameters: Sequence[str]) -> dict[int, PassageDetails]:
+    def _read(self, condition: str, parameters: Sequence[str]) -> dict[int, PassageMetadata]:
         rows = self._catalog.rows(f"{_PASSAGES} WHERE {condition}", parameters)
         return {
-            number: PassageDetails(
+            number: PassageMetadata(
                 file,
                 path,
                 title,
@@ -107,7 +107,7 @@ class DetailsReader:
             for number, file, path, title, aliases, mtime_ns, headings, text in rows
         }
 
-    def read_notes(self, paths: Collection[str]) -> list[PassageDetails]:
+    def read_notes(self, paths: Collection[str]) -> list[PassageMetadata]:
         """Return the details of the notes with the given paths."""
         rows = self._catalog.rows(
             "SELECT file_id, path, title, aliases, mtime_ns"
@@ -116,7 +116,7 @@ class DetailsReader:
             (json.dumps(list(paths)),),
         )
         return [
-            PassageDetails(file, path, title, _parse_names(aliases), mtime_ns)
+            PassageMetadata(file, path, title, _parse_names(aliases), mtime_ns)
             for file, path, title, aliases, mtime_ns in rows
         ]
 
