@@ -7,6 +7,7 @@ sources → blocks → parts of each source ──→ ranking → choice → ans
 
 - `model`: the model port that answers with quotations, or lists the notes that come closest.
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
+- `period`: reads the period that a question is about, such as last week.
 - `answer_type`: the type of answer that a question expects, such as a number or a temperature.
 - `blocks`: parses a passage into paragraphs, items, tables and code.
 - `part_builder`: builds the parts of a source that can be quoted.
@@ -21,4 +22,4 @@ This package may import `chains.llm`, `chains.citations`, `chains.cancel`, `cont
 Every quotation occurs in the source that its citation number refers to.
 """
 
-__all__ = ["model", "question"]
+__all__ = ["model", "period", "question"]

@@ -13,7 +13,8 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import contains_count, meets_expected_type
 from chains.extractive.choice import ChosenParts
-from chains.extractive.question import AskedQuestion, cut_background, list_days
+from chains.extractive.period import list_days
+from chains.extractive.question import AskedQuestion, cut_background
 from chains.extractive.words import (
     is_unspaced,
     list_names,
@@ -24,6 +25,7 @@ from chains.extractive.words import (
     weigh_by_subject,
 )
 from context.layers import Segment
+from vault.notes.date_spans import do_overlap
 from vault.notes.dates import find_written_spans
 from vault.quotes.sections import Support
 
@@ -127,11 +129,8 @@ def _is_of_other_time(question: AskedQuestion, chosen: ChosenParts) -> bool:
         return False
     best = chosen.parts[0]
     days = {*list_days(best.names), *find_written_spans(best.text)}
-    return bool(days) and not any(
-        first < end and start < after
-        for start, end in days
-        for first, after in question.period.spans
-    )
+    asked = question.period.spans
+    return bool(days) and not any(do_overlap(day, span) for day in days for span in asked)
 
 
 def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:

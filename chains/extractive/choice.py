@@ -13,7 +13,8 @@ from typing import Final
 
 from chains.extractive.part_builder import build_parts
 from chains.extractive.parts import Part, verify_part
-from chains.extractive.question import AskedQuestion, Period, QuestionKind, list_days
+from chains.extractive.period import Period, list_days
+from chains.extractive.question import AskedQuestion, QuestionKind
 from chains.extractive.ranking import Compare, ScoredPart, rank_parts
 from chains.extractive.words import measure_match
 from context.layers import Segment

@@ -6,7 +6,7 @@ notes that come closest. A question for everything in a period, such as "What di
 is answered by the beginnings of the notes with a date in that period.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Final
 
@@ -14,7 +14,8 @@ from chains.cancel import CancelToken
 from chains.extractive.answerability import judge
 from chains.extractive.choice import choose_beginnings, choose_parts, list_sources_in_period
 from chains.extractive.parts import Part
-from chains.extractive.question import AskedQuestion, list_days, read_question
+from chains.extractive.period import FindDays, list_days
+from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.ranking import Compare
 from chains.extractive.writer import escape_markdown, write_item, write_text
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
@@ -53,9 +54,6 @@ NOT_SEARCHED: Final = (
 
 
 LIST_SOURCE: Final = "every note that fits"
-
-# Returns the dates in the properties of notes as ISO 8601, by path.
-FindDays = Callable[[Collection[str]], Mapping[str, Sequence[str]]]
 
 
 class ExtractiveModel:

@@ -5,34 +5,32 @@ week, sorted by date. "What did I buy last week?" also gets the best passages of
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from vault.notes.dates import find_date_spans, remove_dates
+from chains.extractive.period import FindDays, Period, read_period
+from vault.notes.dates import remove_dates
 from vault.notes.keywords import list_inner_headings
 from vault.search.hits import Hit, SearchResult
 from vault.search.query import write_date_filter
 
-if TYPE_CHECKING:
-    from chains.extractive.question import Period
-
 __all__ = [
     "MOST_PASSAGES_OF_PERIOD",
-    "FindDays",
+    "MOST_SEARCHED",
     "FindPassages",
     "PeriodSearch",
     "mix_results",
 ]
 
 MOST_PASSAGES_OF_PERIOD: Final = 100
+# A search by dates alone returns its passages in no certain order, so all of them are needed.
+MOST_SEARCHED: Final = 2_000
 
 # Returns the best passages for a query, at most as many as the number says.
 FindPassages = Callable[[str, int], SearchResult]
-# Returns the dates in the properties of notes as ISO 8601, by path.
-FindDays = Callable[[Collection[str]], Mapping[str, Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class PeriodSearch:
         period = self._read_period(query)
         if period is None or not period.has_no_subject:
             return None
-        found = self.find(_write_filters(period), MOST_PASSAGES_OF_PERIOD)
+        found = mix_results([self.find(_write_filters(period), MOST_SEARCHED)])
         days = self.find_days({hit.path for hit in found.hits})
         dated = [
             (day, hit.path, hit.lines[0], hit)
@@ -82,17 +80,12 @@ class PeriodSearch:
         kept = tuple(_keep_first_per_note(hits, most))
         return replace(found, query=query, hits=kept) if kept else None
 
-    def _read_period(self, query: str) -> "Period | None":
-        if not find_date_spans(query, self.today):
-            return None
-        # Its regular expressions take long to compile, and most searches do without them.
-        from chains.extractive.question import read_period
-
+    def _read_period(self, query: str) -> Period | None:
         period = read_period(query, self.today)
         return period if period is not None and period.is_short else None
 
 
-def _find_day(hit: Hit, period: "Period", property_days: Sequence[str]) -> date | None:
+def _find_day(hit: Hit, period: Period, property_days: Sequence[str]) -> date | None:
     names = (hit.title, hit.path, *hit.heading, *list_inner_headings(hit.text))
     return period.find_first_day(names, property_days)
 
@@ -120,5 +113,5 @@ def mix_results(results: Sequence[SearchResult]) -> SearchResult:
     return replace(results[0], hits=tuple(hits.values()))
 
 
-def _write_filters(period: "Period") -> str:
+def _write_filters(period: Period) -> str:
     return " ".join(f"date:{write_date_filter(span)}" for span in period.spans)

@@ -16,6 +16,7 @@ __all__ = [
     "build_unit_span",
     "build_week_span",
     "build_year_span",
+    "do_overlap",
     "is_in_ranges",
     "next_month",
 ]
@@ -103,9 +104,13 @@ def is_in_ranges(span: Span, ranges: Iterable[Span]) -> bool:
     """
     length = span[1] - span[0]
     return any(
-        first < span[1] and span[0] < after and length <= max(after - first, _WEEK)
-        for first, after in ranges
+        do_overlap(span, asked) and length <= max(asked[1] - asked[0], _WEEK) for asked in ranges
     )
+
+
+def do_overlap(span: Span, other: Span) -> bool:
+    """Return whether two ranges of days have a day in common."""
+    return span[0] < other[1] and other[0] < span[1]
 
 
 def next_month(first: date) -> date:

@@ -24,10 +24,11 @@ from vault.notes.date_spans import (
     build_month_span,
     build_year_span,
 )
+from vault.notes.tasks import TaskKind
 
 __all__ = ["Query", "TaskFilter", "parse_query", "write_date_filter"]
 
-TaskFilter = Literal["", "open", "done", "any"]
+TaskFilter = TaskKind | Literal[""]
 
 _MAX_FILTERS = 16
 _DATES = ("after", "before")
@@ -262,7 +263,7 @@ def _describe_bad_value(written: str) -> str | None:
 
 def _parse_task(value: str) -> TaskFilter:
     known = value.lower()
-    return cast("TaskFilter", known) if known in get_args(TaskFilter) else ""
+    return cast("TaskFilter", known) if known in get_args(TaskKind) else ""
 
 
 def _parse_days(value: str) -> Span | None:

@@ -3,10 +3,10 @@ from time import process_time
 
 import pytest
 
+from chains.extractive.period import list_days
 from chains.extractive.question import (
     can_be_looked_up,
     extract_subject,
-    list_days,
     read_period,
     read_question,
     split_question,

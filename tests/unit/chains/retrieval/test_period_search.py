@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch
+from chains.retrieval.period_search import MOST_SEARCHED, PeriodSearch
 from tests.support.sessions.memory_session import hit
 from vault.search.hits import Hit, SearchResult
 
@@ -45,7 +45,7 @@ def paths(result: SearchResult | None) -> list[str]:
 def test_everything_in_a_period_is_sorted_by_date(search: PeriodSearch, searches: Searches) -> None:
     found = search.list_period("What did I do last week?", 100)
     assert paths(found) == ["2026-11-16.md", "2026-11-17.md", "Meeting.md", "2026-11-18.md"]
-    assert searches.queries == [("date:2026-11-16..2026-11-22", MOST_PASSAGES_OF_PERIOD)]
+    assert searches.queries == [("date:2026-11-16..2026-11-22", MOST_SEARCHED)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,9 @@ def test_other_questions_do_not_ask_for_everything_in_a_period(
 def test_of_too_many_passages_the_first_ones_of_each_note_are_kept() -> None:
     lines = {"2026-11-16.md": (1, 5, 9), "2026-11-17.md": (1, 5)}
     hits = tuple(
-        replace(hit(path, "Dug."), lines=(line, line)) for path in lines for line in lines[path]
+        replace(hit(path, "Dug."), id=f"{path}:{line}", lines=(line, line))
+        for path in lines
+        for line in lines[path]
     )
     find = PeriodSearch(lambda q, _: SearchResult(q, hits, 0.0), lambda _: {}, TODAY)
     found = find.list_period("What did I do last week?", 3)
