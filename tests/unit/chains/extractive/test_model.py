@@ -1,73 +1,19 @@
-import re
+"""Answers without a model: what is quoted, and how it is written."""
+
 from dataclasses import replace
-from datetime import date
 from typing import Final
 
 import pytest
 
-from chains.cancel import CancelToken
 from chains.citations.check import check_citations
-from chains.extractive.model import (
-    DOUBTFUL,
-    FOUND,
-    LIST_SOURCE,
-    NO_SENTENCE,
-    NOTHING_ANSWERS,
-    OF_PERIOD,
-    ExtractiveModel,
-)
-from chains.extractive.words import list_content_words
-from chains.llm.port import ModelEnded, ModelText
-from chains.models import ModelInfo
-from chains.request.chain import Chain
-from chains.request.draft import draft_turn, prepare_turn
-from chains.request.request import TurnContext
-from chains.request.session import SessionView
+from chains.extractive.model import NOTHING_ANSWERS
 from context.layers import Layer
-from context.tokens import ByteEstimator
-from vault.quotes.sections import Support
+from tests.unit.chains.extractive.conftest import GARDEN, LONG, SERVER, read_quotations
 
-SERVER = """## Power
-The server draws 31 watts when it idles. A full backup raises that to 58 watts.
-
-```
-watts = 99
-```
-
-| what | watts |
-| --- | --- |
-| fan | 4 |"""
-GARDEN = "Beans need warm soil, at least 10 °C. Water them in the morning:\n- peas are hardier"
 JAPANESE = "ベランダには六つの鉢があります。水は朝にやります。"
 
 
 MOST_QUOTED = 3
-
-
-def read_quotations(text):
-    """Return the lines that an answer quotes."""
-    return [line for line in text.split("\n") if line.startswith("> ")]
-
-
-@pytest.fixture
-def answer(ask):
-    """Ask without a model, over given sources; return the answer's text."""
-
-    def run(question, *sources, has_searched=True, support=None, **known):
-        chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
-        request, view = ask(question, model="extractive"), SessionView("chat1")
-        context = TurnContext(chain, request, view, info, ByteEstimator())
-        drafted = draft_turn(context, sources if has_searched else None)
-        turn = prepare_turn(context, drafted, "preview")
-        if isinstance(support, float):
-            support = Support(support, dict.fromkeys(list_content_words(question), 0.5))
-        model = ExtractiveModel(question, has_searched=has_searched, support=support, **known)
-        *pieces, ended = model.stream(turn.request, CancelToken())
-        assert ended == ModelEnded("complete", "stop")
-        assert all(isinstance(piece, ModelText) for piece in pieces)
-        return "".join(piece.text for piece in pieces)
-
-    return run
 
 
 def test_it_says_plainly_that_no_model_is_set(answer, source):
@@ -193,10 +139,6 @@ def test_text_that_is_struck_out_stays_so(answer, source):
 def test_the_same_sentence_is_not_quoted_twice(answer, source):
     text = answer("warm soil", source(1, GARDEN), source(2, GARDEN))
     assert text.count("warm soil") == 1
-
-
-# Short sections are quoted whole.
-LONG: Final = "\n\n" + "Much is said of the weather here. " * 12
 
 
 def test_what_begins_with_the_asked_thing_defines_it(answer, source):
@@ -346,6 +288,8 @@ Some background about clocks.
 3. Print a test page.
 
 Ask somebody if the page is blank."""
+
+
 FRUIT = """The garden has these trees:
 
 - apple
@@ -353,11 +297,15 @@ FRUIT = """The garden has these trees:
 - quince
 
 Nothing grows below them."""
+
+
 TABLE = """| constant | value |
 | --- | --- |
 | LIMIT | 20 |
 | HISTORY_LENGTH | 8191 |
 | FEE | 3 |"""
+
+
 COMMANDS = """> Manage stashes.
 > More information: <https://example.org>.
 
@@ -428,6 +376,8 @@ def test_what_happened_and_what_is_to_be_done_are_quoted_where_they_are_asked_fo
 
 
 TREES: Final = ("oak", "ash", "elm", "fir", "yew")
+
+
 RARE: Final = "It was built long ago by people of whom nothing is known any more today."
 
 
@@ -540,369 +490,3 @@ def test_what_was_attached_is_the_only_source(answer, source):
     assert "[2]" not in answer("How many watts?", attached, source(2, SERVER))
     both = answer("How many watts, and in which other notes?", attached, source(2, SERVER))
     assert "[2]" in both
-
-
-@pytest.mark.parametrize(("support", "refused"), [(0.3, True), (1.2, False)])
-def test_what_the_search_found_too_weakly_is_refused(answer, source, support, refused):
-    text = answer("What do beans cost in Paris?", source(1, GARDEN), support=support)
-    assert ("nothing in your notes answers" in text) is refused
-
-
-@pytest.mark.parametrize(("support", "refused"), [(0.2, True), (0.35, False)])
-def test_most_of_the_words_are_enough_where_the_support_is_fair(answer, source, support, refused):
-    section = "## Restoring\n\nA restore of one file of the server takes a minute."
-    text = answer("How do I restore a lost server file?", source(1, section), support=support)
-    assert ("nothing in your notes answers" in text) is refused
-
-
-@pytest.mark.parametrize(
-    ("weights", "refused"),
-    [
-        ({"saffron": 0.9, "warm": 0.3, "soil": 0.3}, True),
-        ({"saffron": 0.2, "warm": 0.4, "soil": 0.4}, False),
-        ({}, False),
-    ],
-)
-def test_a_question_whose_rarest_word_is_in_no_quotation_is_refused(
-    answer, source, weights, refused
-):
-    support = Support(0.65, weights)
-    text = answer("Does saffron need warm soil?", source(1, GARDEN), support=support)
-    assert ("nothing in your notes answers" in text) is refused
-    known = answer("Do beans need warm soil?", source(1, GARDEN), support=support)
-    assert "> Beans need warm soil" in known
-
-
-def test_the_rarest_word_may_be_quoted_in_another_form_or_for_one_of_several_things(answer, source):
-    support = Support(0.65, {"saffron": 0.9, "warm": 0.3, "soil": 0.3, "beans": 0.3})
-    other = source(1, "Saffrons need warm soil.")
-    text = answer("Does saffron need warm soil?", other, support=support)
-    assert "> Saffrons need warm soil. [1]" in text
-    both = source(1, GARDEN), source(2, "Saffron likes dry summers.")
-    text = answer("What do beans and saffron need?", *both, support=support)
-    assert "> Saffron likes dry summers. [2]" in text
-
-
-MOVING = (
-    "The gate is closed by hand in the evening. "
-    "A motor of the gate was once considered. "
-    "At dusk a hook keeps it shut."
-)
-
-
-class Nearness:
-    """Compares by meaning: texts with one of some words are near every question."""
-
-    def __init__(self, *words):
-        self.words = words
-        self.asked = []
-
-    def __call__(self, question, texts):
-        self.asked.append((question, list(texts)))
-        return [0.8 if any(word in text for word in self.words) else 0.1 for text in texts]
-
-
-def test_what_is_near_in_meaning_comes_before_what_shares_a_word(answer, source):
-    question, text = "What fastens the gate?", MOVING + " It rained all day." * 10 + LONG
-    assert "hook" not in read_quotations(answer(question, source(1, text)))[0]
-    near = Nearness("hook")
-    assert "hook" in read_quotations(answer(question, source(1, text), compare=near))[0]
-    assert near.asked[0][0] == question
-
-
-def test_only_the_beginnings_of_the_best_parts_are_compared(answer, source):
-    near = Nearness()
-    texts = [f"Bean {n} likes soil {'and sun ' * 60}." + LONG for n in range(20)]
-    answer("Which soil do beans like?", *map(source, range(1, 21), texts), compare=near)
-    ((_, compared),) = near.asked
-    assert len(compared) <= 32
-    assert max(len(text.split()) for text in compared) < 30
-
-
-def test_without_vectors_the_words_alone_decide(answer, source):
-    question, text = "What fastens the gate?", MOVING + " It rained all day." * 10 + LONG
-    assert answer(question, source(1, text), compare=lambda *_: ()) == answer(
-        question, source(1, text)
-    )
-
-
-def test_each_of_two_things_is_compared_without_the_other(answer, source):
-    near = Nearness()
-    sources = source(1, SERVER), source(2, GARDEN)
-    answer("What do beans and the server need?", *sources, compare=near)
-    assert [question for question, _ in near.asked] == [
-        "What do beans and the",
-        "What do and the server need?",
-    ]
-
-
-@pytest.mark.parametrize("near", [0.3, 0.8])
-def test_a_near_part_answers_though_the_support_is_only_fair(answer, source, near):
-    text = answer(
-        "What do legumes cost in a market?",
-        source(1, GARDEN),
-        support=0.6,
-        compare=lambda _, texts: [near] * len(texts),
-    )
-    assert ("nothing in your notes answers" in text) is (near < 0.5)
-
-
-@pytest.mark.parametrize(("support", "doubts"), [(0.1, True), (0.4, False)])
-def test_quotations_that_may_not_answer_are_shown_with_a_doubt(answer, source, support, doubts):
-    text = answer("Do beans need warm soil?", source(1, GARDEN), support=support)
-    assert (DOUBTFUL in text) is doubts
-    assert read_quotations(text)
-
-
-@pytest.mark.parametrize("name", ["Paris", "paris"])
-def test_a_name_that_no_quotation_has_counts_as_missing(answer, source, name):
-    text = answer(f"Do beans need warm soil in {name}?", source(1, GARDEN), support=0.6)
-    assert (NOTHING_ANSWERS in text) is (name == "Paris")
-
-
-def test_a_text_without_a_key_answers_no_question_for_a_shortcut(answer, source):
-    question = "What is the keyboard shortcut for the graph?"
-    opened = "The graph has a keyboard shortcut of its own, and a button in the ribbon."
-    assert NOTHING_ANSWERS in answer(question, source(1, opened))
-    keys = "To open the graph, press the keyboard shortcut `Ctrl+G`."
-    assert "Ctrl+G" in answer(question, source(1, opened), source(2, keys))
-
-
-def test_instructions_are_the_directions_and_not_the_ingredients(answer, source):
-    text = """## Ingredients
-- 100 g of sugar for the kvass
-- 3 slices of bread to brew with
-
-## Directions
-1. Burn the bread.
-2. Let it stand for a week."""
-    quoted = read_quotations(answer("How do I brew kvass?", source(1, text, title="Kvass")))
-    assert quoted[0] == "> 1. Burn the bread."
-
-
-def test_a_list_that_is_too_long_is_quoted_by_the_beginnings_of_its_outer_items(answer, source):
-    more = "\n  - It is told at length what grows on it, and how it is cut. " * 12
-    trees = "\n\n".join(f"- **{name}** is a tree. It is old.{more}" for name in ("Ash", "Elm"))
-    sources = [source(1, f"There are these kinds of trees:\n\n{trees}")]
-    text = answer("What kinds of trees are there?", *sources)
-    assert read_quotations(text)[:3] == [
-        "> There are these kinds of trees:",
-        "> - Ash is a tree. …",
-        "> - Elm is a tree. … [1]",
-    ]
-    assert all(each.verified for each in check_citations(text, sources).citations)
-
-
-TAGS = """# Searching for tags
-
-## Exact tag
-
-```
-show notes with tag = x
-```
-
-## Start of a tag
-
-```
-show notes with tag ^ x
-```"""
-
-
-def test_two_ways_that_are_compared_are_quoted_with_their_code(answer, source):
-    text = answer("How do an exact tag and the start of a tag differ?", source(1, TAGS))
-    assert "tag = x" in text
-    assert "tag ^ x" in text
-
-
-def test_a_difference_is_answered_by_what_each_thing_is(answer, source):
-    differences = source(1, "Show the difference between two files, line by line." + LONG)
-    things = (
-        source(2, "# tac\n\nEstimate the space that files use." + LONG),
-        source(3, "# tee\n\nDisplay the free space of a disk." + LONG),
-    )
-    text = answer("What is the difference between tac and tee?", differences, *things)
-    assert "Estimate the space that files use" in text
-    assert "Display the free space of a disk" in text
-
-
-def test_parts_are_compared_together_with_their_headings(answer, source):
-    near = Nearness()
-    answer("How many watts does a backup draw?", source(2, SERVER), compare=near)
-    ((_, compared),) = near.asked
-    assert "Note 2. Power. A full backup raises that to 58 watts." in compared
-
-
-def test_a_number_of_something_else_is_no_count(answer, source):
-    text = "The soup serves guests well. Let it simmer for 20 minutes on a low heat, and stir."
-    question = "How many guests does the soup serve?"
-    assert NOTHING_ANSWERS in answer(question, source(1, text), support=0.7)
-    counted = text.replace("guests", "4 guests")
-    assert NOTHING_ANSWERS not in answer(question, source(1, counted), support=0.7)
-
-
-def test_a_price_that_is_told_before_a_question_is_not_asked_for(answer, source):
-    text = "The large plan of the garden has room for ten beds."
-    question = "The garden costs me a lot. Which plan of the garden has room for ten beds?"
-    assert NOTHING_ANSWERS not in answer(question, source(1, text), support=1.2)
-
-
-FRIDAY: Final = date(2026, 3, 6)
-
-
-@pytest.fixture
-def diary(source):
-    """Days of a diary, the last one first, dated by a name, a heading or a property."""
-    return (
-        source(1, "The roof is finished.", title="2026-03-05", source="Diary/2026-03-05.md"),
-        source(2, "Met Ines in the garden. She brought seeds.", source="Diary/2026-03-03.md"),
-        source(3, "Sowed peas.\n\nWatered them.", title="Log", heading=("Monday, 2 March 2026",)),
-        source(4, "Beans are sown in May.", title="Beans"),
-        source(5, "Bought the seeds.", title="Shopping"),
-    )
-
-
-def find_shopping_day(_paths):
-    return {"Notes/Note 5.md": ["2026-03-04"]}
-
-
-@pytest.mark.parametrize(
-    ("question", "numbers"),
-    [
-        ("What did I do this week?", [3, 2, 2, 5, 1]),
-        ("What did I write yesterday?", [1]),
-        ("What happened on 3 March?", [2, 2]),
-        ("What happened on Wednesday?", [5]),
-    ],
-)
-def test_everything_at_a_time_is_quoted_in_the_order_of_the_days(answer, diary, question, numbers):
-    text = answer(question, *diary, support=0.1, find_days=find_shopping_day, today=FRIDAY)
-    assert text.startswith(OF_PERIOD)
-    assert [int(number) for number in re.findall(r"\[(\d)\]$", text, re.MULTILINE)] == numbers
-
-
-def test_of_a_long_time_each_note_is_quoted_by_its_beginning(answer, source):
-    text = "\n\n".join(f"In row {number} grows another kind of bean." for number in range(7))
-    days = [source(n, text, source=f"2026-02-{n:02}.md", title=f"Day {n}") for n in range(1, 13)]
-    said = answer("What did I do last month?", *days, support=0.1, today=FRIDAY)
-    assert len(list(re.finditer(r"^> In row 0 grows", said, re.MULTILINE))) == 12
-    assert len(" ".join(read_quotations(said)).split()) < 600
-
-
-def test_a_question_about_a_time_is_answered_by_its_notes_and_never_refused(answer, diary):
-    text = answer("What did Ines carry this week?", *diary, support=0.1, today=FRIDAY)
-    assert text.startswith(DOUBTFUL)
-    assert read_quotations(text)[0] == "> Met Ines in the garden. She brought seeds. [2]"
-    assert "Beans are sown" not in text
-
-
-def test_a_note_of_another_year_may_not_answer(answer, source):
-    beans = source(1, "Beans were sown in May 2026 below the wall.", source="Log.md", title="Log")
-    sure = answer("When were the beans sown in May 2026?", beans, support=0.9, today=FRIDAY)
-    other = answer("When were the beans sown in 2024?", beans, support=0.9, today=FRIDAY)
-    assert sure.startswith(FOUND)
-    assert other.startswith((DOUBTFUL, NOTHING_ANSWERS))
-
-
-def test_a_note_of_a_season_is_not_of_each_day_in_it(answer, source, diary):
-    calls = source(9, "Rough notes of all calls.", source="Calls.md", title="Calls, March 2026")
-    text = answer("What did I do yesterday?", *diary, calls, support=0.1, today=FRIDAY)
-    assert text.startswith(OF_PERIOD)
-    assert "Rough notes" not in text
-
-
-def test_of_a_log_only_the_sections_of_that_time_are_quoted(answer, source):
-    text = "## 2026-03-03\n\nDug the bed.\n\n## 2026-03-05\n\nSowed peas below the wall."
-    log = source(1, text, source="Log.md", title="Log")
-    said = answer("What did I do on 5 March 2026?", log, support=0.1, today=FRIDAY)
-    assert said.startswith(OF_PERIOD)
-    assert read_quotations(said) == ["> Sowed peas below the wall. [1]"]
-
-
-def test_properties_are_not_quoted_for_a_period(answer, source):
-    note = "---\nweather: cold and wet\n---\n\nSowed peas below the wall."
-    day = source(1, note, first=1, source="2026-03-05.md", title="2026-03-05")
-    said = answer("What did I do yesterday?", day, support=0.1, today=FRIDAY)
-    assert read_quotations(said) == ["> Sowed peas below the wall. [1]"]
-
-
-def test_a_day_without_a_sentence_to_quote_is_named(answer, source):
-    day = source(1, "Rain.", source="2026-03-05.md", title="Thursday")
-    said = answer("What did I do yesterday?", day, support=0.1, today=FRIDAY)
-    assert said.startswith(NO_SENTENCE)
-    assert "- Thursday [1]" in said
-
-
-def test_tasks_are_listed_below_their_notes(answer, source):
-    head = replace(source(0, "3 open tasks match.", source=LIST_SOURCE), number=None)
-    tasks = [
-        source(1, "- [ ] Call the roofer", source="Todo.md", title="Todo"),
-        source(2, "- [ ] Paint the shed", source="Todo.md", title="Todo"),
-        source(3, "- [ ] Dig", source="2026-03-05.md", title="Thursday"),
-    ]
-    assert answer("What are my open tasks?", head, *tasks) == (
-        "3 open tasks match.\n\n*Todo*\n\n- Call the roofer [1]\n- Paint the shed [2]"
-        "\n\n*Thursday · 2026-03-05*\n\n- Dig [3]"
-    )
-
-
-def test_a_quotation_of_a_diary_is_below_its_date(answer, source):
-    day = source(1, "Saw a kingfisher.", source="Diary/2026-03-05.md", title="Thursday")
-    assert "*Thursday* · 2026-03-05\n" in answer("Where is the kingfisher?", day)
-
-
-@pytest.mark.parametrize("question", ["What did I do in 2019?", "What happened last Monday?"])
-def test_a_time_without_notes_is_refused(answer, source, question):
-    days = source(1, "The roof is finished.", title="2026-03-05", source="Diary/2026-03-05.md")
-    assert answer(question, days, support=0.1, today=FRIDAY).startswith(NOTHING_ANSWERS)
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("When did I last water the peas?", "> Watered the peas behind the house. [3]"),
-        ("When did I first water the peas?", "> Watered the peas by the wall. [1]"),
-    ],
-)
-def test_the_last_or_first_time_is_the_one_in_the_note_of_that_day(answer, source, question, first):
-    days = (
-        source(1, "Watered the peas by the wall.", source="2026-01-05.md", title="2026-01-05"),
-        source(2, "Peas are watered in the morning.", title="Peas"),
-        source(3, "Watered the peas behind the house.", source="2026-03-02.md", title="Monday"),
-        source(4, "Dug the bed.", source="2026-03-04.md", title="2026-03-04"),
-    )
-    text = answer(question, *days, support=0.8, today=FRIDAY)
-    assert read_quotations(text)[0] == first
-
-
-def test_the_word_for_the_last_time_is_not_missing_in_the_notes(answer, source):
-    day = source(1, "Called the bank about the loan.", source="2026-03-02.md", title="2026-03-02")
-    weights = {"bank": 0.4, "called": 0.4, "last": 1.3}
-    text = answer("When was the bank last called?", day, support=Support(0.5, weights))
-    assert read_quotations(text) == ["> Called the bank about the loan. [1]"]
-
-
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("What did I do last week?", "Say that last week you did me a favour."),
-        ("What happened on 20 February?", "What happened in February stays there."),
-    ],
-)
-def test_words_of_a_time_are_not_the_time_that_is_asked_about(answer, source, question, text):
-    said = answer(question, source(1, text), support=1.0, today=FRIDAY)
-    assert said.startswith(NOTHING_ANSWERS)
-
-
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("What happened on 20 February?", "We moved on 20 February."),
-        ("What happened on 20 February?", "2026-02-20, what happened: We moved."),
-        ("What happened in February?", "We moved in February."),
-    ],
-)
-def test_a_note_without_a_date_may_name_the_time_that_is_asked_about(
-    answer, source, question, text
-):
-    said = answer(question, source(1, text), support=2.0, today=FRIDAY)
-    assert "We moved" in "".join(read_quotations(said))

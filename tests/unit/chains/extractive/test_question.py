@@ -1,13 +1,10 @@
-from datetime import date
 from time import process_time
 
 import pytest
 
-from chains.extractive.period import list_days
 from chains.extractive.question import (
     can_be_looked_up,
     extract_subject,
-    read_period,
     read_question,
     split_question,
 )
@@ -219,48 +216,3 @@ def test_a_message_without_a_subject_cannot_be_looked_up(text, can):
 def test_a_greeting_can_be_looked_up_where_a_note_is_named_after_it():
     assert can_be_looked_up("Good morning", ["Morning routine"])
     assert not can_be_looked_up("What can you do?", ["What to do"])
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "12.03.2024",
-        "12. März 2024",
-        "Call with Dr. Berg, 12 March 2024",
-        "12 March 2024 / Garden",
-        "Diary/2024-03-12.md",
-        "Diary/12.03.2024.markdown",
-    ],
-)
-def test_a_date_in_a_name_is_found_beside_dots_and_slashes(name):
-    assert list_days([name]) == {(date(2024, 3, 12), date(2024, 3, 13))}
-
-
-def test_a_date_in_the_name_of_a_folder_is_not_the_date_of_a_note():
-    assert list_days(["2024-03/Garden.md"]) == frozenset()
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What happened after:2024-03-01?",
-        "What happened date:2024-03-04..2024-03-10",
-        "before:2024-03",
-    ],
-)
-def test_a_filter_for_dates_names_no_period(question):
-    assert read_period(question, date(2026, 11, 26)) is None
-
-
-def test_a_filter_beside_a_period_is_kept():
-    period = read_period("What did I do last week? after:2024-03", date(2026, 11, 26))
-    assert period is not None
-    assert period.spans == ((date(2026, 11, 16), date(2026, 11, 23)),)
-    assert not period.words & {"after", "2024", "03"}
-
-
-def test_a_request_for_a_meaning_with_many_dashes_is_read_in_little_time():
-    began = process_time()
-    text = f"meaning of {'-' * 20_000}\nx"
-    assert extract_subject(text) == text
-    assert process_time() - began < 1

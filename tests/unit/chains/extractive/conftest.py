@@ -1,0 +1,61 @@
+"""Answers without a model, asked for sources that the tests write."""
+
+from typing import Final
+
+import pytest
+
+from chains.cancel import CancelToken
+from chains.extractive.model import ExtractiveModel
+from chains.extractive.words import list_content_words
+from chains.llm.port import ModelEnded, ModelText
+from chains.models import ModelInfo
+from chains.request.chain import Chain
+from chains.request.draft import draft_turn, prepare_turn
+from chains.request.request import TurnContext
+from chains.request.session import SessionView
+from context.tokens import ByteEstimator
+from vault.quotes.sections import Support
+
+SERVER = """## Power
+The server draws 31 watts when it idles. A full backup raises that to 58 watts.
+
+```
+watts = 99
+```
+
+| what | watts |
+| --- | --- |
+| fan | 4 |"""
+
+
+GARDEN = "Beans need warm soil, at least 10 °C. Water them in the morning:\n- peas are hardier"
+
+
+def read_quotations(text):
+    """Return the lines that an answer quotes."""
+    return [line for line in text.split("\n") if line.startswith("> ")]
+
+
+@pytest.fixture
+def answer(ask):
+    """Ask without a model, over given sources; return the answer's text."""
+
+    def run(question, *sources, has_searched=True, support=None, **known):
+        chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
+        request, view = ask(question, model="extractive"), SessionView("chat1")
+        context = TurnContext(chain, request, view, info, ByteEstimator())
+        drafted = draft_turn(context, sources if has_searched else None)
+        turn = prepare_turn(context, drafted, "preview")
+        if isinstance(support, float):
+            support = Support(support, dict.fromkeys(list_content_words(question), 0.5))
+        model = ExtractiveModel(question, has_searched=has_searched, support=support, **known)
+        *pieces, ended = model.stream(turn.request, CancelToken())
+        assert ended == ModelEnded("complete", "stop")
+        assert all(isinstance(piece, ModelText) for piece in pieces)
+        return "".join(piece.text for piece in pieces)
+
+    return run
+
+
+# Short sections are quoted whole.
+LONG: Final = "\n\n" + "Much is said of the weather here. " * 12
