@@ -216,3 +216,10 @@ def test_a_message_without_a_subject_cannot_be_looked_up(text, can):
 def test_a_greeting_can_be_looked_up_where_a_note_is_named_after_it():
     assert can_be_looked_up("Good morning", ["Morning routine"])
     assert not can_be_looked_up("What can you do?", ["What to do"])
+
+
+def test_a_request_for_a_meaning_with_many_dashes_is_read_in_little_time():
+    began = process_time()
+    text = f"meaning of {'-' * 20_000}\nx"
+    assert extract_subject(text) == text
+    assert process_time() - began < 1
