@@ -8,7 +8,7 @@ TORCH := torch==2.13.0
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run test fuzz lint format bench readme picture frozen clean
+.PHONY: run test soak fuzz lint format bench readme picture frozen clean
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml .ci/system-packages
@@ -38,11 +38,15 @@ lint: $(READY)
 test: lint
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
+# What takes too long for each change: everything marked `soak`.
+soak: $(READY)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m soak --timeout=7200
+
 # The property tests with examples of their own in each run: FUZZ_RUNS times.
 FUZZ_RUNS ?= 10
 fuzz: $(READY)
 	@for run in $$(seq $(FUZZ_RUNS)); do \
-	  QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --quiet --numprocesses=auto -m hypothesis --hypothesis-profile=fuzz || exit 1; \
+	  QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --quiet --numprocesses=auto -m "hypothesis and not soak" --hypothesis-profile=fuzz || exit 1; \
 	done
 
 # Writes BENCHMARKS.md. BENCHES="search start" runs only these, and the page keeps the rows of the others.
