@@ -21,11 +21,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from tests.support.models.anthropic_events import anthropic_events
 from tests.support.models.gemini_events import gemini_events
 from tests.support.models.ollama_events import ollama_events, ollama_page
+from tests.support.models.stage import Stage, Step
 
 Body = dict[str, Any]
 _CHUNK_CHARS, _MOST_CHUNKS = 12, 40
@@ -99,7 +100,23 @@ class Raw:
     repeats: int | None = 1
 
 
-Reply = Answer | Failure | Silence | Raw
+@dataclass(frozen=True)
+class Played:
+    """A reply played step by step: bytes to send, and functions of the stage to wait for.
+
+    Attributes:
+        ending: `end` ends the response, `cut` closes the connection within it, and `open` sends
+            nothing more until the client or the server closes.
+    """
+
+    steps: tuple[Step, ...] = ()
+    status: int = 200
+    content_type: str = "text/event-stream"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    ending: Literal["end", "cut", "open"] = "end"
+
+
+Reply = Answer | Failure | Silence | Raw | Played
 Script = Reply | Callable[[Body], Reply]
 
 
@@ -141,6 +158,7 @@ class ModelServer:
         self.models = [dict(model) for model in models] or [{"id": "scripted", "object": "model"}]
         self.received: list[Received] = []
         self.closing = threading.Event()
+        self.stage = Stage()
         self.sent_bytes = 0
         self._lock = threading.Lock()
         self._script: list[Script] = list(replies) or [Answer()]
@@ -226,12 +244,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server.owner.closing.wait(30)
                 self.close_connection = True
             case Raw(data, repeats):
-                self._start_stream()
-                count = 0
-                while repeats is None or count < repeats:
-                    self._chunk(data)
-                    count += 1
-                self._end_stream()
+                self._repeat(data, repeats)
+            case Played() as played:
+                self._play(played)
             case Answer() as answer if self.path == "/api/chat":
                 self._answer(answer, ollama_events(answer, str(body.get("model"))), "", "\n")
             case Answer() as answer:
@@ -241,6 +256,43 @@ class _Handler(BaseHTTPRequestHandler):
                 elif ":streamGenerateContent" in self.path:
                     speak = gemini_events
                 self._answer(answer, speak(answer, str(body.get("model"))))
+
+    def _repeat(self, data: bytes, repeats: int | None) -> None:
+        self._start_stream()
+        count = 0
+        while repeats is None or count < repeats:
+            self._chunk(data)
+            count += 1
+        self._end_stream()
+
+    def _play(self, played: Played) -> None:
+        self.send_response(played.status)
+        headers = {"Content-Type": played.content_type, "Transfer-Encoding": "chunked"}
+        for name, value in {**headers, **played.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        for step in played.steps:
+            if not isinstance(step, bytes):
+                step(self.server.owner.stage)
+            elif step:
+                self._chunk(step)
+        if played.ending == "end":
+            self._end_stream()
+        elif played.ending == "open":
+            self._wait_for_close()
+        self.close_connection = played.ending != "end"
+
+    def _wait_for_close(self) -> None:
+        """Send nothing more until the client or the server closes the connection."""
+        self.connection.settimeout(0.05)
+        while not self.server.owner.closing.is_set():
+            try:
+                if not self.connection.recv(1):
+                    return
+            except TimeoutError:
+                continue
+            except OSError:
+                return
 
     def _send_page(self, body: Body) -> bool:
         """Answer a request that only Ollama supports; return whether it is one."""

@@ -1,0 +1,232 @@
+"""Answers in another form than the one that was asked for."""
+
+import json
+
+from tests.support.behaviours.behaviour import (
+    DONE,
+    HEAD,
+    Behaviour,
+    chunk,
+    document,
+    finish,
+    played,
+    sse,
+    stream,
+    text,
+    usage,
+)
+from tests.support.models.model_server import Answer
+
+SAID = "The barrel stands behind the shed."
+_PIECES = ("The barrel ", "stands behind ", "the shed.")
+_WHOLE = text(*_PIECES) + finish() + DONE
+_PAGE = b"<!DOCTYPE html>\n<html><head><title>Open WebUI</title></head><body>Hello</body></html>"
+
+
+def _parts(*texts: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+def _message(content: object, **fields: object) -> dict[str, object]:
+    """Build a whole answer, as a server sends it that was not asked for a stream."""
+    message = {"role": "assistant", "content": content, **fields}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {**HEAD, "object": "chat.completion", "choices": [choice]}
+
+
+FORMS = (
+    Behaviour("an answer as it should be", (Answer(SAID),), SAID),
+    Behaviour("lines that end with CR LF", (played(_WHOLE.replace(b"\n", b"\r\n")),), SAID),
+    Behaviour("lines that end with CR", (played(_WHOLE.replace(b"\n", b"\r")),), SAID),
+    Behaviour("a byte order mark", (played(b"\xef\xbb\xbf" + _WHOLE),), SAID),
+    Behaviour("no blank behind the colon", (played(_WHOLE.replace(b"data: ", b"data:")),), SAID),
+    Behaviour(
+        "comments and other fields between the events",
+        (played(_WHOLE.replace(b"data: ", b": PROCESSING\n\nid: 7\nretry: 3000\ndata: ")),),
+        SAID,
+    ),
+    Behaviour(
+        "one event a line, without blank lines",
+        (played(_WHOLE.replace(b"\n\n", b"\n")),),
+        SAID,
+    ),
+    Behaviour(
+        "bare JSON lines in place of events",
+        (played(_WHOLE.replace(b"data: ", b"").replace(b"[DONE]", b"").replace(b"\n\n", b"\n")),),
+        SAID,
+    ),
+    Behaviour(
+        "an event over several data lines",
+        (
+            played(
+                b"data: "
+                + json.dumps(_message(SAID), indent=1).replace("\n", "\ndata: ").encode()
+                + b"\n\n",
+                DONE,
+            ),
+        ),
+        SAID,
+    ),
+    Behaviour(
+        "one byte at a time",
+        (played(*(bytes([byte]) for byte in text(SAID) + finish() + DONE)),),
+        SAID,
+    ),
+    Behaviour(
+        "a bad line between good ones",
+        (stream(text(_PIECES[0]), b"data: {not json\n\n", text(*_PIECES[1:])),),
+        SAID,
+    ),
+    Behaviour(
+        "bytes that are not UTF-8 between good lines",
+        (stream(text(_PIECES[0]), b"data: \xb0\xff\n\n", text(*_PIECES[1:])),),
+        SAID,
+    ),
+    Behaviour(
+        "numbers, lists and nulls in place of events",
+        (
+            stream(
+                text(_PIECES[0]),
+                b"".join(
+                    map(
+                        sse,
+                        (
+                            0,
+                            None,
+                            [],
+                            [1],
+                            "x",
+                            True,
+                            {},
+                            {"choices": None},
+                            {"choices": [None]},
+                            {"choices": 7},
+                        ),
+                    )
+                ),
+                text(*_PIECES[1:]),
+            ),
+        ),
+        SAID,
+    ),
+    Behaviour(
+        "deltas that are null, text or numbers",
+        (
+            stream(
+                text(_PIECES[0]),
+                *(
+                    sse({**HEAD, "choices": [{"index": 0, "delta": delta}]})
+                    for delta in (None, "x", 5, [])
+                ),
+                text(*_PIECES[1:]),
+            ),
+        ),
+        SAID,
+    ),
+    Behaviour(
+        "half a surrogate in the text", (stream(text("A \ud83d barrel.")),), "A \ufffd barrel."
+    ),
+    Behaviour("a NUL in the text", (stream(text("A\0 barrel.")),), "A\ufffd barrel."),
+)
+
+CONTENTS = (
+    Behaviour("content as a list of parts", (stream(*(text(_parts(p)) for p in _PIECES)),), SAID),
+    Behaviour("content as one part", (stream(text(*(_parts(p)[0] for p in _PIECES))),), SAID),
+    Behaviour("content as a list of strings", (stream(text(list(_PIECES))),), SAID),
+    Behaviour(
+        "parts of kinds that nobody knows",
+        (stream(text([{"type": "image", "url": "x"}, None, 5, *_parts(SAID)])),),
+        SAID,
+    ),
+    Behaviour("content as a number", (stream(text(42)),), "42"),
+    Behaviour(
+        "a message in place of a delta",
+        (played(sse(_message(SAID)), DONE),),
+        SAID,
+    ),
+    Behaviour(
+        "text in place of a delta",
+        (
+            played(
+                sse({**HEAD, "choices": [{"index": 0, "text": SAID, "finish_reason": "stop"}]}),
+                DONE,
+            ),
+        ),
+        SAID,
+    ),
+    Behaviour(
+        "a second choice beside the first",
+        (
+            stream(
+                sse(
+                    {
+                        **HEAD,
+                        "choices": [
+                            {"index": 0, "delta": {"content": SAID}},
+                            {"index": 1, "delta": {"content": "Elsewhere."}},
+                        ],
+                    }
+                )
+            ),
+        ),
+        SAID,
+    ),
+    Behaviour("only a refusal", (stream(chunk({"refusal": "I cannot say."})),), "I cannot say."),
+)
+
+DOCUMENTS = (
+    Behaviour("a JSON document in place of a stream", (document(_message(SAID)),), SAID),
+    Behaviour(
+        "a JSON document that calls itself a stream",
+        (played(json.dumps(_message(SAID), indent=2).encode()),),
+        SAID,
+    ),
+    Behaviour(
+        "a stream that calls itself a JSON document",
+        (played(_WHOLE, content_type="application/json"),),
+        SAID,
+    ),
+    Behaviour("a stream without a type", (played(_WHOLE, content_type=""),), SAID),
+    Behaviour("a JSON document with parts", (document(_message(_parts(*_PIECES))),), SAID),
+    Behaviour(
+        "a JSON document with an error and status 200",
+        (document({"error": {"message": "the model is broken"}}),),
+        status="bad_request",
+        says="the model is broken",
+    ),
+    Behaviour(
+        "a web page with status 200",
+        (played(_PAGE, content_type="text/html; charset=utf-8"),),
+        status="bad_request",
+        says="leads to a web page",
+    ),
+    Behaviour(
+        "a web page that calls itself a stream",
+        (played(b"\n " + _PAGE),),
+        status="bad_request",
+        says="leads to a web page",
+    ),
+    Behaviour(
+        "a page of plain text",
+        (played(b"Ollama is running", content_type="text/plain"),),
+        status="bad_request",
+        says="Ollama is running",
+    ),
+    Behaviour("an empty body", (played(),), status="model_unavailable", says="empty", requests=3),
+    Behaviour("204", (played(status=204),), status="model_unavailable", says="empty", requests=3),
+)
+
+USAGES = tuple(
+    Behaviour(f"a usage of {name}", (played(text(SAID), finish(), usage(**counts), DONE),), SAID)
+    for name, counts in {
+        "negative counts": {"prompt_tokens": -5, "completion_tokens": -1, "total_tokens": -6},
+        "a billion": {"prompt_tokens": 10**9, "completion_tokens": 1, "total_tokens": 10**9},
+        "text": {"prompt_tokens": "12", "completion_tokens": "x", "total_tokens": "?"},
+        "fractions": {"prompt_tokens": 12.5, "completion_tokens": 1e300, "total_tokens": 0.1},
+        "nulls": {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None},
+        "lists": {"prompt_tokens": [1], "completion_tokens": {}, "prompt_tokens_details": 7},
+        "booleans": {"prompt_tokens": True, "completion_tokens": False},
+    }.items()
+)
+
+BODIES = (*FORMS, *CONTENTS, *DOCUMENTS, *USAGES)
