@@ -52,6 +52,14 @@ def _open_missing_streams() -> None:
 _clean_import_path()
 _open_missing_streams()
 
+from app.crashes.recorder import (  # noqa: E402
+    start_recording,
+    stop_recording,
+    write_to_terminal,
+)
+
+write_to_terminal()  # what follows may crash already
+
 from typing import TYPE_CHECKING, NoReturn  # noqa: E402
 
 from app.cli.arguments import INTERRUPTED  # noqa: E402
@@ -67,7 +75,7 @@ def main() -> NoReturn:
     _handle_interrupts()
     install_fault_hooks()
     try:
-        code = run(sys.argv[1:], _show)
+        code = run(sys.argv[1:], _show, _record_crashes)
     except SystemExit as end:  # after --help, --version or wrong arguments
         code = int(end.code or 0)
     except KeyboardInterrupt:  # while an earlier one was being reported
@@ -79,7 +87,14 @@ def main_window() -> NoReturn:
     """Run `strata-gui`, which opens the window from a desktop menu."""
     _handle_interrupts()
     install_fault_hooks()
-    _end(run_window(sys.argv[1:], _show))
+    _end(run_window(sys.argv[1:], _show, _record_crashes))
+
+
+def _record_crashes(kind: str) -> None:
+    """Let a crash leave a file in the state folder, once the command line was understood."""
+    from app.paths import Paths  # not needed for `strata --version`
+
+    start_recording(Paths.find().crashes, kind)
 
 
 def _handle_interrupts() -> None:
@@ -109,6 +124,7 @@ def _end(code: int) -> NoReturn:
     import logging
 
     logging.shutdown()
+    stop_recording()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # `strata-gui` has none on Windows
             try:

@@ -13,6 +13,7 @@ from app.assistant import Assistant
 from app.config import secrets
 from app.config.model_files import look_at_file
 from app.config.settings import Settings
+from app.crashes.reports import list_crashes
 from app.customize.hooks import Hooks
 from app.errors import AppError, InvalidRequest, describe
 from app.library.instructions import InstructionDecisions
@@ -52,6 +53,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _folders(assistant),
         lambda: _settings(assistant),
         lambda: _chats(assistant),
+        lambda: _check_crashes(assistant),
         _check_keyring,
         lambda: _model(assistant),
         _check_model_files,
@@ -101,6 +103,18 @@ def _chats(assistant: Assistant) -> Iterator[Check]:
     damaged = [c.session for c in chats if assistant.sessions.read(c.session).problems]
     note = f"; with lines that cannot be read: {', '.join(damaged)}" if damaged else ""
     yield Check("chats", not damaged, f"{len(chats)} in {assistant.paths.sessions}{note}")
+
+
+def _check_crashes(assistant: Assistant) -> Iterator[Check]:
+    """Name the newest crash. It is past, so the check is passed."""
+    crashes = [report for report in list_crashes(assistant.paths.crashes) if report.text]
+    if not crashes:
+        yield Check("crashes", True, "none is recorded")
+        return
+    last = crashes[0]
+    when = last.crashed.astimezone().isoformat(" ", timespec="minutes")[:16]
+    said = f"{len(crashes)} recorded, the last one ({last.kind}) on {when}: {last.file}"
+    yield Check("crashes", True, said)
 
 
 def _check_keyring() -> Iterator[Check]:

@@ -134,6 +134,11 @@ class Paths:
         return self.state / "strata.log"
 
     @property
+    def crashes(self) -> Path:
+        """The folder in which crashed processes leave what they were doing, one file each."""
+        return self.state / "crashes"
+
+    @property
     def embedding_cache(self) -> Path:
         """The folder that caches each embedding model's fastest precision and its ONNX version."""
         return self.cache / "embedding"

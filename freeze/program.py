@@ -4,6 +4,7 @@ A frozen program has no Python interpreter that takes `-m MODULE`. It therefore 
 `--child MODULE` for a child process; `vault.workers.process` builds that command line.
 """
 
+import faulthandler
 import os
 import runpy
 import sys
@@ -20,6 +21,7 @@ for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"):
         os.environ.pop(name, None)
 
 if sys.argv[1:2] == [CHILD_FLAG]:
+    faulthandler.enable()  # a frozen program does not read PYTHONFAULTHANDLER
     module = sys.argv[2]
     del sys.argv[1:3]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

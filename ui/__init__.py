@@ -19,6 +19,7 @@ The widgets contain no domain logic. Only `state` and `instance` write files.
     widgets      small widgets that several views use
     tasks        runs functions in threads, and delivers their events in batches every 33 ms
     idle_work    collects garbage and loads slow modules while the window is idle
+    crash_notice a notice at the first start after a crash
     notify       toasts, including those for unexpected exceptions; desktop notifications
     actions      the table of commands and their current keys
     palette      the command palette, which searches commands, notes and chats
@@ -30,9 +31,8 @@ The widgets contain no domain logic. Only `state` and `instance` write files.
     icons        icons in the colours of the theme
 
 The window is painted before the vault is opened. Until then, only `frame` with its views and
-`app.startup` are imported. A task then imports the other modules and opens the vault, and
-`MainWindow.attach` creates the controllers. Therefore `panels`, `widgets` and the composer import
-at their top only small value modules, such as `context.layers`, and others for type checking.
+`app.startup` are imported. A task then imports the other modules and opens the vault. Therefore
+`panels`, `widgets` and the composer import at their top only small value modules.
 
 This package may import PySide6, `app`, `resources`, and the events and values of `chains`,
 `context` and `vault`. It must not call a model, or choose what a request contains.

@@ -161,6 +161,7 @@ class _Start:
         return self._opening.open()
 
     def _on_opened(self, assistant: "Assistant") -> None:
+        from ui.crash_notice import CrashNotice
         from ui.idle_work import call_when_idle
 
         self._window.attach(assistant)
@@ -168,6 +169,7 @@ class _Start:
         self._is_open = True
         if self._waiting:
             self._window.open_folder(Path(self._waiting))
+        CrashNotice(assistant, self._window.runner, self._window).look()
         self._window.runner.call(lambda: sweep_files(assistant)).start()
         self._window.offer_first_run()
         call_when_idle(assistant.model_setup.warm_up, self._idle_timer)

@@ -33,6 +33,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from shiboken6 import isValid
 
+from app.crashes.recorder import add_to_record
 from app.faults import report_fault, set_fault_listener
 from ui.icons import app_icon
 from ui.widgets.buttons import ButtonText, LabelledAction
@@ -321,6 +322,8 @@ def open_file(notifier: Notifier, file: Path) -> None:
 
 def _take_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
     """Write a Qt message to the log, and report a critical one. Ignore debug messages."""
+    if kind is QtMsgType.QtFatalMsg:  # Qt aborts the process next
+        add_to_record(f"Qt ({context.category or 'default'}): {text}")
     if kind in {QtMsgType.QtCriticalMsg, QtMsgType.QtFatalMsg}:
         report_fault(text, f"Qt ({context.category or 'default'})")
     elif kind in _LEVELS:

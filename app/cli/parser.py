@@ -27,20 +27,27 @@ if TYPE_CHECKING:
     from app.startup import Startup
 
 _MOST_HITS = 1_000
+Begin = Callable[[str], object]
 
 
-def run(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
+def run(
+    argv: Sequence[str],
+    open_window: "Callable[[Startup], int]",
+    begin: Begin = lambda _kind: None,
+) -> int:
     """Run a verb, or open the window if none is given.
 
     Args:
         argv: the arguments after the program's name.
         open_window: shows the window and returns its exit code.
+        begin: called with the verb, or with `window`, before anything else is loaded.
 
     Returns:
         The exit code.
     """
     try:
         args = build_parser().parse_args(argv)
+        begin(args.verb or "window")
         if args.verb is None:
             return _start_window(args, open_window)
         if args.verb == "search":
@@ -63,14 +70,20 @@ def _report_early_stop(is_json: bool) -> int:
     return INTERRUPTED
 
 
-def run_window(argv: Sequence[str], open_window: "Callable[[Startup], int]") -> int:
+def run_window(
+    argv: Sequence[str],
+    open_window: "Callable[[Startup], int]",
+    begin: Begin = lambda _kind: None,
+) -> int:
     """Open the window for `strata-gui`, and return the exit code.
 
     Args:
         argv: the arguments after the program's name.
         open_window: shows the window and returns its exit code.
+        begin: called with `window` before anything else is loaded.
     """
     args = build_window_parser().parse_args(argv)
+    begin("window")
     return _start_window(args, open_window)
 
 

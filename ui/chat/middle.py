@@ -26,6 +26,7 @@ from ui.widgets.surfaces import Header, Notice, Pane
 __all__ = ["Middle", "Welcome"]
 
 _LEAST_BESIDE = 960
+_CHANGES_OF_PLACE = (QEvent.Type.Resize, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
 _LOOK_AGAIN = ButtonText("Look again", "Try to open the folder again")
 _SENTENCE = "Strata reads Markdown files and changes none without asking."
 _PRIVACY = (
@@ -78,7 +79,9 @@ class Middle(Scaled, Pane):
         self._more.clicked.connect(lambda: self._open_menu(self._more))
         self._notice = Notice()
         self._notice.hide()
+        self._notices = [self._notice]
         self._notice_room, self._find_room = QVBoxLayout(), QVBoxLayout()
+        self._notice_room.setSpacing(8)
         self._lay_out()
         composer.installEventFilter(self)
         self._left.installEventFilter(self)
@@ -178,12 +181,19 @@ class Middle(Scaled, Pane):
         self._notice.hide()
         self._fit()
 
+    def add_notice(self, notice: Notice) -> None:
+        """Add another notice above the chat. It shows and hides itself."""
+        self._notices.append(notice)
+        self._notice_room.insertWidget(0, notice)
+        notice.installEventFilter(self)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handle a resize of the chat or the composer.
 
-        Align the bars above the chat with the text column, and emit `composer_resized`.
+        Align the bars above the chat with the text column, and emit `composer_resized`. A notice
+        that shows or hides itself changes the space above the chat too.
         """
-        if event.type() == QEvent.Type.Resize:
+        if event.type() in _CHANGES_OF_PLACE:
             self._fit()
             self._tell_height()
         return False
@@ -232,7 +242,8 @@ class Middle(Scaled, Pane):
 
     def _fit(self) -> None:
         left, right = set_in(self._left.width())
-        above, below = (0, 0) if self._notice.isHidden() else (8, 4)
+        is_empty = all(notice.isHidden() for notice in self._notices)
+        above, below = (0, 0) if is_empty else (8, 4)
         self._notice_room.setContentsMargins(left, above, right, below)
         self._find_room.setContentsMargins(left, 0, right, 0)
 

@@ -116,6 +116,19 @@ def minutes_clock(stamp: str) -> str:
     return local_time(stamp).strftime("%H:%M")
 
 
+def name_moment(stamp: str, now: datetime | None = None) -> str:
+    """Format a time for a sentence: `at 20:02`, or with the date if it was on another day.
+
+    Args:
+        stamp: the time in ISO 8601.
+        now: the current time, or None to read the clock.
+    """
+    moment = local_time(stamp)
+    is_today = moment.date() == (now or datetime.now(UTC)).astimezone().date()
+    clock = f"at {minutes_clock(stamp)}"
+    return clock if is_today else f"on {_day(moment.date())} {clock}"
+
+
 def ago(stamp: str, now: datetime | None = None) -> str:
     """Format a time relative to now, such as `5 minutes ago`, or as a date after 24 hours.
 

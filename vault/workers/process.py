@@ -6,6 +6,7 @@ that it cannot import code from a vault and receives no API keys. It exits when 
 for example because the parent died.
 """
 
+import logging
 import os
 import select
 import subprocess
@@ -20,12 +21,15 @@ from typing import IO, Any, Final
 from vault.errors import ChildDied, ChildRefused
 from vault.workers.frames import Frame, decode_frame, encode_frame
 
+_log = logging.getLogger(__name__)
 # Before the name of the module, in the command line of a child of the frozen program.
 CHILD_FLAG: Final = "--child"
 
 _TICK_S = 0.05
 _READ_BYTES = 1 << 20
 _CLOSE_S = 5.0
+_MOST_ERROR_BYTES = 16_000
+_CRASH = "Fatal Python error"  # how `faulthandler` begins
 
 WORKER_ENVIRONMENT: Final = {
     "HF_HUB_OFFLINE": "1",
@@ -45,6 +49,8 @@ WORKER_ENVIRONMENT: Final = {
     "MALLOC_TRIM_THRESHOLD_": "67108864",
     "PYTHONUNBUFFERED": "1",
     "PYTHONUTF8": "1",
+    # A crash writes the calls of all threads to standard error, from where it gets into the log.
+    "PYTHONFAULTHANDLER": "1",
 }
 # The variables of the user's environment that a child gets. All others are left out, because they
 # may contain keys and tokens, extend the import path or run code when Python starts.
@@ -77,6 +83,7 @@ class Child:
             is_online: whether to pass on proxy and certificate settings, for a child that connects
                 to a server.
         """
+        self._module = module
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         environment = {**pick_environment(is_online), **WORKER_ENVIRONMENT}
         self._process = start_process(module, arguments, environment, self._stderr)
@@ -291,12 +298,18 @@ class Child:
         return self._end
 
     def _read_last_error(self) -> str:
+        """Return the last line of error output, or that of a crash, whose details are logged."""
         try:
             size = self._stderr.seek(0, os.SEEK_END)
-            self._stderr.seek(max(0, size - 2000))
+            self._stderr.seek(max(0, size - _MOST_ERROR_BYTES))
             lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
         except (OSError, ValueError):
             return ""
+        for at, line in enumerate(lines):
+            if line.startswith(_CRASH):
+                calls = " · ".join(text.strip() for text in lines[at:] if text)
+                _log.warning("A child process (%s) crashed: %s", self._module, calls)
+                return f" ({line})"
         return f" ({lines[-1].strip()[:200]})" if lines else ""
 
 

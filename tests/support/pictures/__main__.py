@@ -7,11 +7,12 @@ and dark, narrow and wide, in Latin, Japanese and Arabic script.
 The pictures show the real program with the sample notes; only the model is scripted.
 """
 
+import argparse
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from tests.support.pictures.error_pictures import (
 )
 from tests.support.pictures.gallery import Group, take
 from tests.support.pictures.note_pictures import (
+    show_crash,
     show_lists,
     show_menus,
     show_notes,
@@ -82,6 +84,7 @@ GROUPS: dict[str, Group] = {
     "menus": show_menus,
     "sidebar": show_sidebar,
     "toasts": show_toasts,
+    "crash": show_crash,
     "settings": show_settings,
     "keys": show_keys,
     "request": show_request,
@@ -171,8 +174,43 @@ def _copy_vault() -> Iterator[Path]:
         yield vault
 
 
+def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """Parse the command line. A folder whose name begins with a hyphen is refused."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.pictures", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs="?",
+        type=_name_folder,
+        help="save pictures of all states there (otherwise only the README's picture is made)",
+    )
+    parser.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        type=_find_name,
+        help=f"only these groups and sizes: {', '.join((*GROUPS, *SIZES))}",
+    )
+    return parser.parse_args(argv)
+
+
+def _name_folder(text: str) -> Path:
+    if not text.strip() or text.startswith("-"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name for a folder; write ./{text}")
+    return Path(text)
+
+
+def _find_name(text: str) -> str:
+    if text not in (*GROUPS, *SIZES):
+        raise argparse.ArgumentTypeError(f"there is no group and no size {text!r}")
+    return text
+
+
 def main() -> None:
     """Save the README's picture, or all pictures."""
+    chosen = read_arguments()
     with tempfile.TemporaryDirectory() as folder:
         screen = Path(folder) / "screen.json"
         screen.write_text(_SCREEN, "utf-8")
@@ -182,8 +220,8 @@ def main() -> None:
         app = QApplication(sys.argv[:1])
     app.setWindowIcon(app_icon())
     Theme.current().apply("light")
-    if len(sys.argv) > 1:
-        make_all(Path(sys.argv[1]), sys.argv[2:])
+    if chosen.folder is not None:
+        make_all(chosen.folder, chosen.names)
         return
     with stage() as on:
         make_readme_picture(on)

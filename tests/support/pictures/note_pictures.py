@@ -10,6 +10,7 @@ from tests.support.pictures.gallery import Shot
 from tests.support.pictures.sample_window import BACKUPS, Stage, settle
 from tests.support.window.clicks import button_named
 from tests.support.window.window_pages import find
+from ui.crash_notice import CrashNotice
 from ui.palette import Palette
 from ui.widgets.buttons import UNDO
 from ui.widgets.find_bar import FindBar
@@ -108,6 +109,17 @@ def show_toasts(on: Stage) -> Iterator[Shot]:
         on.window.notifier.toast("No program on this computer opens /home/me/" + "notes/" * 40)
 
     yield Shot("toasts", toast)
+
+
+def show_crash(on: Stage) -> Iterator[Shot]:
+    """Show the notice at the first start after a crash."""
+    on.open(BACKUPS)
+    folder = on.assistant.paths.crashes
+    folder.mkdir(parents=True)
+    (folder / "20261126T190201Z-4711-window.txt").write_text("Fatal Python error: Aborted\n")
+    CrashNotice(on.assistant, on.window.runner, on.window).look()
+    settle()
+    yield Shot("crash")
 
 
 def _open_palette(on: Stage, command: str, words: str) -> None:

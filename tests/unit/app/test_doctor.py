@@ -35,6 +35,17 @@ def test_the_doctor_names_what_is_wrong(
     assert not checks_of(assistant)["settings"]
 
 
+def test_the_doctor_names_the_last_crash(assistant: Assistant) -> None:
+    assert details_of(assistant)["crashes"] == ["none is recorded"]
+    folder = assistant.paths.crashes
+    folder.mkdir(parents=True)
+    (folder / "20261126T190201Z-1-search.txt").write_text("Fatal Python error: Aborted\n")
+    (said,) = details_of(assistant)["crashes"]
+    assert said.startswith("1 recorded, the last one (search) on 20")
+    assert said.endswith("20261126T190201Z-1-search.txt")
+    assert checks_of(assistant)["crashes"]
+
+
 def details_of(assistant: Assistant, vault: Path | None = None) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for check in check_up(assistant, vault):

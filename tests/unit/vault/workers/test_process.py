@@ -35,6 +35,8 @@ def handle(frame):
         case "exit":
             print("last words", file=sys.stderr)
             os._exit(7)
+        case "crash":
+            os.kill(os.getpid(), 11)
 
 Requests(ends_at_once=True).serve(handle)
 """
@@ -106,6 +108,14 @@ def test_a_killed_child_is_noticed(child: Child) -> None:
     with pytest.raises(ChildDied, match="signal 9"):
         child.answer(number, 30)
     assert not child.is_alive
+
+
+def test_a_crashed_child_says_where_in_the_log(
+    child: Child, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ChildDied, match=r"signal 11 \(Fatal Python error: Segmentation fault\)"):
+        child.request({"do": "crash"})
+    assert "in handle" in caplog.text
 
 
 def test_a_child_that_is_too_slow_is_ended(child: Child) -> None:

@@ -1,0 +1,145 @@
+"""Record a crash of this process in a file, which is removed at the normal end of the process.
+
+Only small parts of the standard library are imported at the top of this module, because the module
+is loaded before anything else of Strata.
+"""
+
+import faulthandler
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+__all__ = [
+    "MAX_FILES",
+    "add_to_record",
+    "is_in_use",
+    "start_recording",
+    "stop_recording",
+    "write_to_terminal",
+]
+
+# Older files are removed when a process starts. Each has a few kilobytes.
+MAX_FILES: Final = 20
+_BEING_MADE_S: Final = 60.0
+
+
+class _Record:
+    """The file of this process, or no file."""
+
+    handle: int | None = None
+    path: Path | None = None
+
+
+_record = _Record()
+
+
+def write_to_terminal() -> None:
+    """Let a crash write the calls of all threads to standard error, until there is a file."""
+    if not faulthandler.is_enabled():
+        with suppress(RuntimeError, ValueError, OSError):  # there is no standard error
+            faulthandler.enable()
+
+
+def start_recording(folder: Path, kind: str) -> None:
+    """Let a crash of this process write the calls of all threads to a new file in a folder.
+
+    If the file cannot be made, they are still written to standard error.
+
+    Args:
+        folder: the folder of crash files, which is created if it is missing.
+        kind: what the process does: `window`, or the verb of the command line.
+    """
+    stop_recording()
+    write_to_terminal()
+    with suppress(OSError):
+        _record.path = _make_file(folder, kind)
+        assert _record.handle is not None
+        faulthandler.enable(_record.handle)
+
+
+def add_to_record(text: str) -> None:
+    """Add a text to the file, because the process will be aborted. It becomes a crash file."""
+    if _record.handle is not None:
+        with suppress(OSError):
+            os.write(_record.handle, f"{text}\n".encode("utf-8", "replace"))
+
+
+def stop_recording() -> None:
+    """Remove the file of this process, because it ends normally."""
+    handle, path = _record.handle, _record.path
+    _record.handle = _record.path = None
+    if handle is None or path is None:
+        return
+    faulthandler.disable()
+    with suppress(OSError):
+        path.unlink()
+    os.close(handle)
+
+
+def _make_file(folder: Path, kind: str) -> Path:
+    """Create, open and lock the file of this process, and remove the oldest files of others.
+
+    Raises:
+        OSError: the file cannot be created, or the folder is a link.
+    """
+    from app.durable import lock
+    from app.paths import make_private_folder
+
+    make_private_folder(folder)
+    if folder.is_symlink():
+        raise NotADirectoryError(str(folder))
+    _remove_oldest(folder)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    path = folder / f"{stamp}-{os.getpid()}-{kind}.txt"
+    # A new file: a link that has its name is not followed.
+    _record.handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+    with suppress(OSError):  # a file system without locks
+        lock(_record.handle)
+    return path
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Keep so few files that there are not more than `MAX_FILES` with a new one."""
+    files = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
+    for path in files[: max(0, len(files) - MAX_FILES + 1)]:
+        if not is_in_use(path):
+            path.unlink(missing_ok=True)
+
+
+def is_in_use(path: Path) -> bool:
+    """Return whether a crash file is that of a process that is still running."""
+    from app.durable import lock, open_file
+
+    try:
+        handle = open_file(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        info = os.fstat(handle)
+        if info.st_size == 0 and time.time() - info.st_mtime < _BEING_MADE_S:
+            return True  # perhaps just created and not yet locked
+        lock(handle)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return _is_running(path)
+    finally:
+        os.close(handle)
+    return False
+
+
+def _is_running(path: Path) -> bool:
+    """Return whether the process that a crash file names is running, or None can tell."""
+    number = path.stem.split("-")[1]
+    if sys.platform == "win32" or not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

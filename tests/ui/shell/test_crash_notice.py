@@ -1,0 +1,104 @@
+"""The notice after a crash: its words, its buttons, and the check of the chats before it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPushButton
+
+from app.assistant import Assistant
+from app.crashes.reports import CrashReport, find_reports
+from tests.support.window.shell_window import Make
+from ui.crash_notice import CrashNotice, describe_check, describe_crashes
+from ui.tasks import TaskRunner
+from ui.widgets.surfaces import Notice
+
+NOW = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
+TRACE = "Fatal Python error: Segmentation fault\n"
+
+
+def report(kind: str, hours_ago: int) -> CrashReport:
+    crashed = NOW.replace(hour=NOW.hour - hours_ago)
+    return CrashReport(Path("x.txt"), kind, crashed, crashed, TRACE)
+
+
+def clock(hours_ago: int) -> str:
+    return NOW.replace(hour=NOW.hour - hours_ago).astimezone().strftime("%H:%M")
+
+
+def test_the_title_names_the_time_what_closed_and_how_often() -> None:
+    window, search = report("window", 1), report("search", 2)
+    at = f"closed unexpectedly at {clock(1)}"
+    assert describe_crashes([window], NOW) == f"Strata {at}"
+    assert describe_crashes([search], NOW).startswith("The command strata search closed")
+    twice = f"Strata closed unexpectedly 2 times, the last time at {clock(1)}"
+    assert describe_crashes([window, search], NOW) == twice
+    later = NOW.replace(year=2027)
+    assert describe_crashes([window], later).endswith(f" at {clock(1)}")
+    assert "2026" in describe_crashes([window], later) or "26" in describe_crashes([window], later)
+
+
+def test_damaged_chats_are_named_three_at_most() -> None:
+    assert describe_check(()) == "All that was stored is here."
+    assert describe_check(["Beds"]).startswith("“Beds”: some lines cannot be read.")
+    assert "“c” and 2 more: some lines" in describe_check(list("abcde"))
+
+
+@pytest.fixture
+def crashes(assistant: Assistant) -> Path:
+    folder = assistant.paths.crashes
+    folder.mkdir(parents=True)
+    (folder / "20261126T190201Z-4711-window.txt").write_text(TRACE)
+    return folder
+
+
+def look(window: object, assistant: Assistant, runner: TaskRunner) -> Notice | None:
+    notice = CrashNotice(assistant, runner, window)
+    notice.look()
+    return notice.notice
+
+
+def test_the_notice_copies_and_closes_and_comes_once(
+    make: Make, assistant: Assistant, runner: TaskRunner, crashes: Path
+) -> None:
+    window = make()
+    window.middle.show_chat(True)
+    notice = look(window, assistant, runner)
+    assert notice.isVisible()
+    assert notice.accessibleName().endswith(". All that was stored is here.")
+    copy, dismiss = notice.findChildren(QPushButton)
+    assert all(button.toolTip() and button.text() for button in (copy, dismiss))
+    copy.click()
+    assert TRACE.strip() in QGuiApplication.clipboard().text()
+    assert window.notifier.texts() == ["The details are copied."]
+    height = window.middle._notice_room.contentsMargins().top()
+    dismiss.click()
+    assert not notice.isVisible()
+    assert window.middle._notice_room.contentsMargins().top() < height
+    assert look(window, assistant, runner) is None
+
+
+def test_a_chat_with_a_damaged_line_is_named(
+    make: Make, assistant: Assistant, runner: TaskRunner, crashes: Path
+) -> None:
+    sessions = assistant.paths.sessions
+    sessions.mkdir(parents=True)
+    head = '{"type": "session", "version": 2, "id": "aaaa", "timestamp": "2026-11-26T19:00:00Z"}'
+    said = (
+        '{"type": "message", "id": "00000001", "parentId": null, "role": "user",'
+        ' "timestamp": "2026-11-26T19:00:00Z", "content": "Beds?", "turnId": "t1"}'
+    )
+    (sessions / "aaaa.jsonl").write_text(f"{head}\n{said}\n\0\0\0\n", "utf-8")
+    (sessions / "bbbb.jsonl").write_text(f"{head}\n{said}\n".replace("aaaa", "bbbb"), "utf-8")
+    (crashes / "20000101T000000Z-1-ask.txt").write_text(TRACE)
+    notice = look(make(), assistant, runner)
+    assert "“Beds?”: some lines cannot be read." in notice.accessibleName()
+    assert "2 times" in notice.accessibleName()
+    assert find_reports(crashes) == ()
+
+
+def test_without_a_crash_nothing_is_shown(
+    make: Make, assistant: Assistant, runner: TaskRunner
+) -> None:
+    assert look(make(), assistant, runner) is None

@@ -1,0 +1,107 @@
+"""A notice after a crash: when Strata closed, that the chats are complete, and the details to copy.
+
+start of the window ──task──> app.crashes.reports: crashes, then a check of the chats
+<──────── notice above the chat, until it is dismissed
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+
+from app.assistant import Assistant
+from app.crashes.reports import WINDOW, CrashReport, check_chats, find_reports, mark_as_told
+from ui.frame import WindowFrame
+from ui.tasks import TaskRunner
+from ui.widgets.buttons import DISMISS, ButtonText
+from ui.widgets.formatting import count, name_moment
+from ui.widgets.surfaces import Notice
+
+__all__ = ["CrashNotice"]
+
+_COPY = ButtonText("Copy details", "Copy what Strata was doing at that moment, to report it")
+_COPIED: Final = "The details are copied."
+_ALL: Final = "All that was stored is here."
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The crashes that the user was not informed of, newest first, and the damaged chats."""
+
+    reports: tuple[CrashReport, ...] = ()
+    damaged: tuple[str, ...] = ()
+
+
+class CrashNotice(QObject):
+    """Shows a notice above the chat if Strata crashed since the window was last started.
+
+    Args:
+        assistant: reads the chats.
+        runner: runs the check in a thread.
+        frame: the main window.
+    """
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
+        super().__init__(frame)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self.notice: Notice | None = None
+
+    def look(self) -> None:
+        """Look for crashes and check the chats, then show the notice if there was a crash."""
+        task = self._runner.call(self._find)
+        task.yielded.connect(self._on_found)
+        task.start()
+
+    def _find(self) -> _Found:
+        reports = find_reports(self._assistant.paths.crashes)
+        if not reports:
+            return _Found()
+        since = min(report.started for report in reports)
+        return _Found(reports, check_chats(self._assistant, since))
+
+    def _on_found(self, found: _Found) -> None:
+        if not found.reports:
+            return
+        if self.notice is None:
+            self.notice = Notice()
+            self._frame.middle.add_notice(self.notice)
+        copy = partial(self._copy, "\n".join(report.details for report in found.reports))
+        actions = ((_COPY, copy), (DISMISS, self.notice.hide))
+        self.notice.show_notice(
+            "amber", describe_crashes(found.reports), describe_check(found.damaged), actions
+        )
+        mark_as_told(found.reports)
+
+    def _copy(self, details: str) -> None:
+        QGuiApplication.clipboard().setText(details)
+        self._frame.notifier.toast(_COPIED)
+
+
+def describe_crashes(reports: Sequence[CrashReport], now: datetime | None = None) -> str:
+    """Return the title of the notice, such as "Strata closed unexpectedly at 20:02".
+
+    Args:
+        reports: the crashes, newest first.
+        now: the current time, or None to read the clock.
+    """
+    when = name_moment(reports[0].crashed.isoformat(), now)
+    kinds = {report.kind for report in reports}
+    name = "Strata" if len(kinds) > 1 or WINDOW in kinds else f"The command strata {kinds.pop()}"
+    if len(reports) == 1:
+        return f"{name} closed unexpectedly {when}"
+    return f"{name} closed unexpectedly {count(len(reports))} times, the last time {when}"
+
+
+def describe_check(damaged: Sequence[str]) -> str:
+    """Return what the check of the chats found: that all is there, or which chats are damaged."""
+    if not damaged:
+        return _ALL
+    named = ", ".join(f"“{title}”" for title in damaged[:_MOST_NAMED])
+    others = len(damaged) - _MOST_NAMED
+    more = f" and {count(others)} more" if others > 0 else ""
+    return f"{named}{more}: some lines cannot be read. All else that was stored is here."
