@@ -22,7 +22,7 @@ from context.fit.guard import BUDGET, GuardReport, record_dropped_segment, recor
 from context.history.boundaries import Boundary
 from context.history.replay import ReplayedPath
 from context.history.tool_pairing import list_tool_results
-from context.history.turn_list import TurnList
+from context.history.turn_list import TurnList, count_summaries
 from context.layers import Layer, Segment
 from context.log.entries import TransformEntry
 from context.offload import Offloaded, read_stub
@@ -211,7 +211,8 @@ def _list_left_out(
     """List everything that the request leaves out, each with its reason."""
     if not guarded.fits:
         return ()
-    cut = plan.draft.history[: guarded.cut]
+    first = count_summaries(plan.draft.history)
+    cut = plan.draft.history[first : first + guarded.cut]
     standing = TurnList.of((*plan.dropped_turns, *cut)) if cut else plan.dropped_turns
     turns_out = [record_dropped_turns(standing, ROOM)] if standing else []
     counter = plan.draft.tail.counter

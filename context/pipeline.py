@@ -30,7 +30,7 @@ from context.fit.drop import make_drop_entry
 from context.fit.guard import GuardReport, PreparedRequest, can_fit, enforce_budget, seal
 from context.fit.marks import CacheMark, place_marks
 from context.fit.policy import Why, add_usage_note, decide_compaction, decide_trim, measure_usage
-from context.history.turn_list import TurnList
+from context.history.turn_list import TurnList, count_summaries
 from context.history.turns import MeasuredTurn
 from context.layers import Layer
 from context.log.entries import Entry
@@ -188,9 +188,10 @@ def _make_drop(
     request: RequestSetup, plan: RequestPlan, guarded: GuardReport, parent: str
 ) -> Entry:
     before = plan.draft.history
-    kept = before[guarded.cut :]
+    first = count_summaries(before)
+    kept = before.without(first, first + guarded.cut)
     place = request.ports.new_id(), parent, request.ports.now()
-    return make_drop_entry(place, kept[0], (before.tokens, kept.tokens), request.epoch)
+    return make_drop_entry(place, kept[first], (before.tokens, kept.tokens), request.epoch)
 
 
 def _make_overflow(report: ContextReport) -> ContextOverflow:

@@ -23,8 +23,8 @@ from context.errors import BadInputs
 from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
-    count_dropped_turns,
     find_trim_offsets,
+    split_dropped_turns,
 )
 from context.history.memory import MEMORY_CHANGED
 from context.history.pins import PINNED_SOURCE
@@ -92,9 +92,9 @@ def build_plan(
     carry_forward = (
         _make_carry_forward(request, hooked_path) if carry_forward is None else carry_forward
     )
-    cut = count_dropped_turns(reading.drops, reading.earlier, request.epoch)
+    kept, dropped_turns = split_dropped_turns(reading.drops, reading.earlier, request.epoch)
     lead, question, work = current.parts
-    history = _append_lead(reading.earlier[cut:], lead, counter)
+    history = _append_lead(kept, lead, counter)
     trim_input = TrimInput(history, question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if request.epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
@@ -114,7 +114,7 @@ def build_plan(
         trim_input=trim_input,
         offsets=offsets,
         lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),
-        dropped_turns=reading.earlier[:cut],
+        dropped_turns=dropped_turns,
         carry_forward=carry_forward,
         segments=(*segments, *carry_forward.dropped),
         oversized=(*carry_forward.dropped, *fitted.dropped),

@@ -11,6 +11,7 @@ from typing import Final
 
 from context.assemble.inputs import PreviousQuestion
 from context.assemble.request import RequestDraft
+from context.compaction import HEAD
 from context.layers import Layer
 from context.messages import Message, compact_json
 from context.report.report import Prefix
@@ -22,6 +23,9 @@ INSTRUCTIONS_CHANGED: Final = "the instructions changed"
 TURNS_BACK: Final = "earlier turns came back"
 ANSWER_SHORTENED: Final = "an answer was shortened"
 ANSWER_RESTORED: Final = "a shortened answer came back whole"
+SUMMARY_SHORTENED: Final = "the summary was shortened"
+SUMMARY_OUT: Final = "the summary was left out"
+SUMMARY_BACK: Final = "the summary came back"
 HISTORY_CHANGED: Final = "the history was changed"
 TAIL_SHORTENED: Final = "the context of this turn was shortened"
 TAIL_RESTORED: Final = "shortened context of this turn came back whole"
@@ -97,7 +101,7 @@ def compare_requests(
     changes = _explain_tools(before.tool_names, draft, changes)
     same_system = before.system == draft.preamble.system.compiled
     is_broken = same < before.stable(messages)
-    found = _explain_messages(before, draft, same, changes) if is_broken else []
+    found = _explain_messages(before, draft, changes) if is_broken else []
     if is_broken and not found and same_tools and same_system:
         found = [HISTORY_CHANGED]
     reasons = _collect_reasons(same_tools, same_system, found, changes)
@@ -289,15 +293,13 @@ def _find_reused(
     return frozenset(layer for layer, holds in candidates if holds and draft.layers[layer])
 
 
-def _explain_messages(
-    before: _PreviousRequest, draft: RequestDraft, same: int, changes: Changes
-) -> list[str]:
+def _explain_messages(before: _PreviousRequest, draft: RequestDraft, changes: Changes) -> list[str]:
     """Return the reasons for all changed messages, in order."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
     reasons = []
     if _count_common(earlier, history) < len(earlier):
-        reasons += _explain_history(earlier, history, same, changes)
+        reasons += _explain_history(earlier, history, changes)
     if before.is_same_turn:
         for question in before.messages[before.question : before.question + 1]:
             reasons += _explain_tail(question, draft.question)
@@ -354,11 +356,56 @@ def _is_same(earlier: object, message: Message) -> bool:
 
 
 def _explain_history(
-    before: Sequence[object], now: Sequence[Message], same: int, changes: Changes
+    before: Sequence[object], now: Sequence[Message], changes: Changes
 ) -> list[str]:
-    """Return the reasons for a change in the history."""
+    """Return the reasons for a change in the history.
+
+    Args:
+        before: the messages of the previous history.
+        now: the messages of the history.
+        changes: the decisions since the previous request.
+    """
     if Layer.L4 in changes.touched:
         return [_describe_drop(changes.dropped)] if changes.dropped else [HISTORY_CHANGED]
+    first, start = _has_summary(before), len(now) and now[0].text.startswith(HEAD)
+    reasons = _explain_summary(before[:first], now[:start])
+    before, now = before[first:], now[start:]
+    same = _count_common(before, now)
+    return [*reasons, *(_explain_turns(before, now, same, changes) if same < len(before) else ())]
+
+
+def _has_summary(messages: Sequence[object]) -> bool:
+    content = messages[0].get("content") if messages and isinstance(messages[0], Mapping) else None
+    return isinstance(content, str) and content.startswith(HEAD)
+
+
+def _explain_summary(before: Sequence[object], now: Sequence[Message]) -> list[str]:
+    """Return the reason why the summary at the start of the history changed, if it did.
+
+    Args:
+        before: the summary of the previous request, or an empty list.
+        now: the summary of this request, or an empty list.
+    """
+    if len(before) != len(now):
+        return [SUMMARY_BACK if now else SUMMARY_OUT]
+    pairs = [pair for pair in zip(before, now, strict=True) if not _is_same(*pair)]
+    is_back = any(
+        _count_chars(_list_parts(earlier)) < len(message.text) for earlier, message in pairs
+    )
+    return [SUMMARY_BACK if is_back else SUMMARY_SHORTENED] if pairs else []
+
+
+def _explain_turns(
+    before: Sequence[object], now: Sequence[Message], same: int, changes: Changes
+) -> list[str]:
+    """Return the reasons for a change in the turns of the history.
+
+    Args:
+        before: the messages of the previous turns.
+        now: the messages of the turns.
+        same: how many messages, from the start, are equal.
+        changes: the decisions since the previous request.
+    """
     gone = _find_position(before, now[0]) if now else len(before)
     back = next((at for at, message in enumerate(now) if _is_same(before[0], message)), 0)
     if same == 0 and gone:

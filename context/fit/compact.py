@@ -26,7 +26,7 @@ from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
 )
-from context.history.turn_list import TurnList
+from context.history.turn_list import TurnList, count_summaries
 from context.log.entries import Entry, TransformEntry, TrimEntry
 from context.tokens import count_message
 
@@ -194,8 +194,7 @@ def _trim_again(
     if history.offsets == TrimOffsets():
         return None, state.tokens(order.counter)
     summary, counter = state.summary_tokens(order.counter), order.counter
-    turns = history.trim_input.history
-    kept, gone = turns[state.first_kept :], turns[: state.first_kept]
+    kept, gone = state.select_kept(history.trim_input.history)
     kept_turns = TurnList.of(replace_messages(turn, state.cleared, counter) for turn in kept)
     trim_input = replace(history.trim_input, history=kept_turns)
     question = 0 if trim_input.question is None else count_message(trim_input.question, counter)
@@ -251,7 +250,7 @@ def _plan_compaction(
 def _make_entries(
     state: CompactionState, result: CompactResult, request: RequestSetup
 ) -> tuple[Entry, ...]:
-    now, kept = request.ports.now(), state.turns
+    now = request.ports.now()
     transform_id = request.ports.new_id()
     patch = _make_patch(state, result, now)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
@@ -260,10 +259,10 @@ def _make_entries(
     transform = TransformEntry(transform_id, None, now, COMPACTION, patch, display)
     if not state.drop_to:
         return (transform,) if patch else ()
-    sizes = sum(turn.tokens for turn in kept), sum(turn.tokens for turn in kept[state.drop_to :])
+    sizes = sum(turn.tokens for turn in state.turns), sum(turn.tokens for turn in state.kept)
     place = request.ports.new_id(), transform_id, now
-    epoch = request.epoch
-    drop = make_drop_entry(place, kept[state.drop_to], sizes, epoch)
+    first_kept = state.kept[count_summaries(state.turns)]
+    drop = make_drop_entry(place, first_kept, sizes, request.epoch)
     return (transform, drop) if patch else (drop,)
 
 

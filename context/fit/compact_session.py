@@ -13,8 +13,8 @@ from context.fit.summaries import Maker
 from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
-    count_dropped_turns,
     find_trim_offsets,
+    split_dropped_turns,
 )
 from context.history.replay import CurrentTurn, ReplayedPath, replay_path
 from context.history.turn_list import find_guaranteed_turn
@@ -138,8 +138,8 @@ def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
     turns = reading.earlier if worked_on else reading.turns
     _, question, work = worked_on.parts if worked_on else ((), None, ())
     epoch = request.epoch
-    cut = count_dropped_turns(reading.drops, turns, epoch)
-    trim_input = TrimInput(turns[cut:], question, work, reading.pins.messages, counter)
+    kept, dropped_turns = split_dropped_turns(reading.drops, turns, epoch)
+    trim_input = TrimInput(kept, question, work, reading.pins.messages, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     shown, work = trim_input.shown_parts(offsets)
@@ -149,7 +149,7 @@ def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0
     usage = HistoryUsage(request.budget_tokens, fixed_tokens, shown.tokens, size, asked)
-    return History(shown, trim_input, offsets, turns[:cut], start), usage
+    return History(shown, trim_input, offsets, dropped_turns, start), usage
 
 
 def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:

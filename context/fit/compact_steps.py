@@ -18,7 +18,7 @@ from context.errors import SummaryFailed
 from context.fit.drop import fit_turns
 from context.fit.summaries import Maker, check_given_summary, check_summary, make_outline
 from context.history.boundaries import clean_message
-from context.history.turn_list import find_guaranteed_turn
+from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
 from context.messages import Message, ToolResultPart
 from context.tokens import TokenCounter, count_message
@@ -79,7 +79,7 @@ class CompactionState:
         summary: the summary of the turns before `turns`, or an empty string if there is none.
         by: how the summary was made: by a `model`, as an `outline` without a model, or `none`.
         summarised: the number of turns that the summary replaces.
-        drop_to: how many of `turns` are dropped, starting with the oldest.
+        drop_to: how many of `turns` are dropped, starting with the oldest one behind a summary.
         strategies: the names of the steps that changed something.
         warnings: one sentence for each failed summary.
     """
@@ -99,9 +99,25 @@ class CompactionState:
         return bool(self.strategies or self.warnings)
 
     @property
-    def first_kept(self) -> int:
-        """The index of the first turn that is neither summarised nor dropped, among all turns."""
-        return self.summarised + self.drop_to
+    def kept(self) -> tuple[MeasuredTurn, ...]:
+        """The turns that are neither summarised nor dropped.
+
+        If no new summary was made, they begin with that of an earlier compaction.
+        """
+        first = count_summaries(self.turns)
+        return (*self.turns[:first], *self.turns[first + self.drop_to :])
+
+    def select_kept(self, turns: TurnList) -> tuple[TurnList, TurnList]:
+        """Return the turns of another form of the history that are kept, and the others.
+
+        Args:
+            turns: the turns before the compaction.
+        """
+        first = self.summarised + count_summaries(self.turns)
+        end = first + self.drop_to
+        if self.summarised:
+            return turns[end:], turns[:end]
+        return turns.without(first, end), turns[first:end]
 
     def summary_tokens(self, counter: TokenCounter) -> int:
         """Count the tokens of the summary. The count is 0 if there is no summary."""
@@ -109,7 +125,7 @@ class CompactionState:
 
     def tokens(self, counter: TokenCounter) -> int:
         """Count the tokens of the history after the compaction steps so far."""
-        kept = sum(turn.tokens for turn in self.turns[self.drop_to :])
+        kept = sum(turn.tokens for turn in self.kept)
         return self.summary_tokens(counter) + kept
 
 
@@ -142,12 +158,11 @@ def make_result(order: CompactionInput, state: CompactionState, after_tokens: in
         state: the state after all steps.
         after_tokens: the final token count of the history.
     """
-    kept = state.turns[state.drop_to :]
     return CompactResult(
         order.shown_tokens,
         after_tokens,
         _count_messages(order.shown),
-        _count_messages(kept) + bool(state.summary),
+        _count_messages(state.kept) + bool(state.summary),
         tuple(state.strategies),
     )
 
@@ -207,7 +222,8 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
     old = state.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
-    said = (*order.dropped_turns, *order.said[:cut])
+    first = count_summaries(order.said)
+    said = (*order.said[:first], *order.dropped_turns, *order.said[first:cut])
     task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
     text, by = "", SUMMARISE
     if order.given is not None:
@@ -268,7 +284,7 @@ def _summarise_by_outline(
 
 
 def _truncate(order: CompactionInput, state: CompactionState) -> None:
-    """Drop whole turns, oldest first, but never the last complete turn."""
+    """Drop whole turns, oldest first, but never the last complete turn, nor a summary."""
     summary = state.summary_tokens(order.counter)
     fitted = fit_turns(state.turns, order.target - summary)
     if fitted.dropped:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from context.history.boundaries import MODEL, Epoch
-from context.history.turn_list import TurnList, find_guaranteed_turn
+from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
 from context.log.entries import DropEntry
 from context.messages import FrozenMapping
@@ -28,9 +28,10 @@ class FittedTurns:
 
 
 def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
-    """Keep the newest whole turns that fit a token limit.
+    """Keep the newest whole turns that fit a token limit, and the summary of still older ones.
 
-    The last answered turn and all turns after it are always kept, even if they do not fit.
+    The last answered turn and all turns after it are always kept, even if they do not fit. The
+    summary is always kept too: it is no turn, and stands for all that was said before.
 
     Args:
         turns: the turns to choose from, oldest first.
@@ -41,9 +42,9 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
     Source: the design document "Token Budget Enforcement", section 1.2.
     """
-    cut = _cut(turns, room_tokens, find_guaranteed_turn(turns))
-    known = TurnList.of(turns)
-    return FittedTurns(known[cut:], known[:cut])
+    known, first = TurnList.of(turns), count_summaries(turns)
+    cut = _cut(turns, room_tokens, find_guaranteed_turn(turns), first)
+    return FittedTurns(known.without(first, cut), known[first:cut])
 
 
 def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
@@ -57,14 +58,12 @@ def fit_for_now(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
         room_tokens: the token limit for all kept turns.
     """
     fitted = fit_turns(turns, room_tokens)
-    if not fitted.kept:
+    kept, first = fitted.kept, count_summaries(fitted.kept)
+    if len(kept) <= first or find_guaranteed_turn(kept) != first:
         return fitted
-    if find_guaranteed_turn(fitted.kept) != 0:
-        return fitted
-    answered, unanswered = fitted.kept[0], fitted.kept[1:]
-    cut = _cut(unanswered, room_tokens - answered.tokens, len(unanswered))
-    dropped = TurnList.of((*fitted.dropped, *unanswered[:cut]))
-    return FittedTurns(TurnList.of((answered, *unanswered[cut:])), dropped)
+    cut = _cut(kept, room_tokens, len(kept), first + 1)
+    dropped = TurnList.of((*fitted.dropped, *kept[first + 1 : cut]))
+    return FittedTurns(kept.without(first + 1, cut), dropped)
 
 
 def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
@@ -74,13 +73,21 @@ def fit_without_guarantee(turns: Sequence[MeasuredTurn], room_tokens: int) -> Fi
         turns: the turns to choose from, oldest first.
         room_tokens: the token limit for all kept turns.
     """
-    cut = _cut(turns, room_tokens, len(turns))
+    cut = _cut(turns, room_tokens, len(turns), 0)
     known = TurnList.of(turns)
     return FittedTurns(known[cut:], known[:cut])
 
 
-def _cut(turns: Sequence[MeasuredTurn], room_tokens: int, most: int) -> int:
-    tokens, cut = sum(turn.tokens for turn in turns), 0
+def _cut(turns: Sequence[MeasuredTurn], room_tokens: int, most: int, first: int) -> int:
+    """Return the index up to which turns are dropped so that the others fit a token limit.
+
+    Args:
+        turns: the turns, oldest first.
+        room_tokens: the token limit.
+        most: the index of the first turn that must not be dropped.
+        first: the index of the first turn that may be dropped.
+    """
+    tokens, cut = sum(turn.tokens for turn in turns), first
     while cut < most and tokens > room_tokens:
         tokens -= turns[cut].tokens
         cut += 1

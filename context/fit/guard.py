@@ -6,7 +6,7 @@ is too large, the pipeline raises `ContextOverflow`. Models are called only with
 `PreparedRequest`, which only the guard can create.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -26,11 +26,12 @@ from context.fit.drop import (
 from context.fit.marks import CacheMark
 from context.fit.shorten import (
     shorten_answer,
+    shorten_summary,
     shorten_tail,
     shrink_older_results,
     shrink_work,
 )
-from context.history.turn_list import TurnList
+from context.history.turn_list import TurnList, count_summaries, is_summary
 from context.history.turns import MeasuredTurn
 from context.layers import Layer, Segment
 from context.messages import Message, compact_json, thaw_mapping
@@ -39,6 +40,8 @@ from context.tokens import TokenCounter, count_message, count_segment
 
 TAIL: Final = "tail"
 SHORTENED: Final = "shortened"
+SUMMARY: Final = "summary"
+SUMMARY_SHORTENED: Final = "summary_shortened"
 BUDGET: Final = "budget"
 WORK: Final = "work"
 END_LOOP: Final = "end_loop"
@@ -311,6 +314,43 @@ def _make_room(passing: _GuardState) -> _GuardState:
     return passing
 
 
+def _shorten_summary(passing: _GuardState) -> _GuardState:
+    return _replace_summary(passing, shorten_summary, "shorten_summary", SUMMARY_SHORTENED)
+
+
+def _leave_summary_out(passing: _GuardState) -> _GuardState:
+    """Leave out the summary of earlier turns, from this request only.
+
+    The log still contains the summary, so the next request that has room contains it again.
+    """
+    return _replace_summary(passing, lambda _: None, "summary", SUMMARY)
+
+
+def _replace_summary(
+    passing: _GuardState, change: Callable[[Message], Message | None], step: str, reason: str
+) -> _GuardState:
+    """Return the state with a shorter summary of earlier turns, or without it.
+
+    Args:
+        passing: the state before the step.
+        change: returns the new summary, or None to leave it out.
+        step: the name of the step.
+        reason: the reason given in the report.
+    """
+    history, counter = passing.draft.history, passing.draft.tail.counter
+    head, pinned = history[: count_summaries(history)], passing.draft.pins.messages
+    left_out, messages = list[LeftOut](), list[Message]()
+    for message in head.messages:
+        can_change = is_summary(head[0], message) and message.id not in pinned
+        new = change(message) if can_change else message
+        saved = count_message(message, counter) - (count_message(new, counter) if new else 0)
+        left_out += [LeftOut(Layer.L4, (str(message.id),), 0, saved, reason)] if saved > 0 else []
+        messages += [new] if new else []
+    rest = [MeasuredTurn.measure(head[0].turn, messages, counter)] if messages else []
+    turns = TurnList.of((*rest, *history[len(head) :]))
+    return passing.after(step, replace(passing.draft, history=turns), left_out)
+
+
 def _shorten_answers(passing: _GuardState) -> _GuardState:
     counter = passing.draft.tail.counter
     over = passing.draft.used - passing.budget
@@ -390,6 +430,8 @@ _STEPS: Final = (
     _shorten_work,
     _cut_history,
     _make_room,
+    _shorten_summary,
+    _leave_summary_out,
     _shorten_answers,
     _shrink_tail,
     _break_guarantee,

@@ -20,6 +20,7 @@ from typing import Final
 from context.assemble.request import Tail
 from context.carry_forward import MOST_SECTIONS, Tools, shorten_text, truncate_with_ellipsis
 from context.cleaner import clean_tool_output
+from context.compaction import HEAD
 from context.layers import Layer, Segment
 from context.messages import Message, Part, TextPart, ToolResultPart, list_tool_calls
 from context.offload import is_offload_stub
@@ -298,6 +299,13 @@ def _shorten_result_part(part: Part, most_chars: int) -> Part:
     if not isinstance(part, ToolResultPart) or is_offload_stub(part.content):
         return part
     return replace(part, content=truncate_with_ellipsis(part.content, most_chars))
+
+
+def shorten_summary(message: Message) -> Message:
+    """Shorten the summary of earlier turns to half of its length, below its first line."""
+    head = f"{HEAD}\n" if message.text.startswith(f"{HEAD}\n") else ""
+    body = message.text.removeprefix(head)
+    return replace(message, content=head + truncate_with_ellipsis(body, len(body) // 2))
 
 
 def shorten_answer(message: Message) -> Message:

@@ -12,7 +12,7 @@ from typing import Final
 
 from context.cleaner import clean_tool_output
 from context.history.tool_pairing import is_final
-from context.history.turn_list import TurnList, find_guaranteed_turn
+from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
 from context.log.entries import DropEntry, TrimEntry
 from context.messages import Message, Part, ReasoningPart, TextPart, ToolResultPart, list_tool_calls
@@ -154,6 +154,22 @@ def count_dropped_turns(
     known = TurnList.of(turns)
     binding = (known.position(drop.up_to_entry_id) for drop in drops if epoch.binds(drop))
     return max((at for at in binding if at is not None), default=0)
+
+
+def split_dropped_turns(
+    drops: Iterable[DropEntry], turns: TurnList, epoch: Epoch
+) -> tuple[TurnList, TurnList]:
+    """Return the turns that requests contain, and those that the log's drop entries leave out.
+
+    The summary of an earlier compaction is never left out. It is no turn, and stands for many.
+
+    Args:
+        drops: the drop entries.
+        turns: all turns, oldest first.
+        epoch: the current model and token budget. Drop entries of another epoch are ignored.
+    """
+    first, end = count_summaries(turns), count_dropped_turns(drops, turns, epoch)
+    return turns.without(first, end), turns[first:end]
 
 
 def show_turns(

@@ -12,6 +12,7 @@ from context.offload import Offloaded
 REMEMBERED_DIGESTS: Final = 4
 REMEMBERED_VALUES: Final = 8  # three values of a request, for each of the last starting positions
 _MESSAGES: Final = "messages"
+_WITHOUT: Final = "without"
 KEPT_CLAIMS: Final = 64
 
 T = TypeVar("T")
@@ -100,6 +101,29 @@ class TurnList(Sequence[MeasuredTurn]):
         if place is None or not self._start <= place < self._stop:
             return None
         return place - self._start
+
+    def without(self, start: int, stop: int) -> "TurnList":
+        """Return the list without a range of its turns.
+
+        Further turns can be appended to the result at little cost.
+
+        Args:
+            start: the index of the first turn to leave out.
+            stop: the index of the first turn after them.
+        """
+        if stop <= start:
+            return self
+        if not start:
+            return self[stop:]
+        head = self[:start]
+
+        def extend(known: "TurnList | None", turns: Sequence[MeasuredTurn]) -> "TurnList":
+            joined = TurnList.of((*head,)) if known is None else known
+            for turn in turns:
+                joined = joined.with_turn(turn)
+            return joined
+
+        return self[stop:].accumulate((_WITHOUT, self._start, start), extend)
 
     @property
     def tokens(self) -> int:
@@ -313,3 +337,23 @@ def find_guaranteed_turn(turns: Sequence[MeasuredTurn]) -> int:
         if turns[at].turn.is_complete:
             return at
     return max(0, len(turns) - 1)
+
+
+def count_summaries(turns: Sequence[MeasuredTurn]) -> int:
+    """Return how many turns at the start hold a summary of all that was said before: 1 or 0.
+
+    A compaction or an imported log adds this summary as a message that belongs to no turn. Its id
+    is that of its log entry, while messages that a hook adds have ids with a colon.
+    """
+    return int(bool(turns) and any(is_summary(turns[0], one) for one in turns[0].messages))
+
+
+def is_summary(turn: MeasuredTurn, message: Message) -> bool:
+    """Return whether a message is the summary of earlier turns.
+
+    Args:
+        turn: the turn that contains the message.
+        message: the message.
+    """
+    is_added = turn.turn.user is None and not turn.turn.said
+    return is_added and message.role == "user" and message.id is not None and ":" not in message.id

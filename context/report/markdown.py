@@ -23,6 +23,7 @@ _NAMES: Final[Mapping[Layer, str]] = {
     Layer.W: "work",
 }
 
+_SUMMARY_FATES: Final = {"summary": "left out", "summary_shortened": "shortened"}
 _MAKERS: Final = {"model": "summarised by a model", "outline": "as an outline"}
 
 # The JSON of a report or a request, as written by `ContextReport.to_dict`.
@@ -119,6 +120,7 @@ def _left_out(context: Json) -> str:
     answers = [entry for entry in dropped if entry["reason"] == "shortened"]
     segments = [entry for entry in dropped if entry["layer"] in (Layer.L2, Layer.L3)]
     results = [entry for entry in dropped if entry["layer"] == Layer.W]
+    summaries = [entry for entry in dropped if entry["reason"] in _SUMMARY_FATES]
     shrunk = [segment for segment in context["segments"] if segment["state"] == "shrunk"]
     excerpts = [segment for segment in shrunk if segment["reason"] == "share"]
     searched = len({segment["source"] for segment in excerpts})
@@ -126,6 +128,7 @@ def _left_out(context: Json) -> str:
     within = f"searched within ({_plural(len(excerpts), 'passage')})"
     parts = [
         _part(sum(entry["turns"] for entry in turns), "turn", turns, "dropped"),
+        *(_part(1, "summary", [one], _SUMMARY_FATES[one["reason"]]) for one in summaries),
         _part(len(answers), "answer", answers, "shortened"),
         _part(len(results), "result", results, "shortened"),
         _part(len(segments), "segment", segments, "dropped"),

@@ -84,6 +84,16 @@ def test_a_note_that_is_gone_cannot_be_opened() -> None:
     assert (row.reason, row.below) == ("Gone from the vault", ())
 
 
+def test_a_summary_that_is_left_out_or_halved_is_named_and_can_be_shown() -> None:
+    dropped = make_dropped(layer="L4", entries=["c1"], turns=0, tokens=604, reason="summary")
+    row = only(make_context(dropped=[dropped]))
+    assert (row.what, row.tokens) == ("Summary", 604)
+    assert row.reason == "Left out this once, to make room"
+    assert [(detail.text, detail.summary) for detail in row.below] == [("Show summary", "c1")]
+    row = only(make_context(dropped=[dropped | {"reason": "summary_shortened"}]))
+    assert (row.what, row.reason) == ("Summary", "Shortened to its first half, this once")
+
+
 def test_an_attachment_that_is_searched_says_about_how_much_of_it_goes() -> None:
     fate = {"state": "shrunk", "tokens": 629, "original_tokens": 12_624, "reason": "share"}
     row = only(make_context(segments=[make_segment(kind="note", **fate)]))

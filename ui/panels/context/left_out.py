@@ -12,6 +12,7 @@ from ui.widgets.formatting import count, place, plural
 __all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows", "name_segment"]
 
 _UNREADABLE = ("gone", "excluded")
+_SUMMARY = ("summary", "summary_shortened")
 _BY = {"model": "written by a model", "outline": "made without a model"}
 
 
@@ -136,6 +137,9 @@ def _list_dropped(
             _describe_question(questions[entry]) for entry in entries if entry in questions
         )
         return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
+    if dropped["reason"] in _SUMMARY:
+        below = (Detail("Show summary", summary=entries[0]),)
+        return LeftOutRow(dropped["layer"], "Summary", dropped["tokens"], reason, below)
     unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
     is_there = dropped["reason"] not in _UNREADABLE

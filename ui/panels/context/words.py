@@ -25,6 +25,8 @@ _REASONS = {
     "budget": "Over the budget",
     "work": "Shortened: results of earlier steps",
     "shortened": "Shortened to its beginning",
+    "summary": "Left out this once, to make room",
+    "summary_shortened": "Shortened to its first half, this once",
     "hook": "Taken out by a hook",
     "excluded": "Excluded from the vault now",
     "gone": "Gone from the vault",

@@ -201,6 +201,8 @@ def test_everything_that_was_left_out_is_named():
         REPORT,
         dropped=(
             LeftOut(Layer.L4, ("a", "b"), 1, 2_000, "room"),
+            LeftOut(Layer.L4, ("s",), 0, 240, "summary_shortened"),
+            LeftOut(Layer.L4, ("s",), 0, 260, "summary"),
             LeftOut(Layer.L4, ("c",), 0, 900, "shortened"),
             LeftOut(Layer.L3, ("p8",), 0, 300, "share"),
             LeftOut(Layer.L3, ("p7",), 0, 310, "budget"),
@@ -208,7 +210,8 @@ def test_everything_that_was_left_out_is_named():
         segments=(SegmentUse(passage(1, "a"), 20, 40, "shrunk"),),
     )
     line = (
-        "- left out: 1 turn (~2.0k), dropped; 1 answer (~900), shortened; "
+        "- left out: 1 turn (~2.0k), dropped; 1 summary (~240), shortened; "
+        "1 summary (~260), left out; 1 answer (~900), shortened; "
         "2 segments (~610), dropped; 1 segment, shrunk\n"
     )
     assert line in report.to_markdown()
