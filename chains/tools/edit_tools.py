@@ -12,7 +12,9 @@ from typing import Any, Final
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal, Tool
 from chains.tools.schema import build_arguments_schema, build_text_schema
+from context.compaction import HEAD
 from context.messages import ToolDefinition
+from context.trimming import TRIMMED
 from vault.edits.diff import DiffHunk, count_removed
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditRun
@@ -21,11 +23,11 @@ from vault.edits.undo import NetChange
 from vault.errors import EditOutdated
 from vault.paths import printable
 
-__all__ = ["EDIT_TOOLS", "build_edit_tools"]
+__all__ = ["EDIT_TOOLS", "build_edit_tools", "check_markers"]
 
 MOST_NOTES: Final = 10
 MOST_REMOVED: Final = 0.1
-_MARKERS: Final = ("[trimmed]", "[Content truncated", "[Tool result stored — ")
+_MARKERS: Final = (TRIMMED, "[Content truncated", "[Tool result stored — ", HEAD)
 _HUNK: Final = re.compile(r"@@ -(\d+)")
 _CREATE: Final = ToolDefinition(
     "create_note",
@@ -93,7 +95,7 @@ def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
 
     def build(definition: ToolDefinition) -> Tool:
         def propose(arguments: Mapping[str, Any]) -> Proposal:
-            _check_markers(arguments)
+            check_markers(arguments)
             return edits.propose(plans[definition.name](arguments))
 
         return Tool(definition, propose=propose)
@@ -101,16 +103,16 @@ def build_edit_tools(editor: NoteEditor, run: EditRun) -> tuple[Tool, ...]:
     return tuple(build(definition) for definition in EDIT_TOOLS)
 
 
-def _check_markers(arguments: Mapping[str, str]) -> None:
-    """Reject new text that contains a truncation marker.
+def check_markers(arguments: Mapping[str, str]) -> None:
+    """Reject new text that contains a marker of left-out text, in capitals or not.
 
     Raises:
         ToolFailed: the new text has a marker that the old text does not have.
     """
-    new = arguments.get("text", arguments.get("new", ""))
-    old = arguments.get("old", "")
+    new = arguments.get("text", arguments.get("new", "")).casefold()
+    old = arguments.get("old", "").casefold()
     for marker in _MARKERS:
-        if new.count(marker) > old.count(marker):
+        if new.count(marker.casefold()) > old.count(marker.casefold()):
             raise ToolFailed(
                 f"The text contains “{marker.strip()}”, which marks text that was left out of your "
                 "context. It is not part of any note. Read the note or the result again, and write "

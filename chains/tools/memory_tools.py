@@ -16,6 +16,7 @@ from typing import Any, Final
 from chains.errors import ToolFailed
 from chains.request.session import SessionPort
 from chains.tool import Proposal, Tool
+from chains.tools.edit_tools import check_markers
 from chains.tools.schema import build_arguments_schema, build_text_schema
 from context.history.memory import Memory, Progress, read_memory
 from context.log.entries import MemoryUpdateEntry
@@ -129,7 +130,12 @@ def build_remember_tool(propose: Callable[[str], Proposal]) -> Tool:
     Args:
         propose: returns a proposal to add a sentence, or raises `ToolFailed`.
     """
-    return Tool(REMEMBER, propose=lambda arguments: propose(arguments["text"]))
+
+    def propose_text(arguments: Mapping[str, Any]) -> Proposal:
+        check_markers(arguments)
+        return propose(arguments["text"])
+
+    return Tool(REMEMBER, propose=propose_text)
 
 
 def list_memory_updates(

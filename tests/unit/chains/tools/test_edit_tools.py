@@ -9,6 +9,7 @@ from chains.tool import Proposal
 from chains.tools.edit_tools import build_edit_tools
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from context.cleaner import clean_tool_output
+from context.compaction import HEAD
 from context.messages import Message, ToolResultPart
 from context.offload import offload_stub
 from context.trimming import TRIMMED
@@ -100,7 +101,8 @@ def test_a_text_with_a_marker_of_left_out_text_is_not_written(
 ) -> None:
     [part] = clean_tool_output(Message("tool", (ToolResultPart("c1", "a\nb"),))).content
     assert isinstance(part, ToolResultPart)
-    for marker in (TRIMMED, part.content, offload_stub("read_note", "text", "ref")):
+    stub = offload_stub("read_note", "text", "ref")
+    for marker in (TRIMMED, part.content, stub, HEAD, HEAD.lower()):
         text = f"Before {marker} behind"
         assert "left out" in refuse(registry, "create_note", path="b.md", text=text)
         assert "left out" in refuse(registry, "append_to_note", path="a.md", text=text)

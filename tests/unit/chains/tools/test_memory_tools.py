@@ -17,6 +17,7 @@ from chains.tools.memory_tools import (
     build_remember_tool,
 )
 from chains.tools.registry import ToolOutcome, ToolRegistry
+from context.compaction import HEAD
 from context.history.memory import Memory, Progress, read_memory
 from context.log.entries import MemoryUpdateEntry
 from tests.support.sessions.memory_session import MemorySession
@@ -169,6 +170,14 @@ def test_a_memory_that_is_too_long_already_can_be_shortened(session) -> None:
     memory = SessionMemory(session)
     assert memory.change(lambda known: replace(known, facts=("A",))).facts == ("A",)
     assert not call(memory, "update_memory", scratchpad="short").is_error
+
+
+def test_remember_refuses_a_mark_of_left_out_text() -> None:
+    registry = ToolRegistry([build_remember_tool(lambda _text: pytest.fail("was proposed"))])
+    written = json.dumps({"text": f"{HEAD} The beans are in."})
+    found = registry.propose(RequestedCall("c1", "remember", written))
+    assert isinstance(found, ToolOutcome)
+    assert "left out" in found.content
 
 
 def test_remember_only_proposes() -> None:
