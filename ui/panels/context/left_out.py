@@ -138,8 +138,8 @@ def _list_dropped(
         )
         return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
     if dropped["reason"] in _SUMMARY:
-        below = (Detail("Show summary", summary=entries[0]),)
-        return LeftOutRow(dropped["layer"], "Summary", dropped["tokens"], reason, below)
+        shown = (Detail("Show summary", summary=entries[0]),)
+        return LeftOutRow(dropped["layer"], "Summary", dropped["tokens"], reason, shown)
     unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
     is_there = dropped["reason"] not in _UNREADABLE
