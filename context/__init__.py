@@ -23,8 +23,8 @@ For texts and messages: `trimming`, `compaction`, `carry_forward`, `cleaner`, `o
 
 Where to look:
 - order on the wire: `layers.WIRE_ORDER`; requests and reports apply it with `layers.sort_by_wire`;
-- trimming, compaction: `fit.policy` decides; drops, in the order of `_STEPS`: `fit.guard`;
-- shortened answers: `history.boundaries.trim_message` once a trim is stored,
+- trimming, compaction: `fit.policy` decides; drops, in the order of `STEPS`: `fit.guard_steps`;
+- shortened answers: `history.shorten.trim_message` once a trim is stored,
   `fit.shorten.shorten_answer` if only one request needs it; sources: `fit.shorten`;
 - a new log entry type: a class and a row in `log/entries.py`, field kinds in `log/codec.py`;
 - the cached prefix: `fit.cache.compare_requests` compares a request with the previous one.

@@ -8,17 +8,13 @@ from context.assemble.attachments import LOSSES, find_loss
 from context.assemble.builder import RequestPlan
 from context.assemble.inputs import HistoryPolicy, PrepareInputs, RequestSetup
 from context.assemble.request import RequestDraft
-from context.fit.cache import (
-    MODEL_CHANGED,
-    THRESHOLD_RAISED,
-    Changes,
-    Continuation,
-    compare_requests,
-)
+from context.fit.cache import Continuation, compare_requests
+from context.fit.cache_changes import MODEL_CHANGED, THRESHOLD_RAISED, Changes
 from context.fit.compact import COMPACTION
 from context.fit.drop import ROOM
 from context.fit.edit import find_edited_summaries
-from context.fit.guard import BUDGET, GuardReport, record_dropped_segment, record_dropped_turns
+from context.fit.guard import GuardReport
+from context.fit.guard_steps import BUDGET, record_dropped_segment, record_dropped_turns
 from context.history.boundaries import Boundary
 from context.history.replay import ReplayedPath
 from context.history.tool_pairing import list_tool_results

@@ -13,15 +13,17 @@
     edit           edits the summary of an earlier compaction
     summaries      checks a model's summary; builds an outline where there is no model
     guard          the last step: enforces the budget; only `seal` can build a `PreparedRequest`
+    guard_steps    what the guard leaves out, the least valuable first; the summary goes last
     drop           chooses the whole turns to drop, oldest first
     shorten        shortens answers and tool results, and shortens or drops sources, the least
                    valuable first, for one request alone
     cache          compares a request with the previous one, by the prefix that both have in common
+    cache_changes  explains why messages changed since the previous request
     marks          places cache marks for providers that need them
 
-`policy` decides on trims and compactions. `guard` decides on a drop (`_cut_history`) if the history
-itself is too large, and `pipeline` stores it. A compaction can end with a drop too. All other steps
-of the guard affect a single request only.
+`policy` decides on trims and compactions. `guard_steps` decides on a drop (`_cut_history`) if the
+history itself is too large, and `pipeline` stores it. A compaction can end with a drop too. All
+other steps of the guard affect a single request only.
 
 This package may import `context.report`, `context.assemble`, `context.history`, `context.log` and
 the contract modules. Only a request that passed the guard can be sent, and only compaction calls a
@@ -31,11 +33,13 @@ that is left out.
 
 __all__ = [
     "cache",
+    "cache_changes",
     "compact",
     "compact_session",
     "drop",
     "edit",
     "guard",
+    "guard_steps",
     "marks",
     "policy",
     "summaries",

@@ -17,7 +17,7 @@ from context.compaction import CompactResult, ConversationSignals, find_safe_spl
 from context.errors import SummaryFailed
 from context.fit.drop import fit_turns
 from context.fit.summaries import Maker, check_given_summary, check_summary, make_outline
-from context.history.boundaries import clean_message
+from context.history.shorten import clean_message
 from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
 from context.messages import Message, ToolResultPart

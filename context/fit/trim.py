@@ -25,10 +25,8 @@ from context.history.boundaries import (
     Epoch,
     TrimInput,
     TrimOffsets,
-    can_be_trimmed,
-    clean_message,
-    trim_message,
 )
+from context.history.shorten import can_be_trimmed, clean_message, trim_message
 from context.log.entries import TrimEntry
 from context.messages import Message
 from context.tokens import count_message

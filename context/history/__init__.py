@@ -8,11 +8,12 @@
     tool_pairing  exactly one result for each tool call; markers for interrupted answers
     replay        path → turns; applies stored transforms: the patches of hooks and compactions
     boundaries    to which messages the path's trims and drops apply; how older messages are sent
+    shorten       the two forms of an old message: line counts of results, and `[trimmed]`
     pins          pinned messages and segments, which move to L2 when their turn is not sent
     sources       attachments and cited notes of earlier turns, for carry-forward (L2)
     memory        scratchpad, progress and facts, from the `memory_update` entries
 
-An old answer or tool result is shortened in `boundaries`: `trim_message` leaves `[trimmed]`,
+An old answer or tool result is shortened in `shorten`: `trim_message` leaves `[trimmed]`,
 `clean_message` leaves a result's number of lines. `context.fit.policy` decides which messages are
 shortened, and a `TrimEntry` in the log stores the decision. For a single request, the guard can
 shorten answers further (`context.fit.shorten.shorten_answer`). A new entry type that changes
@@ -28,6 +29,7 @@ __all__ = [
     "memory",
     "pins",
     "replay",
+    "shorten",
     "sources",
     "tool_pairing",
     "turn_list",
