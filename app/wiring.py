@@ -15,6 +15,7 @@ from app.state_db import StateDB
 from chains.web.client import WebClient
 from vault.embedder import Embedder
 from vault.errors import VaultError
+from vault.workers.process import OFFLINE_ENVIRONMENT
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ def build(
     Raises:
         BadSetting: a setting is unknown or out of range.
     """
+    os.environ.update(OFFLINE_ENVIRONMENT)
     written = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
     remove_leftovers(written.parent, frozenset({written.name}))
     for folder in (paths.state, paths.instructions):

@@ -8,8 +8,6 @@ converts provider errors to `chains.errors`.
 import importlib.util
 import json
 import logging
-import os
-import re
 import sys
 import threading
 import warnings
@@ -36,6 +34,7 @@ from chains.llm.port import (
     ModelWaiting,
 )
 from chains.llm.records import CallRecorder, ModelCallRecord
+from chains.llm.setup import configure_library, ignore_foreign_addresses, prepare_environment
 from chains.llm.wire_messages import CallAssembler, TextJoiner
 from chains.llm.wire_request import NO_KEY, WireRequest, build_wire_request
 from chains.tokenizer import load_tiktoken
@@ -328,7 +327,7 @@ _loading = threading.Lock()
 
 def _litellm() -> Any:
     with _loading:
-        _ignore_foreign_addresses()
+        ignore_foreign_addresses()
         load_tiktoken()
         module = _import_litellm()
     # litellm sets these filters on import, and a later reset of the filters removes them.
@@ -339,41 +338,10 @@ def _litellm() -> Any:
     return module
 
 
-# Variables with addresses and headers that litellm or a provider's client reads.
-_FOREIGN_ADDRESSES: Final = re.compile(
-    r".*_(API_BASE|BASE_URL|API_URL)(_[A-Z]+)?|AWS_ENDPOINT_URL(_\w+)?|(WATSONX|WX|WML)_URL"
-    r"|(AWS_BEDROCK_RUNTIME|AWS_STS|DATAROBOT|GRADIENT_AI_AGENT)_ENDPOINT|AZURE_AUTHORITY_HOST"
-    r"|(OPENAI|ANTHROPIC)_CUSTOM_HEADERS"
-)
-
-
-def _ignore_foreign_addresses() -> None:
-    """Remove service addresses from the environment, because only the settings may define them.
-
-    Proxy variables are kept, because they apply to all programs.
-    """
-    for name in [name for name in os.environ if _FOREIGN_ADDRESSES.fullmatch(name)]:
-        del os.environ[name]
-
-
 @cache
 def _import_litellm() -> Any:
-    os.environ.update(
-        LITELLM_LOCAL_MODEL_COST_MAP="True",
-        LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS="True",
-        # Otherwise it reads a `.env` file from the current folder, which may be a vault.
-        LITELLM_MODE="PRODUCTION",
-    )
+    prepare_environment()
     import litellm
 
-    litellm.telemetry = False
-    litellm.suppress_debug_info = True
-    # Some services require a tool definition with every tool call, so litellm adds one.
-    litellm.modify_params = True
-    litellm.disable_streaming_logging = True
-    litellm.callbacks = []
-    litellm.client_session = open_client()
-    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-        # Its log lines may contain text of notes, and are written to standard error.
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    configure_library(litellm)
     return litellm

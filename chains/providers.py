@@ -38,7 +38,7 @@ _SERVICES: Final[Mapping[str, tuple[str, str]]] = {
     "mistral": ("Mistral", "api.mistral.ai"),
     "openai": ("OpenAI", "api.openai.com"),
     "openrouter": ("OpenRouter", "openrouter.ai"),
-    "together_ai": ("Together AI", "api.together.xyz"),
+    "together_ai": ("Together AI", "api.together.ai"),
     "xai": ("xAI", "api.x.ai"),
 }
 LOCAL_BASES: Final[Mapping[str, str]] = {

@@ -6,6 +6,7 @@
   `MissingKey`, an overflow → `ContextOverflow`, no response → `ModelUnavailable`.
 - `records`: records the calls to a model in the ledger.
 - `wire_request`: builds the arguments of a call from a prepared request.
+- `setup`: keeps litellm from contacting any host but the one that a request is for.
 - `server`: asks model servers for their models, and finds servers on this computer.
 - `wire_messages`: converts messages, tool calls and cache marks to the providers' JSON, and joins
   streamed pieces.
@@ -26,6 +27,7 @@ __all__ = [
     "port",
     "records",
     "server",
+    "setup",
     "urls",
     "wire_messages",
     "wire_request",

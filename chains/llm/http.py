@@ -32,6 +32,9 @@ __all__ = [
     "report_calls_to",
 ]
 
+CONNECT_TIMEOUT_S: Final = 10.0
+# A model on a slow processor may read for minutes before it writes its first word.
+READ_TIMEOUT_S: Final = 600.0
 LONGEST_WAIT_S: Final = 1e9  # thirty years, since a header may contain any number
 MAX_LINE_BYTES: Final = 4_000_000
 MAX_ERROR_BYTES: Final = 65_536
@@ -93,6 +96,7 @@ class WireCall:
         self.has_finish_reason = False
         self.refusal: Offline | ModelUnavailable | LedgerFailed | None = None
         self._headers: Mapping[str, str] = {}
+        self._asked_hosts: set[str] = set()
         self._offline = offline
         self._host = host
         self._key = key
@@ -146,6 +150,7 @@ class WireCall:
             self.refusal = ModelUnavailable(self._host, reason=reason)
         if self.refusal is not None:
             raise self.refusal
+        self._refuse_look_up(request)
         if self._host:
             _keep_keys_back(request, self._key)
         request.extensions["trace"] = self._trace
@@ -153,6 +158,20 @@ class WireCall:
         self._write_record(host, len(body.encode()))
         self.sent = EncodedJson(body or "{}")
         self._on_sent(self.sent)
+
+    def _refuse_look_up(self, request: "httpx.Request") -> None:
+        """Refuse what litellm looks up before it asks a model, such as a template of a model hub.
+
+        It then uses its own values. The model is asked with POST, and some services are asked for
+        the rest of the answer with GET.
+        """
+        import httpx
+
+        host = request.url.host
+        if request.method == "POST":
+            self._asked_hosts.add(host)
+        elif host not in self._asked_hosts:
+            raise httpx.ConnectError(f"{host} was not asked for an answer", request=request)
 
     def _write_record(self, host: str, size: int) -> None:
         if self._record is None:
@@ -227,6 +246,7 @@ def open_client() -> "httpx.Client":
         # A compressed response could grow without limit.
         headers={"Accept-Encoding": "identity"},
         mounts=_build_proxies(),
+        timeout=httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
     )
 
 

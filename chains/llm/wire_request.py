@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any, Final
 
+from chains.llm.http import open_client
 from chains.llm.port import Endpoint
 from chains.llm.wire_messages import (
     build_wire_conversation,
@@ -17,9 +18,6 @@ from context.fit.guard import PreparedRequest
 
 __all__ = ["NO_KEY", "WireRequest", "build_wire_request"]
 
-CONNECT_TIMEOUT_S: Final = 10.0
-# A model on a slow processor may read for minutes before it writes its first word.
-READ_TIMEOUT_S: Final = 600.0
 # The OpenAI client requires a key even if the server does not.
 NO_KEY: Final = "none"
 
@@ -72,8 +70,6 @@ def build_wire_request(
     request: PreparedRequest, endpoint: Endpoint, key: str | None
 ) -> WireRequest:
     """Build the arguments for sending a request with litellm."""
-    import httpx
-
     options = request.base.options
     is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
     messages, fill = (
@@ -90,7 +86,7 @@ def build_wire_request(
         "stream_options": {"include_usage": True},
         "api_base": endpoint.api_base or None,
         "api_key": key or (NO_KEY if endpoint.api_base else None),
-        "timeout": httpx.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+        "timeout": open_client().timeout,
         "drop_params": True,
         "max_retries": 0,
         "num_retries": 0,

@@ -31,12 +31,18 @@ _CLOSE_S = 5.0
 _MOST_ERROR_BYTES = 16_000
 _CRASH = "Fatal Python error"  # how `faulthandler` begins
 
-WORKER_ENVIRONMENT: Final = {
+# Libraries of models and vectors then contact no host of their own. The program sets these too.
+OFFLINE_ENVIRONMENT: Final = {
     "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
     "DO_NOT_TRACK": "1",
     "ANONYMIZED_TELEMETRY": "False",
+}
+WORKER_ENVIRONMENT: Final = {
+    **OFFLINE_ENVIRONMENT,
     "TOKENIZERS_PARALLELISM": "true",
     # Waiting threads sleep; spinning threads would take processor time from others.
     "OMP_WAIT_POLICY": "PASSIVE",

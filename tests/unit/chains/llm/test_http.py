@@ -1,3 +1,4 @@
+import httpx
 import pytest
 
 from chains.errors import Offline
@@ -38,6 +39,17 @@ def test_offline_no_request_leaves_this_computer():
     call = WireCall(offline=True, max_output_tokens=100, on_sent=lambda _: None)
     with report_calls_to(call), pytest.raises(Offline):
         open_client().get("http://192.0.2.1/")
+
+
+def test_a_look_up_before_the_model_is_asked_is_refused(call):
+    with ModelServer() as hub, ModelServer() as server, report_calls_to(call):
+        client = open_client()
+        with pytest.raises(httpx.ConnectError, match="not asked for an answer"):
+            client.get(f"{hub.root}/llama-3/tokenizer_config.json")
+        client.post(f"{server.url}/chat/completions", json=ASKED)
+        client.get(f"{server.url}/models")  # some services are asked for the rest of the answer
+    assert hub.received == []
+    assert len(server.received) == 2
 
 
 def test_a_proxy_of_the_environment_is_not_used_for_this_computer(monkeypatch):
