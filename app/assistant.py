@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.config.models import LearnedLimits
+from app.config.learned import LearnedModels
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
@@ -89,13 +89,13 @@ class Assistant:
         self._pages, self._images = WebPages(web), ImageReader()
         memories = self.customization.memories
         self.agents = AgentBuilder(settings, memories, self.edits, web, paths.mcp, ledger)
-        self._limits = LearnedLimits(paths.learned_limits)
+        self._learned = LearnedModels(paths.learned_models)
         self._turns = TurnBuilder(
             settings,
             vault,
             self.customization,
             ledger,
-            self._limits,
+            self._learned,
             self.agents,
             self._open_attachments,
             self.projects,
@@ -137,7 +137,7 @@ class Assistant:
 
         turns, files = self._turns, self.paths.model_files
         return ModelSetup(
-            self.settings, self.ledger, self._limits, turns.check_model, turns.local, files
+            self.settings, self.ledger, self._learned, turns.check_model, turns.local, files
         )
 
     @cached_property

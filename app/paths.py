@@ -104,8 +104,8 @@ class Paths:
         return self.state / "mcp"
 
     @property
-    def learned_limits(self) -> Path:
-        """The file with the context lengths that services reported when they rejected a request."""
+    def learned_models(self) -> Path:
+        """The file with what services said about models when they refused a request."""
         return self.state / "limits.json"
 
     @property

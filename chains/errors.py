@@ -115,6 +115,8 @@ class ModelError(ChainError):
         service: the provider's name, or the host of a server that the user set up.
         reason: the error text of the service or the network in one line. It may be empty.
         code: the stable name of the kind of error.
+        refusal: all that the service says about a request that it refused, or an empty string. See
+            `chains.llm.request_shape`.
     """
 
     code: ClassVar[str] = "internal"
@@ -124,6 +126,7 @@ class ModelError(ChainError):
         super().__init__(message)
         self.service = service
         self.reason = reason
+        self.refusal = ""
 
 
 class MissingKey(ModelError):

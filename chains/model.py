@@ -29,14 +29,16 @@ from chains.llm.port import (
     ModelEnded,
     ModelEvent,
     ModelReasoning,
+    ModelReshaped,
     ModelSent,
     ModelText,
     ModelWaiting,
 )
 from chains.llm.records import CallRecorder, ModelCallRecord
 from chains.llm.setup import configure_library, ignore_foreign_addresses, prepare_environment
+from chains.llm.shaped_request import ShapedRequest, ShapeMemory
 from chains.llm.wire_messages import CallAssembler, TextJoiner
-from chains.llm.wire_request import NO_KEY, WireRequest, build_wire_request
+from chains.llm.wire_request import NO_KEY, WireRequest
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
 from context.fit.guard import PreparedRequest
@@ -58,6 +60,7 @@ class LiteLLMModel:
         offline: whether to refuse all hosts except this computer.
         pause: waits before a failed call is repeated.
         recorder: records each call in the ledger before it is made.
+        shapes: remembers the shape of the requests that this model takes.
     """
 
     def __init__(
@@ -68,34 +71,49 @@ class LiteLLMModel:
         offline: bool = False,
         pause: Pause = wait_or_cancel,
         recorder: CallRecorder | None = None,
+        shapes: ShapeMemory = ShapeMemory(),  # noqa: B008 - it is frozen
     ) -> None:
         self._endpoint = endpoint
         self._key_for = key_for
         self._offline = offline
         self._pause = pause
         self._recorder = recorder or CallRecorder()
+        self._shapes = shapes
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer as it arrives.
 
-        Before the first text arrives, temporary errors are handled with up to two retries.
+        Before the first text arrives, temporary errors are handled with up to two retries. A
+        request whose shape the server refuses is sent again in another one, which is no retry.
         """
         if not isinstance(request, PreparedRequest):
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:
             raise Offline(self._endpoint.host or self._endpoint.service)
-        built = build_wire_request(request, self._endpoint, self._key())
-        for wait_s in (*BACK_OFF_S, None):
+        key, waits_s = self._key(), iter((*BACK_OFF_S, None))
+        shaped = ShapedRequest(request, self._endpoint, key, self._shapes)
+        while True:
             try:
-                yield from self._attempt(built, self._recorder.open_record(request), cancel)
+                yield from self._send(shaped, self._recorder.open_record(request), cancel)
             except ModelError as error:
-                pause_s = _pause_before_retry(error, wait_s)
+                if shaped.reshape(error):
+                    continue
+                pause_s = _pause_before_retry(error, next(waits_s))
                 if pause_s is None:
-                    raise
+                    raise shaped.choose_error(error) from error
                 yield ModelWaiting(pause_s, error.reason)
                 self._pause(cancel, pause_s)
             else:
                 return
+
+    def _send(
+        self, shaped: ShapedRequest, record: ModelCallRecord, cancel: CancelToken
+    ) -> Iterator[ModelEvent]:
+        """Send a request once. If the server accepts a new shape, say and remember it."""
+        for event in self._attempt(shaped.wire, record, cancel):
+            if not isinstance(event, ModelSent) and (change := shaped.confirm()):
+                yield ModelReshaped(self._endpoint.service, change)
+            yield event
 
     def _attempt(
         self, built: WireRequest, record: ModelCallRecord, cancel: CancelToken
@@ -137,7 +155,7 @@ class LiteLLMModel:
         key = None if arguments["api_key"] == NO_KEY else arguments["api_key"]
         call = WireCall(
             offline=self._offline,
-            max_output_tokens=arguments["max_tokens"],
+            max_output_tokens=built.max_output_tokens,
             on_sent=lambda body: emit(ModelSent(body)),
             host=endpoint.host if endpoint.api_base else "",
             key=key,

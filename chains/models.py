@@ -99,8 +99,8 @@ class ModelInfo:
         return self.endpoint is not None and self.endpoint.provider in TAKE_MARKS
 
     @property
-    def limit_owner(self) -> str:
-        """The key for remembering a context length that the service reported."""
+    def learned_owner(self) -> str:
+        """The key for remembering what the service said when it refused a request."""
         if self.endpoint is None:
             return ""
         return f"{self.endpoint.api_base or self.endpoint.provider} {self.endpoint.wire_name}"

@@ -213,7 +213,7 @@ def prepare_call(
     *,
     model: str,
     session: str | None = None,
-    temperature: float = 0.0,
+    temperature: float | None = 0.0,
     takes_marks: bool = False,
 ) -> PreparedRequest:
     """Build a request for a single model call outside of any turn, such as a summary.
@@ -227,7 +227,7 @@ def prepare_call(
         request_budget: the token budget of the request.
         model: the name of the model.
         session: the id of the session, or None.
-        temperature: the temperature of the model.
+        temperature: the temperature of the model, or None to send none.
         takes_marks: whether the provider accepts cache marks.
 
     Raises:

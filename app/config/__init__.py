@@ -4,7 +4,8 @@
     schema         The schema entry of each setting, and validation.
     settings_file  Read, check and change `settings.toml`; override settings for one program run.
     secrets        API keys in the system keyring or the environment.
-    models         The models to choose from; the limits learned from rejected requests.
+    models         The models to choose from.
+    learned        The limits and shapes of requests that services have refused otherwise.
     model_files    The model files on this computer that the user opened.
     model_setup    Find, test and store the model that answers, and its API key.
 
@@ -13,6 +14,7 @@ stores API keys only in the keyring or the environment.
 """
 
 __all__ = [
+    "learned",
     "model_files",
     "model_setup",
     "models",

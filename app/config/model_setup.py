@@ -6,10 +6,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.config import secrets
+from app.config.learned import LearnedModels
 from app.config.model_files import FileOffer, RecentModelFiles, look_at_file
 from app.config.models import (
     FoundServer,
-    LearnedLimits,
     ModelChoice,
     describe_choice,
     find_servers,
@@ -80,7 +80,7 @@ class ModelSetup:
     Args:
         settings: the settings to read and change.
         ledger: records the requests to servers.
-        limits: the context lengths that services reported when they rejected a long request.
+        learned: what services said when they refused a request.
         check: calls a model to test it.
         local: runs the models in files.
         files: the file that lists the model files that the user opened.
@@ -90,13 +90,13 @@ class ModelSetup:
         self,
         settings: SettingsStore,
         ledger: LedgerPort,
-        limits: LearnedLimits,
+        learned: LearnedModels,
         check: CheckModel,
         local: ModelRunner,
         files: Path,
     ) -> None:
         self._settings, self._ledger = settings, ledger
-        self._limits, self._check = limits, check
+        self._learned, self._check = learned, check
         self._local, self._files = local, RecentModelFiles(files)
 
     @property
@@ -118,11 +118,11 @@ class ModelSetup:
         seconds.
         """
         files = self._files.list_names()
-        return model_choices(self._settings.values, self._ledger, self._limits, files)
+        return model_choices(self._settings.values, self._ledger, self._learned, files)
 
     def find_servers(self) -> tuple[FoundServer, ...]:
         """Find the model servers on this computer. This may take two seconds."""
-        return find_servers(self._settings.values, self._ledger, self._limits)
+        return find_servers(self._settings.values, self._ledger, self._learned)
 
     def list_services(self) -> tuple[ModelService, ...]:
         """List the providers that require an API key, sorted by name, with their models."""
@@ -130,7 +130,7 @@ class ModelSetup:
             ModelService(
                 service.name,
                 service.provider,
-                tuple(describe_choice(name, self._limits) for name in service.models),
+                tuple(describe_choice(name, self._learned) for name in service.models),
             )
             for service in list_services()
         )
@@ -146,7 +146,7 @@ class ModelSetup:
         base = complete_address(address)
         values = self._settings.values_with({"chat.apiBase": base})
         for tried in _list_bases(base):
-            models = list_models_at(tried, key or None, values, self._ledger, self._limits)
+            models = list_models_at(tried, key or None, values, self._ledger, self._learned)
             if models:
                 return FoundServer(parse_place(tried), tried, models)
         return FoundServer(parse_place(base), base, ())

@@ -3,18 +3,13 @@
 API keys are read from the keyring or environment on demand, and not cached.
 """
 
-import json
-import logging
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from app.config import secrets
+from app.config.learned import LearnedModels
 from app.config.settings import Settings
-from app.durable import read_file, write_atomically
-from app.paths import make_private_folder
 from chains.gguf.file import find_path, shorten_name
 from chains.gguf.free_memory import format_size
 from chains.ledger import LedgerPort
@@ -24,7 +19,6 @@ from chains.models import EXTRACTIVE, is_listed, look_up_model
 
 __all__ = [
     "FoundServer",
-    "LearnedLimits",
     "ModelChoice",
     "describe_choice",
     "describe_file_choice",
@@ -34,8 +28,6 @@ __all__ = [
     "name_model",
 ]
 
-_log = logging.getLogger(__name__)
-MOST_MODELS: Final = 200
 _MILLION: Final = 1_000_000
 _SERVER_NAMES: Final = {
     "ollama": "Ollama",
@@ -142,14 +134,14 @@ class FoundServer:
 
 
 def find_servers(
-    values: Settings, ledger: LedgerPort, limits: "LearnedLimits"
+    values: Settings, ledger: LedgerPort, learned: LearnedModels
 ) -> tuple[FoundServer, ...]:
     """Find model servers on this computer and at `chat.apiBase`.
 
     Args:
         values: the settings.
         ledger: records the requests.
-        limits: the context lengths that services reported when they rejected a long request.
+        learned: what services said when they refused a request.
 
     Raises:
         LedgerFailed: a request could not be recorded, so it was not sent.
@@ -160,21 +152,21 @@ def find_servers(
             _SERVER_NAMES.get(server.provider, server.provider),
             "",
             tuple(
-                _choice(f"{server.provider}/{model.name}", bare, model, limits)
+                _choice(f"{server.provider}/{model.name}", bare, model, learned)
                 for model in server.models
             ),
         )
         for server in find_local_servers(ledger)
     ]
     base = values.chat_api_base
-    models = list_models_at(base, None, values, ledger, limits) if base else ()
+    models = list_models_at(base, None, values, ledger, learned) if base else ()
     if models:
         found.append(FoundServer(parse_place(base) or base, base, models))
     return tuple(found)
 
 
 def list_models_at(
-    base: str, key: str | None, values: Settings, ledger: LedgerPort, limits: "LearnedLimits"
+    base: str, key: str | None, values: Settings, ledger: LedgerPort, learned: LearnedModels
 ) -> tuple[ModelChoice, ...]:
     """List the models of a server, or return an empty tuple if it does not answer.
 
@@ -183,7 +175,7 @@ def list_models_at(
         key: the API key to send, or None for the stored one.
         values: the settings. With `privacy.offline`, only servers on this computer are queried.
         ledger: records the requests.
-        limits: the context lengths that services reported when they rejected a long request.
+        learned: what services said when they refused a request.
     """
     there = values.model_copy(update={"chat_api_base": base})
     server = look_up_model("any", base)  # the kind of server does not depend on the model
@@ -192,12 +184,13 @@ def list_models_at(
     if key is None and server.key_provider is not None:
         key = secrets.key_for(server.key_provider)
     return tuple(
-        _choice(model.name, there, model, limits) for model in list_served_models(base, key, ledger)
+        _choice(model.name, there, model, learned)
+        for model in list_served_models(base, key, ledger)
     )
 
 
 def model_choices(
-    values: Settings, ledger: LedgerPort, limits: "LearnedLimits", files: Sequence[str] = ()
+    values: Settings, ledger: LedgerPort, learned: LearnedModels, files: Sequence[str] = ()
 ) -> tuple[ModelChoice, ...]:
     """List the models that the user can choose, and the option to use no model.
 
@@ -209,7 +202,7 @@ def model_choices(
     Args:
         values: the settings.
         ledger: records the requests.
-        limits: the context lengths that services reported when they rejected a long request.
+        learned: what services said when they refused a request.
         files: the names of the model files that the user has opened.
 
     Raises:
@@ -217,7 +210,7 @@ def model_choices(
     """
     served = _name_as_set(values, _list_served(values, ledger))
     names = dict.fromkeys((EXTRACTIVE, values.chat_model, *files, *served))
-    return tuple(_choice(name, values, served.get(name), limits) for name in names)
+    return tuple(_choice(name, values, served.get(name), learned) for name in names)
 
 
 def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]:
@@ -245,16 +238,16 @@ def _name_as_set(values: Settings, served: dict[str, ServedModel]) -> dict[str, 
     base, name = values.chat_api_base, values.chat_model
     if name == EXTRACTIVE or name in served or find_path(name) is not None:
         return served
-    owner = look_up_model(name, base).limit_owner
+    owner = look_up_model(name, base).learned_owner
     return {
-        name if owner and look_up_model(other, base).limit_owner == owner else other: model
+        name if owner and look_up_model(other, base).learned_owner == owner else other: model
         for other, model in served.items()
     }
 
 
-def describe_choice(name: str, limits: "LearnedLimits") -> ModelChoice:
+def describe_choice(name: str, learned: LearnedModels) -> ModelChoice:
     """Describe the model of a service without calling the service."""
-    return _choice(name, Settings(), None, limits)
+    return _choice(name, Settings(), None, learned)
 
 
 def describe_file_choice(name: str, values: Settings) -> ModelChoice:
@@ -281,7 +274,7 @@ def describe_file_choice(name: str, values: Settings) -> ModelChoice:
 
 
 def _choice(
-    name: str, values: Settings, served: ServedModel | None, limits: "LearnedLimits"
+    name: str, values: Settings, served: ServedModel | None, learned: LearnedModels
 ) -> ModelChoice:
     if find_path(name) is not None:
         return describe_file_choice(name, values)
@@ -303,7 +296,7 @@ def _choice(
         name=name,
         label=name_model(name),
         where="this computer" if info.is_local else info.host,
-        input_limit=limits.find(info.limit_owner, reported) or limit,
+        input_limit=learned.find_limit(info.learned_owner, reported) or limit,
         is_set=name == values.chat_model,
         is_local=info.is_local,
         input_price=info.input_price,
@@ -318,64 +311,3 @@ def name_model(name: str) -> str:
     if name == EXTRACTIVE:
         return "No model: quoted passages"
     return shorten_name(name)
-
-
-class LearnedLimits:
-    """The context lengths that services reported when they rejected a long request. Thread-safe.
-
-    They are stored in a JSON file, and limit the size of later requests. The file is read on each
-    use, because another process may have replaced it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-
-    def find(self, owner: str, reported: int | None) -> int | None:
-        """Return the context length that was stored for a model, or None if there is none.
-
-        Args:
-            owner: the model with its address, as in `ModelInfo.limit_owner`.
-            reported: the context length that the model's description currently gives. The stored
-                one is ignored if the description has changed since.
-        """
-        if not owner:
-            return None
-        entry = self._read().get(owner)
-        if not isinstance(entry, dict) or entry.get("reported") != reported:
-            return None
-        limit = entry.get("limit")
-        return limit if isinstance(limit, int) and limit > 0 else None
-
-    def learn(self, owner: str, limit: int, reported: int | None) -> None:
-        """Store a model's context length. Failures are only logged.
-
-        Args:
-            owner: the model with its address, as in `ModelInfo.limit_owner`.
-            limit: the context length in tokens.
-            reported: the context length that the model's description currently gives, or None.
-        """
-        with self._lock:
-            known = self._read()
-            known.pop(owner, None)
-            known[owner] = {"limit": limit, "reported": reported}
-            newest = dict(list(known.items())[-MOST_MODELS:])
-            try:
-                make_private_folder(self._path.parent)
-                write_atomically(self._path, json.dumps(newest, indent=2).encode())
-            except OSError as error:
-                _log.warning("The limit of a model could not be stored: %s", error)
-
-    def _read(self) -> dict[str, Any]:
-        """Return the stored context lengths.
-
-        Return an empty mapping if the file is missing or unreadable.
-        """
-        try:
-            found = json.loads(read_file(self._path))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, RecursionError) as error:
-            _log.warning("The learned limits cannot be read: %s", error)
-            return {}
-        return found if isinstance(found, dict) else {}

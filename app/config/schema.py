@@ -4,11 +4,11 @@ The settings dialog, the settings file and the table in the README are derived f
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
@@ -38,6 +38,7 @@ class SettingSpec:
         maximum: the largest allowed number, or None.
         choices: the allowed values if the kind is "choice", otherwise an empty tuple.
         unit: the unit of the value, such as "tokens", or an empty string.
+        may_be_empty: whether an empty text is allowed in place of a number.
     """
 
     key: str
@@ -51,6 +52,7 @@ class SettingSpec:
     maximum: float | None = None
     choices: tuple[str, ...] = ()
     unit: str = ""
+    may_be_empty: bool = False
 
     @property
     def is_share(self) -> bool:
@@ -62,7 +64,8 @@ class SettingSpec:
         """The allowed values as a phrase, such as "a number from 0 to 2"."""
         if self.minimum is not None and self.maximum is not None:
             noun = "a whole number" if self.kind == "whole" else "a number"
-            return f"{noun} from {self.minimum:,} to {self.maximum:,}"
+            nothing = ", or nothing" if self.may_be_empty else ""
+            return f"{noun} from {self.minimum:,} to {self.maximum:,}{nothing}"
         if self.choices:
             return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
         if self.key in ("chat.apiBase", "vectorStore.url"):
@@ -173,9 +176,10 @@ def format_share(share: float) -> str:
 
 
 def _spec(name: str, info: FieldInfo) -> SettingSpec:
+    annotation, rules = _split_annotation(info)
     limits = {
         attribute: getattr(rule, attribute)
-        for rule in info.metadata
+        for rule in rules
         for attribute in ("ge", "le")
         if hasattr(rule, attribute)
     }
@@ -187,13 +191,26 @@ def _spec(name: str, info: FieldInfo) -> SettingSpec:
         section=str(extra["section"]),
         label=str(info.title),
         help=str(info.description),
-        kind=_kind(info.annotation),
+        kind=_kind(annotation),
         default=info.get_default(),
         minimum=limits.get("ge"),
         maximum=limits.get("le"),
-        choices=get_args(info.annotation) if get_origin(info.annotation) is Literal else (),
+        choices=get_args(annotation) if get_origin(annotation) is Literal else (),
         unit=str(extra["unit"]),
+        may_be_empty=annotation is not info.annotation,
     )
+
+
+def _split_annotation(info: FieldInfo) -> tuple[Any, Sequence[Any]]:
+    """Return the type of a setting and its rules, such as its range.
+
+    For a number that may be empty, this is the type of the number.
+    """
+    if get_origin(info.annotation) is not Union:
+        return info.annotation, info.metadata
+    number = get_args(info.annotation)[0]
+    rules = number.__metadata__[0].metadata
+    return number.__origin__, rules
 
 
 def _kind(annotation: Any) -> Kind:

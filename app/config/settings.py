@@ -3,7 +3,7 @@
 To add a setting, add a field to `Settings`, in the order of the dialog.
 """
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -15,6 +15,8 @@ __all__ = ["SECTIONS", "SHARES", "Settings", "Theme"]
 Theme = Literal["system", "light", "dark"]
 SendKey = Literal["Enter", "Ctrl+Enter"]
 IncludeText = Literal["auto", "never"]
+# A temperature, or an empty text for none.
+Temperature = Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | Literal[""]
 SECTIONS: Final = (
     "Appearance",
     "Keyboard",
@@ -138,15 +140,13 @@ class Settings(BaseModel):
         "Models that see images",
         "Names of models that accept images, for servers that do not say so.",
     )
-    chat_temperature: float = _define_setting(
+    chat_temperature: Temperature = _define_setting(
         "chat.temperature",
         0.2,
         "Models",
         "Temperature",
-        "How varied the answers are; 0 gives the most stable ones.",
-        ge=0,
-        le=2,
-        allow_inf_nan=False,
+        "How varied the answers are; 0 gives the most stable ones. Empty: none is sent. Models "
+        "that reason get none.",
     )
     chat_summary_model: str = _define_setting(
         "chat.summaryModel",

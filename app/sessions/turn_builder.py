@@ -20,7 +20,7 @@ from chains.cancel import CancelToken
 from chains.events import Mode
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
-from chains.llm.port import KeyFor, LimitsPort
+from chains.llm.port import KeyFor, LearnedPort
 from chains.models import EXTRACTIVE
 from chains.prompts import Customization
 from chains.request.chain import AttachmentSearch, Chain
@@ -50,12 +50,12 @@ class TurnBuilder:
         vault: OpenVault,
         customization: UserCustomization,
         ledger: LedgerPort,
-        limits: LimitsPort,
+        learned: LearnedPort,
         agents: AgentBuilder,
         open_attachments: Callable[[], Attachments],
         projects: Projects,
     ) -> None:
-        self._ledger, self._limits = ledger, limits
+        self._ledger, self._learned = ledger, learned
         self._settings = settings
         self._vault = vault
         self._projects = projects
@@ -93,7 +93,7 @@ class TurnBuilder:
             api_base=values.chat_api_base,
             threshold=values.auto_compact_threshold,
             max_output_tokens=values.max_output_tokens,
-            temperature=values.chat_temperature,
+            temperature=None if values.chat_temperature == "" else values.chat_temperature,
             top_k=values.retrieval_top_k,
             offline=values.privacy_offline,
             trim_at=values.context_trim_at,
@@ -168,7 +168,7 @@ class TurnBuilder:
             customization=customization,
             within=within,
             ledger=self._ledger,
-            limits=self._limits,
+            learned=self._learned,
             local=self.local,
         )
 

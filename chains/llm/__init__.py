@@ -7,6 +7,10 @@
 - `records`: records the calls to a model in the ledger.
 - `wire_request`: builds the arguments of a call from a prepared request.
 - `setup`: keeps litellm from contacting any host but the one that a request is for.
+- `request_shape`: how a server's requests differ, found from what it refuses.
+- `shaped_request`: writes a request anew when the server refuses its shape.
+- `shaped_messages`: writes messages in the shape that a server takes.
+- `wire_content`: converts one message to the providers' JSON, and merges two.
 - `server`: asks model servers for their models, and finds servers on this computer.
 - `wire_messages`: converts messages, tool calls and cache marks to the providers' JSON, and joins
   streamed pieces.
@@ -26,9 +30,13 @@ __all__ = [
     "image_tokens",
     "port",
     "records",
+    "request_shape",
     "server",
     "setup",
+    "shaped_messages",
+    "shaped_request",
     "urls",
+    "wire_content",
     "wire_messages",
     "wire_request",
 ]

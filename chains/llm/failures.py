@@ -17,6 +17,7 @@ from chains.errors import (
     RateLimited,
 )
 from chains.llm.http import WireCall
+from chains.llm.request_shape import find_refused_fields, read_refusal
 from context.errors import ContextOverflow
 
 __all__ = ["classify_failure"]
@@ -63,7 +64,7 @@ _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s
 def classify_failure(
     error: Exception, call: WireCall, *, service: str, key: str | None, key_owner: str = ""
 ) -> ModelError | ContextOverflow | LedgerFailed:
-    """Return the exception to raise for a failed call.
+    """Return the exception to raise for a failed call, with all that the service said about it.
 
     Args:
         error: the exception of the client library.
@@ -74,13 +75,34 @@ def classify_failure(
     """
     if call.refusal is not None:
         return call.refusal
-    status = _find_status(error, call)
     reason = _find_reason(error, call)
     if key:
         reason = reason.replace(key, "…")
     reason = _KEY_LIKE.sub("…", reason)  # the reason is stored, and services repeat other keys too
+    refusal = read_refusal(reason, call.error_body)
+    failed = _classify(error, call, reason, refusal, (service, key, key_owner))
+    if isinstance(failed, ModelError):
+        failed.refusal = refusal
+    return failed
+
+
+def _classify(
+    error: Exception, call: WireCall, reason: str, refusal: str, place: tuple[str, str | None, str]
+) -> ModelError | ContextOverflow:
+    """Return the exception for a failed call.
+
+    Args:
+        error: the exception of the client library.
+        call: the record of the HTTP call.
+        reason: the reason in one line.
+        refusal: all that the service said.
+        place: the service, its key and the key's owner.
+    """
+    (service, key, key_owner), status = place, _find_status(error, call)
     text = f"{reason} {_read_error_codes(call.error_body)}"
-    if status in {400, 413, 422, 500} and _is_overflow(error, text):
+    # A server that does not know the field `num_ctx` says nothing about a length.
+    may_overflow = status in {400, 413, 422, 500} and not find_refused_fields(refusal)
+    if may_overflow and _is_overflow(error, text):
         message = f"The request is too long for the model at {service}: {reason}"
         return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(reason))
     if status in {401, 403}:

@@ -6,18 +6,20 @@ from typing import Any, Literal, Protocol
 
 from chains.cancel import CancelToken
 from chains.events import Usage
+from chains.llm.request_shape import RequestShape
 from context.fit.guard import PreparedRequest
 
 __all__ = [
     "Endpoint",
     "KeyFor",
-    "LimitsPort",
+    "LearnedPort",
     "ModelCalls",
     "ModelEnded",
     "ModelEvent",
     "ModelLoading",
     "ModelPort",
     "ModelReasoning",
+    "ModelReshaped",
     "ModelSent",
     "ModelText",
     "ModelWaiting",
@@ -111,6 +113,27 @@ class ModelWaiting:
 
 
 @dataclass(frozen=True)
+class ModelReshaped:
+    """The server refused the usual request, and accepted it in another shape.
+
+    Attributes:
+        service: the name of the service.
+        change: what was changed, such as "no temperature".
+    """
+
+    service: str
+    change: str
+
+    @property
+    def text(self) -> str:
+        """The warning for the user."""
+        return (
+            f"{self.service} refused the usual request, and accepted it with {self.change}. Later "
+            "requests to this model are sent like this for 30 days."
+        )
+
+
+@dataclass(frozen=True)
 class ModelLoading:
     """The progress of loading a model file, before its first answer.
 
@@ -144,7 +167,14 @@ class ModelEnded:
 
 
 ModelEvent = (
-    ModelLoading | ModelSent | ModelText | ModelReasoning | ModelCalls | ModelWaiting | ModelEnded
+    ModelLoading
+    | ModelSent
+    | ModelReshaped
+    | ModelText
+    | ModelReasoning
+    | ModelCalls
+    | ModelWaiting
+    | ModelEnded
 )
 
 
@@ -161,24 +191,39 @@ class ModelPort(Protocol):
         """
 
 
-class LimitsPort(Protocol):
-    """Remembers context lengths that services reported when they rejected a long request."""
+class LearnedPort(Protocol):
+    """Remembers what services said when they refused a request."""
 
-    def find(self, owner: str, reported: int | None) -> int | None:
+    def find_limit(self, owner: str, reported: int | None) -> int | None:
         """Return the context length remembered for a model, or None if none is remembered.
 
         Args:
-            owner: the model with its address, as in `ModelInfo.limit_owner`.
+            owner: the model with its address, as in `ModelInfo.learned_owner`.
             reported: the context length that the model table, the server or the settings state now.
-                If it differs from the value that was passed to `learn`, the remembered value is
-                ignored.
+                If it differs from the value that was passed to `learn_limit`, the remembered one
+                is ignored.
         """
 
-    def learn(self, owner: str, limit: int, reported: int | None) -> None:
+    def learn_limit(self, owner: str, limit: int, reported: int | None) -> None:
         """Remember the context length of a model. Errors are logged, not raised.
 
         Args:
-            owner: the model with its address, as in `ModelInfo.limit_owner`.
+            owner: the model with its address, as in `ModelInfo.learned_owner`.
             limit: the context length in tokens.
             reported: the context length that the model table, the server or the settings state now.
+        """
+
+    def find_shape(self, owner: str) -> RequestShape:
+        """Return the shape of the requests that a model takes, which is the usual one at first.
+
+        Args:
+            owner: the model with its address, as in `ModelInfo.learned_owner`.
+        """
+
+    def learn_shape(self, owner: str, shape: RequestShape) -> None:
+        """Remember the shape of a model's requests for a month. Errors are logged, not raised.
+
+        Args:
+            owner: the model with its address, as in `ModelInfo.learned_owner`.
+            shape: the shape of a request that the model has answered.
         """

@@ -3,10 +3,19 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
-from typing import Any, Final
+from typing import Any
 
 from chains.llm.port import RequestedCall
+from chains.llm.wire_content import (
+    USUAL_STYLE,
+    WireStyle,
+    add_mark,
+    convert_message,
+    join_texts,
+    merge_wire_messages,
+)
 from context.fit.cache import encode_message, make_message_body
 from context.fit.guard import PreparedRequest
 from context.history.tool_pairing import list_tool_results
@@ -24,10 +33,6 @@ __all__ = [
     "encode_messages",
     "encode_turns",
 ]
-
-_HISTORY: Final = "wire"
-# The cache mark, at the end of the part of a request that the provider should cache.
-_MARK: Final = {"type": "ephemeral"}
 
 
 class TextJoiner:
@@ -102,26 +107,28 @@ def _is_whole(arguments: str) -> bool:
         return False
 
 
-def build_wire_conversation(request: PreparedRequest) -> list[dict[str, Any]]:
+def build_wire_conversation(
+    request: PreparedRequest, style: WireStyle = USUAL_STYLE
+) -> list[dict[str, Any]]:
     """Convert a request's instructions and messages to chat API JSON."""
     marked = {mark.message for mark in request.marks}
     bodies = [make_message_body(message) for message in request.messages]
     places = {at for at in marked if at is not None}
     system = build_wire_system(request.base.system.compiled, is_marked=None in marked)
-    return [*system, *build_wire_messages(bodies, _count_uncached(request), places)]
+    return [*system, *build_wire_messages(bodies, _count_uncached(request), places, style)]
 
 
-def encode_conversation(request: PreparedRequest) -> str:
+def encode_conversation(request: PreparedRequest, style: WireStyle = USUAL_STYLE) -> str:
     """Encode the messages of a request as JSON.
 
     If the request has no cache marks, the JSON of earlier messages is reused.
     """
     if request.marks:
-        return compact_json(build_wire_conversation(request))
+        return compact_json(build_wire_conversation(request, style))
     system = map(compact_json, build_wire_system(request.base.system.compiled))
-    history = request.draft.history.accumulate(_HISTORY, encode_turns)
+    history = request.draft.history.accumulate(style, partial(encode_turns, style=style))
     messages = (*history.open, *request.draft.present)
-    now = encode_messages(messages, _count_uncached(request))
+    now = encode_messages(messages, _count_uncached(request), style)
     return f"[{','.join((*system, *filter(None, [history.text]), *now))}]"
 
 
@@ -139,17 +146,23 @@ class _EncodedHistory:
     open: tuple[Message, ...] = ()
 
 
-def encode_turns(known: _EncodedHistory | None, turns: Sequence[MeasuredTurn]) -> _EncodedHistory:
+def encode_turns(
+    known: _EncodedHistory | None,
+    turns: Sequence[MeasuredTurn],
+    style: WireStyle = USUAL_STYLE,
+) -> _EncodedHistory:
     """Encode the next turns of a history, and append them to the turns encoded before.
 
     Args:
         known: the encoded turns, or None if there are none yet.
+        turns: the turns to append.
+        style: how messages are written for the model.
     """
     known = known or _EncodedHistory()
     messages = (*known.open, *(message for turn in turns for message in turn.messages))
     starts = [start for start, _ in _split_runs(messages)]
     closed = messages[: starts[-1]] if starts else ()
-    texts = _encode_runs(closed, len(messages))
+    texts = _encode_runs(closed, len(messages), style)
     return _EncodedHistory(",".join((*filter(None, [known.text]), *texts)), messages[len(closed) :])
 
 
@@ -167,21 +180,25 @@ def build_wire_system(text: str, *, is_marked: bool = False) -> list[dict[str, A
     if not text:
         return []
     message: dict[str, Any] = {"role": "system", "content": replace_surrogates(text)}
-    return [_add_mark(message) if is_marked else message]
+    return [add_mark(message) if is_marked else message]
 
 
 def build_wire_messages(
-    messages: Sequence[Mapping[str, Any]], uncached: int = 0, marked: Collection[int] = ()
+    messages: Sequence[Mapping[str, Any]],
+    uncached: int = 0,
+    marked: Collection[int] = (),
+    style: WireStyle = USUAL_STYLE,
 ) -> list[dict[str, Any]]:
     """Convert messages to chat API JSON.
 
     Adjacent messages of the same role are merged, except tool results, because many services
-    require alternating roles. Reasoning is returned to the model only within the same turn.
+    require alternating roles. Signed reasoning is returned to the model only within the same turn.
 
     Args:
         messages: the messages in provider-neutral form.
         uncached: the number of messages at the end that belong only to this request.
         marked: the indexes of messages that end with a cache mark.
+        style: how messages are written for the model.
 
     Source: the design document "Budget-Aware Trimming", section 7.2.
     """
@@ -190,52 +207,61 @@ def build_wire_messages(
         for at, message in enumerate(messages[: len(messages) - uncached])
         if message["role"] == "user"
     ]
-    return _join_messages(messages, asked[-1] if asked else len(messages), marked)
+    return _join_messages(messages, asked[-1] if asked else len(messages), style, marked)
 
 
 def _join_messages(
-    messages: Sequence[Mapping[str, Any]], work_from: int, marked: Collection[int] = ()
+    messages: Sequence[Mapping[str, Any]],
+    work_from: int,
+    style: WireStyle,
+    marked: Collection[int] = (),
 ) -> list[dict[str, Any]]:
     """Convert messages, and merge adjacent ones of the same role.
 
     Args:
         messages: the messages in provider-neutral form.
-        work_from: the index of the turn's user message. Only reasoning after it is kept.
+        work_from: the index of the turn's user message. Only signed reasoning after it is kept.
+        style: how messages are written for the model.
         marked: the indexes of messages that end with a cache mark.
     """
     found: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
-        for wired in _convert_message(message, keeps_reasoning=at > work_from):
+        for wired in convert_message(message, style, keeps_signed=at > work_from):
             if found and wired["role"] == found[-1]["role"] != "tool":
-                found[-1] = _merge_messages(found[-1], wired)
+                found[-1] = merge_wire_messages(found[-1], wired)
             else:
                 found.append(wired)
         if at in marked:
-            found[-1] = _add_mark(found[-1])
-    return found
+            found[-1] = add_mark(found[-1])
+    return [join_texts(message) for message in found] if style.joins_text else found
 
 
-def encode_messages(messages: Sequence[Message], uncached: int) -> list[str]:
+def encode_messages(
+    messages: Sequence[Message], uncached: int, style: WireStyle = USUAL_STYLE
+) -> list[str]:
     """Convert messages like `build_wire_messages`, but return each one as JSON text.
 
     If a message is not merged with another one, its JSON is cached.
 
     Args:
+        messages: the messages.
         uncached: the number of messages at the end that belong only to this request.
+        style: how messages are written for the model.
     """
     cached = range(len(messages) - uncached - 1, -1, -1)
     work_from = next((at for at in cached if messages[at].role == "user"), len(messages))
-    return _encode_runs(messages, work_from)
+    return _encode_runs(messages, work_from, style)
 
 
-def _encode_runs(messages: Sequence[Message], work_from: int) -> list[str]:
+def _encode_runs(messages: Sequence[Message], work_from: int, style: WireStyle) -> list[str]:
     texts: list[str] = []
     for start, stop in _split_runs(messages):
         if stop - start == 1:
-            encode = _encode_work if start > work_from else _encode_message
-            texts.append(messages[start].encode_once(encode, encode))
+            is_work = start > work_from
+            encode = partial(_encode_message, style=style, work_from=-1 if is_work else 0)
+            texts.append(messages[start].encode_once((style, is_work), encode))
         else:
-            texts += _encode_run(messages[start:stop], work_from - start)
+            texts += _encode_run(messages[start:stop], style, work_from - start)
     return texts
 
 
@@ -264,110 +290,21 @@ def _is_void(message: Message) -> bool:
     )
 
 
-def _encode_message(message: Message) -> str:
-    if isinstance(message.content, str):
+def _encode_message(message: Message, style: WireStyle, work_from: int) -> str:
+    if isinstance(message.content, str) and not style.returns_thinking:
         return encode_message(message)
-    return ",".join(_encode_run([message], 0))
+    return ",".join(_encode_run([message], style, work_from))
 
 
-def _encode_work(message: Message) -> str:
-    return ",".join(_encode_run([message], -1))
-
-
-def _encode_run(messages: Sequence[Message], work_from: int) -> Iterator[str]:
+def _encode_run(messages: Sequence[Message], style: WireStyle, work_from: int) -> Iterator[str]:
     """Yield the JSON of a range of messages, merging those of the same role.
 
     The messages before and after the range are not merged with it.
 
     Args:
         messages: the messages of the range.
-        work_from: the index of the turn's user message. Only reasoning after it is kept.
+        style: how messages are written for the model.
+        work_from: the index of the turn's user message. Only signed reasoning after it is kept.
     """
     bodies = [make_message_body(message) for message in messages]
-    return map(compact_json, _join_messages(bodies, work_from))
-
-
-def _merge_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two messages of the same role, leaving out empty texts."""
-    blocks = [*_blocks(first), *_blocks(second)]
-    calls = [*first.get("tool_calls", ()), *second.get("tool_calls", ())]
-    thoughts = [m["reasoning_content"] for m in (first, second) if "reasoning_content" in m]
-    merged: dict[str, Any] = {"role": first["role"], "content": blocks or (None if calls else "")}
-    if thoughts:
-        merged["reasoning_content"] = "\n\n".join(thoughts)
-    signed = [block for m in (first, second) for block in m.get("thinking_blocks", ())]
-    if signed:
-        merged["thinking_blocks"] = signed
-    return merged | {"tool_calls": calls} if calls else merged
-
-
-def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    content = message["content"]
-    if isinstance(content, str | None):
-        return [{"type": "text", "text": content}] if content else []
-    return list(content)
-
-
-def _convert_message(
-    message: Mapping[str, Any], *, keeps_reasoning: bool
-) -> Iterator[dict[str, Any]]:
-    role, content = message["role"], message["content"]
-    if isinstance(content, str):
-        yield dict(message)
-    elif role == "tool":
-        for part in _parts(content, "tool_result"):
-            yield {"role": role, "tool_call_id": part["tool_call_id"], "content": part["content"]}
-    elif role == "assistant":
-        yield _assistant(content, keeps_reasoning=keeps_reasoning)
-    else:
-        yield {**message, "content": [_block(part) for part in content]}
-
-
-def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a text or image part of a user message to chat API JSON."""
-    if part["type"] != "image":
-        return part
-    address = f"data:{part['media_type']};base64,{part['data']}"
-    return {"type": "image_url", "image_url": {"url": address}}
-
-
-def _assistant(content: Sequence[Mapping[str, Any]], *, keeps_reasoning: bool) -> dict[str, Any]:
-    text = "".join(part["text"] for part in _parts(content, "text"))
-    thought = "".join(part["text"] for part in _parts(content, "reasoning"))
-    calls = [_call(part) for part in _parts(content, "tool_call")]
-    wired: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
-    if thought and keeps_reasoning:
-        wired["reasoning_content"] = thought
-    signed = [_sign(part) for part in _parts(content, "reasoning") if part.get("signature")]
-    if signed and keeps_reasoning:
-        wired["thinking_blocks"] = signed
-    if calls:
-        wired["tool_calls"] = calls
-    return wired
-
-
-def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert signed reasoning to a thinking block, or to a redacted one if there is no text."""
-    if not part["text"]:
-        return {"type": "redacted_thinking", "data": part["signature"]}
-    return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}
-
-
-def _add_mark(message: dict[str, Any]) -> dict[str, Any]:
-    """Add a cache mark to the last block of a message, unless that block is empty."""
-    if message["role"] == "tool":
-        return {**message, "cache_control": _MARK}
-    if calls := message.get("tool_calls"):
-        return {**message, "tool_calls": [*calls[:-1], {**calls[-1], "cache_control": _MARK}]}
-    if not (blocks := _blocks(message)) or not blocks[-1].get("text", " "):
-        return message
-    return {**message, "content": [*blocks[:-1], {**blocks[-1], "cache_control": _MARK}]}
-
-
-def _call(part: Mapping[str, Any]) -> dict[str, Any]:
-    function = {"name": part["name"], "arguments": compact_json(part["arguments"])}
-    return {"id": part["id"], "type": "function", "function": function}
-
-
-def _parts(content: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
-    return [part for part in content if part["type"] == kind]
+    return map(compact_json, _join_messages(bodies, work_from, style))

@@ -8,6 +8,9 @@ from typing import Any, Final
 
 from chains.llm.http import open_client
 from chains.llm.port import Endpoint
+from chains.llm.request_shape import USUAL_SHAPE, RequestShape
+from chains.llm.shaped_messages import changes_messages, shape_messages
+from chains.llm.wire_content import WireStyle
 from chains.llm.wire_messages import (
     build_wire_conversation,
     build_wire_messages,
@@ -15,6 +18,7 @@ from chains.llm.wire_messages import (
 )
 from context.fit.cache import make_message_body
 from context.fit.guard import PreparedRequest
+from context.messages import compact_json
 
 __all__ = ["NO_KEY", "WireRequest", "build_wire_request"]
 
@@ -46,6 +50,13 @@ _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 # For these providers, litellm converts tool results to a user message, and does not merge it with
 # the next one.
 _GEMINI: Final = frozenset({"gemini", "vertex_ai", "vertex_ai_beta"})
+# Models that reason before they answer. They refuse a temperature, or reason worse with a low one.
+_REASONING: Final = re.compile(
+    r"(?:^|[/:_-])(?:o\d|gpt-5(?!.*chat)|r1\b|qwq|.*(?:-r1\b|reasoner|reasoning|thinking))",
+    re.IGNORECASE,
+)
+# Models that refuse a message with tool calls without the thinking that led to them.
+_WANTS_THINKING: Final = re.compile(r"deepseek|kimi|moonshot", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,7 @@ class WireRequest:
 
     Attributes:
         arguments: the arguments, keyed by name.
+        max_output_tokens: the maximum tokens of the answer.
         fill: maps each placeholder in the body to the encoded messages that replace it when the
             body is sent.
         takes_handler: whether litellm calls this provider through litellm's own HTTP handler.
@@ -61,29 +73,44 @@ class WireRequest:
     """
 
     arguments: Mapping[str, Any]
+    max_output_tokens: int
     fill: Mapping[str, str] = field(default_factory=dict)
     takes_handler: bool = False
     is_reported: bool = False
 
+    def sends_same(self, other: "WireRequest") -> bool:
+        """Return whether another request with the same placeholders would send the same body."""
+        return (self.arguments, self.fill) == (other.arguments, other.fill)
+
 
 def build_wire_request(
-    request: PreparedRequest, endpoint: Endpoint, key: str | None
+    request: PreparedRequest,
+    endpoint: Endpoint,
+    key: str | None,
+    shape: RequestShape = USUAL_SHAPE,
+    placeholder: str = "",
 ) -> WireRequest:
-    """Build the arguments for sending a request with litellm."""
-    options = request.base.options
+    """Build the arguments for sending a request with litellm.
+
+    Args:
+        request: the request.
+        endpoint: the address of the model.
+        key: the API key, or None.
+        shape: how the server's requests differ from the usual ones.
+        placeholder: the placeholder for the messages, which no text contains, or an empty string
+            for a new one.
+    """
     is_past = endpoint.provider == "openai" and not _O_SERIES.search(endpoint.wire_name)
-    messages, fill = (
-        _bypass_validation(request)
-        if is_past
-        else ({"messages": _build_messages(request, endpoint)}, {})
-    )
+    style = _choose_style(request, endpoint, shape)
+    if is_past:
+        messages, fill = _bypass_validation(request, style, shape, placeholder or token_hex(16))
+    else:
+        messages, fill = {"messages": _build_messages(request, endpoint, style, shape)}, {}
     arguments: dict[str, Any] = {
         "model": endpoint.wire_name,
         **messages,
-        "temperature": options["temperature"],
-        "max_tokens": options["maxTokens"],
+        **_build_options(request, endpoint, shape),
         "stream": True,
-        "stream_options": {"include_usage": True},
         "api_base": endpoint.api_base or None,
         "api_key": key or (NO_KEY if endpoint.api_base else None),
         "timeout": open_client().timeout,
@@ -91,31 +118,62 @@ def build_wire_request(
         "max_retries": 0,
         "num_retries": 0,
     }
-    if tools := request.draft.preamble.tools:
-        functions = [tool.to_dict() for tool in tools]
-        arguments["tools"] = [{"type": "function", "function": tool} for tool in functions]
-    if isinstance(effort := options.get("reasoning"), str):
-        arguments["reasoning_effort"] = effort
-    if endpoint.provider in _OLLAMA:
-        arguments["num_ctx"] = request.report.request_budget.window
     takes_handler = endpoint.provider in _HANDLER_PROVIDERS
     is_reported = takes_handler or endpoint.provider == "openai"
-    return WireRequest(arguments, fill, takes_handler, is_reported)
+    most = request.base.options["maxTokens"]
+    assert isinstance(most, int)
+    return WireRequest(arguments, most, fill, takes_handler, is_reported)
 
 
-def _build_messages(request: PreparedRequest, endpoint: Endpoint) -> list[dict[str, Any]]:
+def _choose_style(request: PreparedRequest, endpoint: Endpoint, shape: RequestShape) -> WireStyle:
+    """Choose how messages are written for a model.
+
+    Texts are joined except for providers that cache by parts, and for models whose tokens are
+    counted exactly, where a joint would be a token that was not counted.
+    """
+    is_exact = request.draft.tail.counter.is_exact
+    wants = _WANTS_THINKING.search(endpoint.wire_name) or shape.has("thinking_returned")
+    return WireStyle(
+        joins_text=not (request.marks or is_exact),
+        returns_thinking=bool(wants) and not shape.omits("reasoning_content"),
+    )
+
+
+def _build_options(
+    request: PreparedRequest, endpoint: Endpoint, shape: RequestShape
+) -> dict[str, Any]:
+    """Build the optional fields of a request, without those that the server does not take."""
+    options = request.base.options
+    limit = "max_completion_tokens" if shape.has("max_completion_tokens") else "max_tokens"
+    fields: dict[str, Any] = {
+        limit: options["maxTokens"],
+        "stream_options": {"include_usage": True},
+    }
+    if options.get("temperature") is not None and not _REASONING.search(endpoint.wire_name):
+        fields["temperature"] = options["temperature"]
+    if tools := request.draft.preamble.tools:
+        functions = [tool.to_dict() for tool in tools]
+        fields["tools"] = [{"type": "function", "function": tool} for tool in functions]
+    if isinstance(effort := options.get("reasoning"), str):
+        fields["reasoning_effort"] = effort
+    if endpoint.provider in _OLLAMA:
+        fields["num_ctx"] = request.report.request_budget.window
+    return {name: value for name, value in fields.items() if not shape.omits(name)}
+
+
+def _build_messages(
+    request: PreparedRequest, endpoint: Endpoint, style: WireStyle, shape: RequestShape
+) -> list[dict[str, Any]]:
     """Build the messages so that their roles still alternate after litellm has converted them."""
-    messages = build_wire_conversation(request)
-    if endpoint.provider not in _GEMINI or len(messages) < 2:
-        return messages
-    *before, result, note = messages
-    is_behind = (result["role"], note["role"]) == ("tool", "user")
-    if not is_behind or not isinstance(note["content"], str):
-        return messages
-    return [*before, {**result, "content": f"{result['content']}\n\n{note['content']}"}]
+    if endpoint.provider in _GEMINI:
+        shape = shape.with_form("note_in_result")
+    messages = build_wire_conversation(request, style)
+    return shape_messages(messages, shape) if changes_messages(shape) else messages
 
 
-def _bypass_validation(request: PreparedRequest) -> tuple[dict[str, Any], dict[str, str]]:
+def _bypass_validation(
+    request: PreparedRequest, style: WireStyle, shape: RequestShape, placeholder: str
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the messages as extra body content, which the OpenAI client does not validate.
 
     The client validates every field of every message. For long sessions, this took ten times as
@@ -126,6 +184,9 @@ def _bypass_validation(request: PreparedRequest) -> tuple[dict[str, Any], dict[s
         The arguments for litellm, and the encoded messages, keyed by placeholder.
     """
     asked = build_wire_messages([make_message_body(request.draft.question)])
-    name = token_hex(16)
-    whole = {name: encode_conversation(request)}
-    return {"messages": asked, "extra_body": {"messages": name}}, whole
+    if changes_messages(shape):
+        messages = shape_messages(build_wire_conversation(request, style), shape)
+        whole = compact_json(messages)
+    else:
+        whole = encode_conversation(request, style)
+    return {"messages": asked, "extra_body": {"messages": placeholder}}, {placeholder: whole}

@@ -14,7 +14,7 @@ from chains.cancel import Pause, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort, NoLedger
-from chains.llm.port import KeyFor, LimitsPort
+from chains.llm.port import KeyFor, LearnedPort
 from chains.prompts import (
     NO_CUSTOMIZATION,
     READING_PROMPT,
@@ -162,7 +162,7 @@ class Chain:
         project: the project that the system message describes, or None.
         stored_fields: extra fields to store in the log with the next turn's segments.
         ledger: records each outgoing call before it is made.
-        limits: remembers context lengths reported by services, or None.
+        learned: remembers what services said when they refused a request, or None.
         deferred: the agent's tools that requests omit until the model searches for them.
         local: runs model files.
     """
@@ -179,7 +179,7 @@ class Chain:
     project: ProjectSetup | None = None
     stored_fields: Mapping[str, object] = field(default_factory=dict)
     ledger: LedgerPort = field(default_factory=NoLedger)
-    limits: LimitsPort | None = None
+    learned: LearnedPort | None = None
     deferred: DeferredTools = NOTHING_DEFERRED
     local: ModelRunner = field(default_factory=ModelRunner)
 

@@ -7,6 +7,7 @@ counter and cancel token.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -47,6 +48,7 @@ class TurnRequest:
     """A user message and the settings of its turn.
 
     Attributes:
+        temperature: the setting `chat.temperature`, or None to send none.
         model: `extractive`, or a model's name, with or without its provider's prefix.
         api_base: the address of an OpenAI-compatible server, or an empty string for the provider's
             own address.
@@ -85,7 +87,7 @@ class TurnRequest:
     api_base: str
     threshold: int
     max_output_tokens: int
-    temperature: float
+    temperature: float | None
     top_k: int
     offline: bool
     dry_run: bool = False
@@ -118,6 +120,11 @@ class TurnRequest:
         """The name of the model that writes summaries, or an empty string if there is none."""
         name = self.summary_model or self.model
         return "" if name == EXTRACTIVE else name
+
+    @property
+    def lowest_temperature(self) -> float | None:
+        """The temperature for calls that need one right text, or None to send none."""
+        return None if self.temperature is None else 0.0
 
     @property
     def history_policy(self) -> HistoryPolicy:
@@ -264,10 +271,10 @@ class TurnContext:
 
         Implausible values are ignored: very small ones, and those not below the known limit.
         """
-        model, limits = self.model, self.chain.limits
+        model, limits = self.model, self.chain.learned
         is_plausible = limit is not None and LEAST_LIMIT <= limit < (model.input_limit or math.inf)
         if limits is not None and limit is not None and is_plausible:
-            limits.learn(model.limit_owner, limit, model.reported_limit)
+            limits.learn_limit(model.learned_owner, limit, model.reported_limit)
 
     def open_model(self, read: Sequence[Segment] = ()) -> ModelPort:
         """Return a port to the model that answers.
@@ -346,7 +353,7 @@ def find_model(chain: Chain, request: TurnRequest, name: str) -> ModelInfo:
     )
     if request.dry_run and model.sees is None and model.endpoint and model.endpoint.api_base:
         model = replace(model, sees=True)
-    learned = chain.limits and chain.limits.find(model.limit_owner, model.reported_limit)
+    learned = chain.learned and chain.learned.find_limit(model.learned_owner, model.reported_limit)
     return replace(model, input_limit=learned) if learned else model
 
 
@@ -373,15 +380,17 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
     # An answer without a model needs none of these.
     from chains.gguf.model import GgufModel
     from chains.llm.records import CallOrigin, CallRecorder
+    from chains.llm.shaped_request import ShapeMemory
     from chains.model import LiteLLMModel
 
     chain, request = context.chain, context.request
+    shapes = ShapeMemory(chain.learned, model.learned_owner)
     origin = CallOrigin(context.session.id or None, request.turn, read)
     recorder = CallRecorder(chain.ledger, origin)
 
     def make_port(endpoint: Endpoint, key_for: KeyFor, pause: Pause) -> ModelPort:
-        offline = request.offline
-        return LiteLLMModel(endpoint, key_for, offline=offline, pause=pause, recorder=recorder)
+        make = partial(LiteLLMModel, offline=request.offline, recorder=recorder, shapes=shapes)
+        return make(endpoint, key_for, pause=pause)
 
     if model.file is None:
         return make_port(model.endpoint, chain.key_for, chain.pause)

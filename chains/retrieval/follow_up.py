@@ -312,7 +312,7 @@ def _prepare_rewrite(context: TurnContext, last: LastTurn) -> PreparedRequest:
         _frame_question(context.request.question, last),
         replace(request_budget, reserve=min(request_budget.reserve, MOST_TOKENS)),
         model=context.request.model,
-        temperature=0.0,
+        temperature=context.request.lowest_temperature,
     )
 
 

@@ -172,7 +172,7 @@ class MapReduceSetup:
     sections: Sequence[PromptSection]
     counter: TokenCounter
     session: str | None = None
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     most_notes: int = MOST_NOTES_TOKENS
 
     @cached_property

@@ -31,6 +31,7 @@ from chains.llm.port import (
     ModelLoading,
     ModelPort,
     ModelReasoning,
+    ModelReshaped,
     ModelSent,
     ModelText,
     ModelWaiting,
@@ -255,6 +256,9 @@ class AnswerStream:
                 partial.thoughts.clear()  # of an attempt that failed before any text
                 partial.signed.clear()
                 self._is_unsaved = True
+            case ModelReshaped():
+                partial.warnings.append(event.text)
+                yield Warned(event.text)
             case ModelText(text):
                 yield from self._add_text(self._escapes.add(text))
             case ModelReasoning():

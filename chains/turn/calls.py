@@ -116,7 +116,7 @@ def _prepare(
         question,
         replace(request_budget, reserve=min(request_budget.reserve, most_tokens)),
         model=context.request.model,
-        temperature=0.0,
+        temperature=context.request.lowest_temperature,
     )
 
 

@@ -58,7 +58,7 @@ class Summariser:
     sections: Sequence[PromptSection]
     cancel: CancelToken
     log_usage: LogUsage
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     takes_marks: bool = False
 
     def __call__(self, task: SummaryTask) -> str:

@@ -189,7 +189,7 @@ class PrepareInputs:
     model_limit: int | None
     threshold: int
     max_output_tokens: int
-    temperature: float
+    temperature: float | None
     system: tuple[SystemPart, ...]
     path: tuple[Entry, ...]
     turn: str

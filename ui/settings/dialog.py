@@ -363,7 +363,7 @@ class SettingsDialog(QDialog):
         if key in _SHOWN_WITH_LIMIT and isinstance(field, NumberField):
             field.textEdited.connect(lambda text: self._try(key, parse_number(text, spec)))
 
-    def _try(self, key: str, value: float | None) -> None:
+    def _try(self, key: str, value: object) -> None:
         if value is not None and (row := self._limit_row) is not None:
             row.show_change(key, value)
 

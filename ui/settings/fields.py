@@ -6,7 +6,7 @@ input to the row.
 
 import json
 import re
-from typing import Any
+from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
@@ -220,16 +220,19 @@ _MAKERS: dict[str, MakeControl] = {
 }
 
 
-def parse_number(text: str, spec: SettingSpec) -> float | int | None:
+def parse_number(text: str, spec: SettingSpec) -> float | int | Literal[""] | None:
     """Parse the number that the user typed for a setting.
 
-    Return None if the text is not a number or the number is out of range.
+    Return None if the text is not a number or the number is out of range. A setting that may be
+    empty has an empty text in place of a number.
 
     Args:
         text: the typed text.
         spec: the schema entry of the setting.
     """
     plain = _SEPARATORS.sub("", text)
+    if spec.may_be_empty and not plain:
+        return ""
     try:
         value = int(plain) if spec.kind == "whole" else float(plain.removesuffix("%"))
         value = round(value / 100, 6) if spec.is_share else value
@@ -248,8 +251,10 @@ def describe_range(spec: SettingSpec) -> str:
     return f"{low} to {high}{unit}. Default {format_value(spec.default, spec)}{unit}."
 
 
-def format_value(value: float, spec: SettingSpec) -> str:
+def format_value(value: float | Literal[""], spec: SettingSpec) -> str:
     """Format the value of a number setting for its field. A share is formatted as a percentage."""
+    if value == "":
+        return ""
     return format_number(round(value * 100, 4) if spec.is_share else value)
 
 

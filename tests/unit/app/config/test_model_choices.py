@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
-from app.config.models import LearnedLimits, ModelChoice, model_choices
+from app.config.models import LearnedModels, ModelChoice, model_choices
 from app.config.settings import Settings
 from app.errors import TurnFailed
 from app.ledger import Ledger
@@ -22,11 +22,11 @@ Choices = Callable[..., dict[str, ModelChoice]]
 @pytest.fixture
 def choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Choices:
     monkeypatch.setattr(servers, "_servers", servers._Servers())
-    ledger, limits = Ledger(tmp_path / "ledger.log"), LearnedLimits(tmp_path / "limits.json")
+    ledger, learned = Ledger(tmp_path / "ledger.log"), LearnedModels(tmp_path / "limits.json")
 
     def choose(**given: object) -> dict[str, ModelChoice]:
         values = Settings.model_validate({k.replace("__", "."): v for k, v in given.items()})
-        return {choice.name: choice for choice in model_choices(values, ledger, limits)}
+        return {choice.name: choice for choice in model_choices(values, ledger, learned)}
 
     return choose
 
@@ -111,16 +111,6 @@ def test_a_limit_that_a_server_names_is_remembered(reading: Assistant, server: M
     assert choice.input_limit == 6_000
     reading.settings.set("chat.localContext", 9_000)
     assert reading.preview(None, "Where?", "vault")["model_limit"] == 9_000
-
-
-def test_a_damaged_file_of_limits_counts_as_empty(tmp_path: Path) -> None:
-    file = tmp_path / "limits.json"
-    file.write_text("[1")
-    limits = LearnedLimits(file)
-    assert limits.find("openai openai/x", None) is None
-    limits.learn("openai openai/x", 5_000, None)
-    assert limits.find("openai openai/x", None) == 5_000
-    assert limits.find("openai openai/x", 8_000) is None
 
 
 def test_a_test_call_says_that_the_model_answers(assistant: Assistant, server: ModelServer) -> None:

@@ -1,0 +1,304 @@
+"""The shape of a server's requests, and the table that finds it from what the server refuses.
+
+OpenAI-compatible servers differ: one takes `max_tokens`, another `max_completion_tokens`; one knows
+no system role, another no field that it has not heard of. What a server takes is in no list, but
+its refusal says it. `propose_shape` reads a refusal and returns the shape to try next.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Self, get_args
+
+__all__ = [
+    "USUAL_SHAPE",
+    "Form",
+    "RequestShape",
+    "find_refused_fields",
+    "propose_shape",
+    "read_refusal",
+]
+
+Form = Literal[
+    "max_completion_tokens",
+    "system_in_user",
+    "text_only",
+    "note_in_result",
+    "calls_as_text",
+    "thinking_returned",
+]
+# What the user reads about each form.
+_FORM_TEXTS: Final[Mapping[str, str]] = {
+    "max_completion_tokens": "max_completion_tokens in place of max_tokens",
+    "system_in_user": "instructions in the user message",
+    "text_only": "messages as plain text",
+    "note_in_result": "roles that alternate",
+    "calls_as_text": "earlier tool calls as text",
+    "thinking_returned": "thinking sent back with tool calls",
+}
+# The fields that a request can do without, each with the names that refusals give it.
+_FIELD_NAMES: Final[Mapping[str, str]] = {
+    "temperature": r"temperature",
+    "max_tokens": r"max_tokens",
+    "max_completion_tokens": r"max_completion_tokens",
+    "stream_options": r"stream_options|include_usage",
+    "cache_control": r"cache_control",
+    "parallel_tool_calls": r"parallel_tool_calls|parallel tool (?:calls|calling)",
+    "tools": r"tools?|functions?|(?:tool|function)[ _-](?:use|usage|call\w*)",
+    "reasoning_effort": r"reasoning_effort|reasoning|thinking",
+    "reasoning_content": r"reasoning_content",
+    "thinking_blocks": r"thinking_blocks",
+    "num_ctx": r"num_ctx",
+}
+OMITTABLE: Final = frozenset(_FIELD_NAMES)
+MOST_REFUSAL_CHARS: Final = 4_000
+
+
+@dataclass(frozen=True)
+class RequestShape:
+    """How the requests to a model differ from the usual ones.
+
+    Attributes:
+        omitted: the fields that are left out.
+        forms: what is written in another form.
+    """
+
+    omitted: frozenset[str] = frozenset()
+    forms: frozenset[Form] = frozenset()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What differs, in words for the user, such as "no temperature"."""
+        named = (text for form, text in _FORM_TEXTS.items() if form in self.forms)
+        return (*(f"no {name}" for name in sorted(self.omitted)), *named)
+
+    @property
+    def offers_tools(self) -> bool:
+        """Whether requests may offer tools."""
+        return "tools" not in self.omitted
+
+    def omits(self, field: str) -> bool:
+        """Return whether requests leave out a field."""
+        return field in self.omitted
+
+    def has(self, form: Form) -> bool:
+        """Return whether requests use a form."""
+        return form in self.forms
+
+    def without_fields(self, fields: Collection[str]) -> "RequestShape":
+        """Return a copy that leaves out more fields."""
+        return RequestShape(self.omitted | set(fields), self.forms)
+
+    def with_form(self, form: Form) -> "RequestShape":
+        """Return a copy with one more form."""
+        return RequestShape(self.omitted, self.forms | {form})
+
+    def describe_change(self, earlier: "RequestShape") -> str:
+        """Return what differs from an earlier shape, in words for the user."""
+        return ", ".join(text for text in self.texts if text not in earlier.texts)
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the shape as a JSON object."""
+        return {"omitted": sorted(self.omitted), "forms": sorted(self.forms)}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read a shape from its JSON object. What this version does not know is ignored."""
+        found = data if isinstance(data, Mapping) else {}
+        omitted, forms = (_list_texts(found.get(name)) for name in ("omitted", "forms"))
+        return cls(
+            frozenset(omitted & OMITTABLE),
+            frozenset(form for form in get_args(Form) if form in forms),
+        )
+
+
+USUAL_SHAPE: Final = RequestShape()
+
+
+def _list_texts(value: object) -> set[str]:
+    return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
+
+
+# A field that is named in a refusal, with its path, such as `messages.0.content.0.cache_control`.
+_FIELD: Final = r"[`'\"(\[]*(?P<field>[A-Za-z_][\w.\[\]]*)[`'\")\]]*"
+_THING: Final = (
+    r"(?:parameter|(?:keyword )?argument|field|name|propert(?:y|ie)|key|option|input)s?\b"
+)
+# The ways to say that a field is not known. The other rules are about values.
+_REFUSED_FIELD: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:unsupported|unrecogni[sz]ed|unknown|unexpected|undefined|unallowed|invalid|extra)"
+        rf" (?:request |json |body |model )?{_THING}(?: (?:supplied|provided|received|found|name))*"
+        rf"\s*:?\s*{_FIELD}",
+        rf"{_FIELD}\s*:?\s*(?:{_THING} )?(?:(?:is|are|was|were|has been) )?(?:currently )?"
+        r"(?:not (?:yet )?(?:supported|permitted|allowed|recogni[sz]ed|implemented|accepted)"
+        r"|unsupported|unknown|deprecated|unexpected|forbidden|disallowed"
+        r"|extra (?:inputs|fields|values) (?:are )?not (?:permitted|allowed)"
+        r"|(?:additional|extra) propert(?:y|ies)|cannot find field|no such field)",
+        rf"(?:does not|doesn'?t|do not|don'?t|cannot|can'?t) (?:currently |yet )?"
+        rf"(?:support|accept|allow|take|recogni[sz]e|have) (?:the |an? )?(?:{_THING} )?{_FIELD}",
+        rf"no (?:{_THING}|attribute)\s*:?\s*{_FIELD}",
+        rf"param: {_FIELD}; code: unsupported_parameter",
+    )
+)
+_TOOLS_REFUSED: Final = (
+    r"(?:does not|doesn'?t|do not|not) (?:currently )?(?:support|supporting|accept|allow)"
+    r" (?:the use of )?(?:tools?|functions?)\b(?![.\[])"
+    r"|\b(?:tools?|functions?)(?: use| usage|[ -]call\w*)?(?: param\w*)?"
+    r"[`'\"]? (?:is|are|requires?)(?: currently)?"
+    r" (?:not (?:supported|enabled|available|allowed|implemented)|unsupported|disabled|--)"
+    r"|tool choice requires --|requires?.{0,40}--(?:jinja|enable-auto-tool-choice)"
+    r"|no endpoints found that support tool"
+)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What a refusal says, and the changes to try, in order.
+
+    Attributes:
+        said: matches the text of the refusal.
+        omitted: a field to leave out, or an empty string.
+        forms: the forms to use, one after the other.
+    """
+
+    said: re.Pattern[str]
+    omitted: str = ""
+    forms: tuple[Form, ...] = ()
+
+
+def _rule(said: str, *forms: Form, omitted: str = "") -> _Rule:
+    return _Rule(re.compile(said, re.IGNORECASE | re.DOTALL), omitted, forms)
+
+
+_ROLE: Final = r"(?:role|message)s?"
+_RULES: Final = (
+    _rule(r"\bmax_tokens\b.{0,160}\bmax_completion_tokens\b", "max_completion_tokens"),
+    _rule(
+        r"system[`'\"]?(?: and tool)? (?:role|message|prompt|instruction)s?"
+        r"[^.]{0,40}(?:not|n't|unsupported|invalid|only)"
+        r"|(?:not|n't|unsupported|invalid|unknown|unexpected|only)\b[^.]{0,60}\b(?:role|message)s?"
+        r"[^.]{0,20}[`'\"]?system\b"
+        r"|(?:not|n't) (?:support|accept|allow)\w* (?:the |a )?[`'\"]?(?:system|developer)\b"
+        r"|developer (?:instruction|message|role)s? (?:is|are) not"
+        r"|\brole\b.{0,60}(?:should|must) be (?:one of )?[\[(]?[`'\"]?"
+        r"(?:user[`'\"]?(?:,| or| and) [`'\"]?(?:assistant|model)"
+        r"|(?:assistant|model)[`'\"]?(?:,| or| and) [`'\"]?user)",
+        "system_in_user",
+    ),
+    _rule(
+        r"roles? must alternate|alternating (?:roles|user)|alternate between|roles? .{0,30}alternat"
+        r"|(?:unexpected|invalid|expected).{0,20}\brole [`'\"]?user[`'\"]? after role [`'\"]?tool"
+        r"|after role [`'\"]?tool|consecutive (?:user|messages)",
+        "note_in_result",
+        "calls_as_text",
+    ),
+    _rule(
+        r"unexpected role [`'\"]?tool|(?:unknown|invalid|unsupported) role:? [`'\"]?tool"
+        r"|role [`'\"]?tool[`'\"]? (?:is )?not",
+        "calls_as_text",
+    ),
+    _rule(
+        r"content\b.{0,80}(?:must|should|has to|needs to|expected to) be (?:an? |of type )?"
+        r"(?:valid |non-empty |plain )?(?:str|string|text)\b"
+        r"|invalid type: sequence, expected a string|expected (?:a |type )?string,? (?:but )?"
+        r"(?:got|received|found) (?:an? )?(?:array|list|object)"
+        r"|cannot unmarshal array into .{0,80}content|str type expected"
+        r"|concatenate str \(not [\\\"']*list|content[^.]{0,40}(?:array|list|parts?)[^.]{0,20}not"
+        r"|not (?:support|accept|allow)\w*[^.]{0,30}content (?:array|list|part)",
+        "text_only",
+    ),
+    _rule(
+        r"temperature\b[^\n]{0,80}(?:does not support|only|must be (?:unset|omitted|equal to 1\b)"
+        r"|the default|fixed)"
+        r"|only[^\n]{0,40}temperature[^\n]{0,20}\b1\b"
+        r"|param: temperature; code: unsupported_value",
+        omitted="temperature",
+    ),
+    _rule(_TOOLS_REFUSED, omitted="tools"),
+    _rule(
+        r"(?:missing|without)\b[^.]{0,30}reasoning_content"
+        r"|reasoning_content\b[^.]{0,60}(?:must be (?:passed|sent|provided)|missing|required)",
+        "thinking_returned",
+    ),
+)
+
+
+def read_refusal(reason: str, body: bytes) -> str:
+    """Return what a server says about a refused request, without what it repeats of the request.
+
+    Args:
+        reason: the reason as the user would read it.
+        body: the body of the response.
+    """
+    try:
+        lines = list(_read_lines(json.loads(body)))
+    except (ValueError, RecursionError):
+        lines = [body.decode("utf-8", "replace")]
+    return "\n".join((*lines, reason))[:MOST_REFUSAL_CHARS]
+
+
+def _read_lines(data: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the messages in the JSON of an error, each with the place that it is about."""
+    if isinstance(data, str) and data.lstrip().startswith("{") and depth < 6:
+        try:  # a gateway quotes the error of the server behind it
+            yield from _read_lines(json.loads(data), depth + 1)
+        except ValueError:
+            yield data
+    elif isinstance(data, str):
+        yield data
+    elif isinstance(data, list) and depth < 6:
+        for item in data:
+            yield from _read_lines(item, depth + 1)
+    elif isinstance(data, Mapping) and depth < 6:
+        place = data.get("loc")
+        if isinstance(place, list):
+            yield f"{'.'.join(map(str, place))}: {data.get('msg')}"
+        if data.get("param"):
+            yield f"param: {data['param']}; code: {data.get('code')}"
+        for key in ("error", "errors", "message", "detail", "details", "msg", "raw", "metadata"):
+            yield from _read_lines(data.get(key), depth + 1)
+
+
+def find_refused_fields(refusal: str) -> tuple[str, ...]:
+    """Return the fields that a refusal says the server does not take, of those that can go."""
+    found: dict[str, None] = {}
+    for pattern in _REFUSED_FIELD:
+        for match in pattern.finditer(refusal):
+            found.update(dict.fromkeys(_name_fields(match["field"])))
+    return tuple(found)
+
+
+def _name_fields(path: str) -> Iterator[str]:
+    """Yield the field that a path in a refusal means, if requests can do without it."""
+    named = re.sub(r"\[\d+\]", "", path).rstrip(".").rpartition(".")[2]
+    # A single tool that is refused is not a reason to leave out all tools.
+    is_inside = re.search(r"tools?[.\[]\d", path)
+    for field, names in _FIELD_NAMES.items():
+        if re.fullmatch(names, named, re.IGNORECASE) and not (is_inside and field == "tools"):
+            yield field
+
+
+def propose_shape(shape: RequestShape, refusal: str) -> Iterator[RequestShape]:
+    """Yield the shapes to try after a refusal, the likeliest first.
+
+    Each differs from `shape`, but may make no difference for the request that was refused.
+
+    Args:
+        shape: the shape of the refused request.
+        refusal: the text from `read_refusal`.
+    """
+    for rule in _RULES:
+        if rule.said.search(refusal):
+            if rule.omitted and not shape.omits(rule.omitted):
+                yield shape.without_fields([rule.omitted])
+            for form in rule.forms:
+                if not shape.has(form):
+                    yield shape.with_form(form)
+    fields = set(find_refused_fields(refusal)) - shape.omitted
+    if "max_tokens" in fields and not shape.has("max_completion_tokens"):
+        yield shape.with_form("max_completion_tokens").without_fields(fields - {"max_tokens"})
+    elif fields:
+        yield shape.without_fields(fields)

@@ -1,0 +1,144 @@
+"""Convert one message to chat API JSON, and merge two of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from context.messages import compact_json
+
+__all__ = [
+    "USUAL_STYLE",
+    "WireStyle",
+    "add_mark",
+    "convert_message",
+    "join_texts",
+    "merge_wire_messages",
+]
+
+# The cache mark, at the end of the part of a request that the provider should cache.
+_MARK: Final = {"type": "ephemeral"}
+
+
+@dataclass(frozen=True)
+class WireStyle:
+    """How messages are written for a model.
+
+    Attributes:
+        joins_text: whether the text parts of a message are sent as one text. Many templates of
+            local servers print a list of parts as it is.
+        returns_thinking: whether the model's own thinking is sent back with its messages. Some
+            models refuse a message with tool calls without it.
+    """
+
+    joins_text: bool = False
+    returns_thinking: bool = False
+
+
+USUAL_STYLE: Final = WireStyle()
+# Stands for thinking that was not stored, where a model refuses a message without any.
+_NO_THINKING: Final = " "
+
+
+def merge_wire_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two messages of the same role, leaving out empty texts."""
+    blocks = [*_blocks(first), *_blocks(second)]
+    calls = [*first.get("tool_calls", ()), *second.get("tool_calls", ())]
+    thoughts = [m["reasoning_content"] for m in (first, second) if "reasoning_content" in m]
+    thoughts = [thought for thought in thoughts if thought.strip()] or thoughts[:1]
+    merged: dict[str, Any] = {"role": first["role"], "content": blocks or (None if calls else "")}
+    if thoughts:
+        merged["reasoning_content"] = "\n\n".join(thoughts)
+    signed = [block for m in (first, second) for block in m.get("thinking_blocks", ())]
+    if signed:
+        merged["thinking_blocks"] = signed
+    return merged | {"tool_calls": calls} if calls else merged
+
+
+def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message["content"]
+    if isinstance(content, str | None):
+        return [{"type": "text", "text": content}] if content else []
+    return list(content)
+
+
+def join_texts(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with its text parts joined, unless it has images or cache marks too."""
+    content = message["content"]
+    if isinstance(content, str | None) or any(set(part) != {"type", "text"} for part in content):
+        return message
+    return {**message, "content": "\n\n".join(part["text"] for part in content)}
+
+
+def convert_message(
+    message: Mapping[str, Any], style: WireStyle, *, keeps_signed: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield a message as chat API JSON. A message with several tool results becomes several.
+
+    Args:
+        message: the message in provider-neutral form.
+        style: how messages are written for the model.
+        keeps_signed: whether reasoning with a provider's signature is kept.
+    """
+    role, content = message["role"], message["content"]
+    if role == "assistant":
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        yield _assistant(parts, style, keeps_signed=keeps_signed)
+    elif isinstance(content, str):
+        yield dict(message)
+    elif role == "tool":
+        for part in _parts(content, "tool_result"):
+            yield {"role": role, "tool_call_id": part["tool_call_id"], "content": part["content"]}
+    else:
+        yield {**message, "content": [_block(part) for part in content]}
+
+
+def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Convert a text or image part of a user message to chat API JSON."""
+    if part["type"] != "image":
+        return part
+    address = f"data:{part['media_type']};base64,{part['data']}"
+    return {"type": "image_url", "image_url": {"url": address}}
+
+
+def _assistant(
+    content: Sequence[Mapping[str, Any]], style: WireStyle, *, keeps_signed: bool
+) -> dict[str, Any]:
+    text = "".join(part["text"] for part in _parts(content, "text"))
+    thought = "".join(part["text"] for part in _parts(content, "reasoning"))
+    calls = [_call(part) for part in _parts(content, "tool_call")]
+    wired: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
+    if style.returns_thinking:
+        wired["reasoning_content"] = thought if thought.strip() else _NO_THINKING
+    signed = [_sign(part) for part in _parts(content, "reasoning") if part.get("signature")]
+    if signed and keeps_signed:
+        wired["thinking_blocks"] = signed
+    if calls:
+        wired["tool_calls"] = calls
+    return wired
+
+
+def _sign(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert signed reasoning to a thinking block, or to a redacted one if there is no text."""
+    if not part["text"]:
+        return {"type": "redacted_thinking", "data": part["signature"]}
+    return {"type": "thinking", "thinking": part["text"], "signature": part["signature"]}
+
+
+def add_mark(message: dict[str, Any]) -> dict[str, Any]:
+    """Add a cache mark to the last block of a message, unless that block is empty."""
+    if message["role"] == "tool":
+        return {**message, "cache_control": _MARK}
+    if calls := message.get("tool_calls"):
+        return {**message, "tool_calls": [*calls[:-1], {**calls[-1], "cache_control": _MARK}]}
+    if not (blocks := _blocks(message)) or not blocks[-1].get("text", " "):
+        return message
+    return {**message, "content": [*blocks[:-1], {**blocks[-1], "cache_control": _MARK}]}
+
+
+def _call(part: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": part["name"], "arguments": compact_json(part["arguments"])}
+    return {"id": part["id"], "type": "function", "function": function}
+
+
+def _parts(content: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    return [part for part in content if part["type"] == kind]
