@@ -33,10 +33,11 @@ from chains.llm.port import (
     ModelSent,
     ModelText,
     ModelWaiting,
+    ShapeMemory,
 )
 from chains.llm.records import CallRecorder, ModelCallRecord
 from chains.llm.setup import configure_library, ignore_foreign_addresses, prepare_environment
-from chains.llm.shaped_request import ShapedRequest, ShapeMemory
+from chains.llm.shaped_request import ShapedRequest
 from chains.llm.wire_messages import CallAssembler, TextJoiner
 from chains.llm.wire_request import NO_KEY, WireRequest
 from chains.tokenizer import load_tiktoken

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from chains.cancel import CancelToken
 from chains.events import Usage
-from chains.llm.request_shape import RequestShape
+from chains.llm.request_shape import USUAL_SHAPE, RequestShape
 from context.fit.guard import PreparedRequest
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "ModelText",
     "ModelWaiting",
     "RequestedCall",
+    "ShapeMemory",
 ]
 
 # Returns the key for a provider, or for an address such as "https://HOST:8000". Returns None if the
@@ -227,3 +228,25 @@ class LearnedPort(Protocol):
             owner: the model with its address, as in `ModelInfo.learned_owner`.
             shape: the shape of a request that the model has answered.
         """
+
+
+@dataclass(frozen=True)
+class ShapeMemory:
+    """What is remembered about the requests that one model takes.
+
+    Attributes:
+        learned: the store, or None to remember nothing.
+        owner: the model with its address, as in `ModelInfo.learned_owner`.
+    """
+
+    learned: LearnedPort | None = None
+    owner: str = ""
+
+    def find_shape(self) -> RequestShape:
+        """Return the shape of the model's requests. It is the usual one at first."""
+        return USUAL_SHAPE if self.learned is None else self.learned.find_shape(self.owner)
+
+    def learn_shape(self, shape: RequestShape) -> None:
+        """Remember the shape of a request that the model has answered."""
+        if self.learned is not None:
+            self.learned.learn_shape(self.owner, shape)

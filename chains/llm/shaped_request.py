@@ -1,37 +1,14 @@
 """A request that is written anew when the server refuses its shape, and what is learned from it."""
 
-from dataclasses import dataclass
 from secrets import token_hex
 
 from chains.errors import BadRequest, ModelError, ModelUnavailable
-from chains.llm.port import Endpoint, LearnedPort
-from chains.llm.request_shape import USUAL_SHAPE, RequestShape, propose_shape
+from chains.llm.port import Endpoint, ShapeMemory
+from chains.llm.request_shape import RequestShape, propose_shape
 from chains.llm.wire_request import WireRequest, build_wire_request
 from context.fit.guard import PreparedRequest
 
-__all__ = ["ShapeMemory", "ShapedRequest"]
-
-
-@dataclass(frozen=True)
-class ShapeMemory:
-    """What is remembered about the requests that one model takes.
-
-    Attributes:
-        learned: the store, or None to remember nothing.
-        owner: the model with its address, as in `ModelInfo.learned_owner`.
-    """
-
-    learned: LearnedPort | None = None
-    owner: str = ""
-
-    def find_shape(self) -> RequestShape:
-        """Return the shape of the model's requests. It is the usual one at first."""
-        return USUAL_SHAPE if self.learned is None else self.learned.find_shape(self.owner)
-
-    def learn_shape(self, shape: RequestShape) -> None:
-        """Remember the shape of a request that the model has answered."""
-        if self.learned is not None:
-            self.learned.learn_shape(self.owner, shape)
+__all__ = ["ShapedRequest"]
 
 
 class ShapedRequest:

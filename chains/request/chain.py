@@ -164,6 +164,7 @@ class Chain:
         ledger: records each outgoing call before it is made.
         learned: remembers what services said when they refused a request, or None.
         deferred: the agent's tools that requests omit until the model searches for them.
+        toolless_model: the model that answers if it takes no tools, or an empty string.
         local: runs model files.
     """
 
@@ -181,12 +182,16 @@ class Chain:
     ledger: LedgerPort = field(default_factory=NoLedger)
     learned: LearnedPort | None = None
     deferred: DeferredTools = NOTHING_DEFERRED
+    toolless_model: str = ""
     local: ModelRunner = field(default_factory=ModelRunner)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each unusable prompt, instruction or hook of the user."""
-        return self.customization.problems(self.prompt, SUMMARY_PROMPT, READING_PROMPT)
+        """One sentence for each unusable prompt, instruction or hook, and for missing tools."""
+        found = self.customization.problems(self.prompt, SUMMARY_PROMPT, READING_PROMPT)
+        if not self.toolless_model:
+            return found
+        return (*found, f"{self.toolless_model} takes no tools, so the agent can only answer.")
 
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":
         """Add the folder names of the vault to an agent's prompt.

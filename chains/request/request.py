@@ -14,7 +14,7 @@ from typing import Final
 from chains.cancel import CancelToken, Pause
 from chains.errors import BadRequest, LocalModelFailed
 from chains.events import Mode
-from chains.llm.port import Endpoint, KeyFor, ModelPort
+from chains.llm.port import Endpoint, KeyFor, ModelPort, ShapeMemory
 from chains.models import EXTRACTIVE, ModelInfo, look_up_model
 from chains.prompts import Customization
 from chains.request.chain import Chain
@@ -246,6 +246,8 @@ class TurnContext:
         chain, agent = self.chain, self.chain.agent
         if agent is None:
             return self
+        if not ShapeMemory(chain.learned, self.model.learned_owner).find_shape().offers_tools:
+            return replace(self, chain=replace(chain, tools=(), toolless_model=self.model.name))
         foreign = frozenset(t.definition.name for t in agent.extra_tools if t.origin == "mcp")
         limits = self.compute_request_budget(self.factor).budget, agent.limits.tools_share
         place = f"{self.request.model} {self.request.threshold}"
@@ -380,7 +382,6 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
     # An answer without a model needs none of these.
     from chains.gguf.model import GgufModel
     from chains.llm.records import CallOrigin, CallRecorder
-    from chains.llm.shaped_request import ShapeMemory
     from chains.model import LiteLLMModel
 
     chain, request = context.chain, context.request

@@ -141,7 +141,10 @@ def _run_hooks(
     result = call(lambda: run_start_hooks(request, hooks), cancel)
     result = replace(result, problems=(*chain.problems, *result.problems))
     yield from map(Warned, result.problems)
-    return call(lambda: _open(chain, request, session, cancel), cancel), result
+    context = call(lambda: _open(chain, request, session, cancel), cancel)
+    problems = tuple(dict.fromkeys((*result.problems, *context.chain.problems)))
+    yield from map(Warned, problems[len(result.problems) :])
+    return context, replace(result, problems=problems)
 
 
 def _refuse_unseen_images(context: TurnContext) -> None:

@@ -6,9 +6,8 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.errors import BadRequest, ModelUnavailable
-from chains.llm.port import ModelReshaped, ModelSent, ModelText, ModelWaiting
+from chains.llm.port import ModelReshaped, ModelSent, ModelText, ModelWaiting, ShapeMemory
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
-from chains.llm.shaped_request import ShapeMemory
 from chains.model import LiteLLMModel
 from chains.models import look_up_model
 from tests.support.models.model_server import Answer, Failure

@@ -333,8 +333,7 @@ def test_what_is_ephemeral_is_sent_once_logged_and_never_comes_back(chat, server
 
     hooks.on("context", once)
     result = result_of(chat())
-    question, note = server.bodies[0]["messages"][-1]["content"]
-    assert (question["text"], note) == ("Why?", {"type": "text", "text": "Be brief."})
+    assert server.bodies[0]["messages"][-1]["content"] == "Why?\n\nBe brief."
     assert result.context["ephemerals"] == 1
     (log,) = (entry for entry in session.entries if isinstance(entry, EphemeralEntry))
     assert [message.text for message in log.messages] == ["Be brief."]
@@ -394,7 +393,7 @@ def test_a_message_added_at_the_start_stands_behind_the_question(chat, server, s
     assert isinstance(added, CustomMessageEntry)
     assert (added.parent_id, added.custom_type, added.display) == (question.id, "note", {"a": 1})
     (sent,) = server.bodies[0]["messages"][1:]
-    assert [part["text"] for part in sent["content"]] == ["Is it …?", "Asked: Is it …?"]
+    assert sent["content"] == "Is it …?\n\nAsked: Is it …?"
     assert warnings_of(events) == ['The hook "broken" failed at the start: no such luck']
     asked = [event.entry_id for event in events if isinstance(event, MessageEnded)]
     assert asked == [question.id, session.messages[-1].id]
@@ -404,9 +403,8 @@ def test_what_was_added_is_history_in_the_next_turn(chat, server, session, hooks
     hooks.on("before_agent_start", lambda event: CustomMessage("note", "By the way."))
     chat()
     chat("And?", is_hooked=False)
-    first, *others = (message["content"] for message in server.bodies[1]["messages"][1:])
-    assert [part["text"] for part in first] == ["Why?", "By the way."]
-    assert others == ["Understood.", "And?"]
+    sent = [message["content"] for message in server.bodies[1]["messages"][1:]]
+    assert sent == ["Why?\n\nBy the way.", "Understood.", "And?"]
 
 
 # Without sending
