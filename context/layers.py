@@ -20,6 +20,7 @@ Piece = TypeVar("Piece")
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
 SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
 MOST_LEVELS: Final = 100  # Python cannot copy a JSON value with some 300 levels
+MOST_ARGUMENT_LEVELS: Final = 64  # of a tool call, to which a line of the log adds its own levels
 _PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note", "image": "file"}
 _FENCE: Final = re.compile(r"[ \t]{0,20}(?:`{3,}|~{3,})")
 # A block id at the end of a line, and an embedded image such as `![[plus.svg#icon]]`.
@@ -340,10 +341,10 @@ def _read_heading(value: object) -> tuple[str, ...]:
     raise MalformedEntry("A segment's heading is a list of texts.")
 
 
-def is_nested_too_deep(value: object) -> bool:
-    """Return whether a JSON value has more levels of lists and objects than Strata handles."""
+def is_nested_too_deep(value: object, most_levels: int = MOST_LEVELS) -> bool:
+    """Return whether a JSON value has more than `most_levels` levels of lists and objects."""
     level: list[Any] = [[value]]
-    for _ in range(MOST_LEVELS + 1):
+    for _ in range(most_levels + 1):
         items = (item.values() if isinstance(item, dict) else item for item in level)
         level = [child for item in items for child in item if isinstance(child, dict | list)]
         if not level:

@@ -93,6 +93,11 @@ def compact_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def show_json(value: object) -> str:
+    """Return text unchanged, and any other JSON value as compact JSON, to show it to a person."""
+    return value if isinstance(value, str) else compact_json(thaw(value))
+
+
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 

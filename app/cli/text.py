@@ -126,8 +126,14 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
 
 def call(event: "ToolStarted") -> str:
     """Format a tool call with its arguments."""
-    told = ", ".join(str(value) for value in event.arguments.values())
+    told = _list_arguments(event.arguments)
     return escape_text(f"{event.name}: {told}" if told else event.name)
+
+
+def _list_arguments(arguments: Mapping[str, object]) -> str:
+    from context.messages import show_json
+
+    return ", ".join(map(show_json, arguments.values()))
 
 
 def sources(result: "AskResult") -> Iterator[str]:
@@ -269,7 +275,7 @@ def _head(who: str, item: "MessageItem") -> str:
 def _step(step: "StepItem") -> Iterator[str]:
     if step.said:
         yield escape_text(step.said)
-    told = ", ".join(str(value) for value in step.arguments.values())
+    told = _list_arguments(step.arguments)
     yield escape_text(f"({step.name}: {told}: {step.status})").replace("\n", " ")
 
 

@@ -22,6 +22,7 @@ from chains.events import (
     TurnEnded,
     Warned,
 )
+from context.messages import thaw
 
 Json = Mapping[str, Any]
 
@@ -75,8 +76,9 @@ class Wire:
         return self._line({**head, "data": data})
 
     def _line(self, value: Json) -> bool:
+        text = json.dumps(value, ensure_ascii=False, default=thaw)
         # A lone surrogate, from a file's name, cannot be encoded in UTF-8: write an escape.
-        line = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+        line = text.encode("utf-8", "backslashreplace") + b"\n"
         with self._lock:
             if self._is_open:
                 try:
@@ -105,7 +107,7 @@ def _tool_end(event: ToolEnded) -> Json:
 
 
 def _tool_start(event: ToolStarted) -> Json:
-    return {"id": event.id, "name": event.name, "arguments": dict(event.arguments)}
+    return {"id": event.id, "name": event.name, "arguments": event.arguments}
 
 
 def _approval_request(event: ApprovalRequested) -> Json:
@@ -113,7 +115,7 @@ def _approval_request(event: ApprovalRequested) -> Json:
         "approval_id": event.id,
         "tool_call": event.call_id,
         "tool": event.tool,
-        "arguments": dict(event.arguments),
+        "arguments": event.arguments,
         "summary": event.summary,
         "diff": event.diff,
         "warnings": list(event.warnings),

@@ -103,7 +103,7 @@ class CallAssembler:
 def _is_whole(arguments: str) -> bool:
     try:
         return isinstance(json.loads(arguments), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

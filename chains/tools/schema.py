@@ -7,7 +7,12 @@ from typing import Any, Final
 
 from chains.errors import ToolFailed
 from chains.llm.port import RequestedCall
-from context.layers import MOST_LEVELS, is_nested_too_deep, replace_surrogates
+from context.layers import (
+    MOST_ARGUMENT_LEVELS,
+    MOST_LEVELS,
+    is_nested_too_deep,
+    replace_surrogates,
+)
 
 __all__ = [
     "build_arguments_schema",
@@ -78,10 +83,10 @@ def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
     """Parse the arguments of a call. An empty string means no arguments.
 
     Raises:
-        ToolFailed: the text is not a JSON object.
+        ToolFailed: the text is not a JSON object, or is nested too deep.
     """
     try:
-        found = clean_json(parse_json(call.arguments or "{}"))
+        found = clean_json(parse_json(call.arguments or "{}", MOST_ARGUMENT_LEVELS))
     except (ValueError, RecursionError) as error:
         shown = call.arguments[:_SHOWN_CHARS]
         raise ToolFailed(f"The arguments are not JSON ({error}): {shown}") from error
@@ -90,15 +95,16 @@ def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
     return found
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(text: str | bytes, most_levels: int = MOST_LEVELS) -> Any:
     """Parse JSON, rejecting NaN and infinite numbers, which the `json` module accepts.
 
     Raises:
         ValueError: the text is not JSON, or is nested too deep.
+        RecursionError: the text is nested so deep that it cannot be parsed.
     """
     value = json.loads(text, parse_constant=_refuse_number, parse_float=_read_number)
-    if is_nested_too_deep(value):
-        raise ValueError(f"it has more than {MOST_LEVELS} levels")
+    if is_nested_too_deep(value, most_levels):
+        raise ValueError(f"it has more than {most_levels} levels")
     return value
 
 

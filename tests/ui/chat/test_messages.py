@@ -1,5 +1,6 @@
 """What can be done with single messages: versions, names, other words; what an agent did."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -28,6 +29,7 @@ from app.sessions.transcript import (
 )
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ToolEnded, ToolStarted
+from context.messages import ToolCallPart
 from tests.support.window import widgets
 from tests.support.window.clicks import click_button
 from tests.support.window.waiting import settle
@@ -318,6 +320,19 @@ def test_what_an_agent_did_is_one_line_that_opens(qtbot: QtBot, transcript: Tran
         "Read Home server.md, lines 3–9, 0.4 seconds",
         "Read Cellar.md, 0.4 seconds, failed",
     ]
+
+
+def test_a_step_shows_objects_in_its_arguments_as_json(transcript: Transcript) -> None:
+    given = ToolCallPart("c1", "leaves__add", {"path": {"y": [{}]}, "z": [1.5, None]}).arguments
+    show(transcript, user(), answer(steps=(step("c1", "read_note", **given),)))
+    steps = first(transcript, Answer).steps
+    steps.head.click()
+    (row,) = steps.rows
+    row.line.click()
+    settle()
+    assert row.line.accessibleName().startswith('Read {"y":[{}]}')
+    shown, _ = row.details.findChildren(QWidget, options=Qt.FindDirectChildrenOnly)
+    assert json.loads(shown.text.toPlainText()) == {"path": {"y": [{}]}, "z": [1.5, None]}
 
 
 def test_a_step_shows_what_went_in_and_what_came_out(transcript: Transcript) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from chains.events import ApprovalRequested
 from chains.tool import Decision, KeptHunks, Verdict
+from context.messages import thaw
 from ui.chat.message.code import CodeBox
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, PushButton, make_button
@@ -382,13 +383,7 @@ def _show_arguments(arguments: Mapping[str, Any]) -> str:
         return one_line(only)
     if not arguments:
         return ""
-    return json.dumps(_thaw(arguments), ensure_ascii=False, indent=1, default=str)
-
-
-def _thaw(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {str(key): _thaw(item) for key, item in value.items()}
-    return [_thaw(item) for item in value] if isinstance(value, list | tuple) else value
+    return json.dumps(thaw(arguments), ensure_ascii=False, indent=1)
 
 
 def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:

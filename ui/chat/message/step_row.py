@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
+from context.messages import thaw
 from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepView
 from ui.icons import begin_painting, paint_icon
@@ -152,7 +153,7 @@ def _details(step: StepView) -> QWidget:
     column = QVBoxLayout(made)
     column.setContentsMargins(0, 2, 0, 8)
     column.setSpacing(6)
-    given = json.dumps(dict(step.arguments), ensure_ascii=False, indent=1, default=str)
+    given = json.dumps(thaw(step.arguments), ensure_ascii=False, indent=1)
     column.addWidget(CodeBox(given, f"Arguments of {step.name}"))
     if step.status != "running":
         result = _NOT_YET if step.text is None else step.text + ("\n…" if step.is_cut else "")

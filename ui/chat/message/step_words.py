@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from context.messages import show_json
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, place, plural
 
@@ -113,11 +114,11 @@ class StepView:
         if self.name in _NOTED:
             return _NOTED[self.name]
         said = next((self.arguments[key] for key in _ARGUMENTS if self.arguments.get(key)), "")
-        words = one_line(str(said))
+        words = one_line(show_json(said))
         if self.name in _QUOTED:
             return f"“{words}”"
         if to := self.arguments.get("to"):
-            return f"{words} → {one_line(str(to))}"
+            return f"{words} → {one_line(show_json(to))}"
         first, last = self.arguments.get("start"), self.arguments.get("end")
         if isinstance(first, int):
             return place(words, (first, last if isinstance(last, int) else first))
@@ -195,7 +196,7 @@ def _count_steps(name: str, steps: list[StepView]) -> str:
     words, noun = _COUNTED.get(name, (f"used {one_line(name)}", ""))
     if not noun:
         return words + _times(len(steps))
-    things = [str(step.arguments.get("path", step.id)) for step in steps]
+    things = [show_json(step.arguments.get("path", step.id)) for step in steps]
     number = len(set(things)) if noun == "note" else len(things)
     return f"{words} {plural(number, noun)}"
 

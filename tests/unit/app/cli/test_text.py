@@ -2,8 +2,9 @@
 
 import pytest
 
-from app.cli.text import list_edits, sources
-from chains.events import CITES_NOTHING, AskResult
+from app.cli.text import call, list_edits, sources
+from chains.events import CITES_NOTHING, AskResult, ToolStarted
+from context.messages import ToolCallPart
 
 
 def test_the_notes_that_an_answer_changed_are_listed_with_the_way_to_undo_it() -> None:
@@ -20,6 +21,13 @@ def test_the_notes_that_an_answer_changed_are_listed_with_the_way_to_undo_it() -
         "  d.md (was c.md)",
         "Undo with: strata undo --run 12ab34cd",
     ]
+
+
+def test_the_arguments_of_a_call_are_shown_as_json_whatever_they_hold() -> None:
+    given = {"path": "n.md", "x": {"y": [1, None]}, "z": [{}, "ö"]}
+    part = ToolCallPart("c1", "leaves__add", given)
+    shown = call(ToolStarted(part.id, part.name, part.arguments))
+    assert shown == 'leaves__add: n.md, {"y":[1,null]}, [{},"ö"]'
 
 
 @pytest.mark.parametrize(
