@@ -1,6 +1,6 @@
 """The use-cases for the window and the command line: open, index, search, ask, inspect."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -272,7 +272,7 @@ class Assistant:
         """
         return self._open_attachments().segments(attach, selections)
 
-    def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
+    def ask(self, request: AskRequest, cancel: CancelToken) -> Generator[Event]:
         """Answer a question, and yield the events of the turn, ending with `TurnEnded`.
 
         Raises:
@@ -298,7 +298,7 @@ class Assistant:
         *,
         model: str | None = None,
         mode: Mode | None = None,
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """Edit a question and answer the new version.
 
         The original attachments are attached again. The last event is `TurnEnded`.
@@ -319,7 +319,7 @@ class Assistant:
 
     def regenerate(
         self, session: str, entry: str, cancel: CancelToken, *, model: str | None = None
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """Generate another version of an answer.
 
         `entry` is the answer, or a user message without an answer. The last event is `TurnEnded`.

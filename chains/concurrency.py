@@ -4,6 +4,7 @@ A cancelled call is abandoned: its result is ignored, and its thread returns to 
 call ends. The threads are daemons, so a stalled server never delays the exit of the program.
 """
 
+import logging
 import queue
 import threading
 from collections import deque
@@ -17,6 +18,7 @@ from chains.cancel import CancelToken
 __all__ = ["Emit", "WorkerPool", "call", "gather", "iterate", "repeat", "start_call"]
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 POOL_SIZE: Final = 8
 BUFFER_ITEMS: Final = 256
@@ -36,19 +38,27 @@ class WorkerPool:
         self._pending = 0
 
     def submit(self, task: Callable[[], None]) -> None:
-        """Run `task` as soon as a thread is free. The task must not raise."""
+        """Run `task` as soon as a thread is free. What the task raises is only logged.
+
+        Raises:
+            RuntimeError: the system has no thread left. The task is not run.
+        """
         with self._lock:
-            self._pending += 1
-            if self._threads < min(self._size, self._pending):
-                self._threads += 1
-                name = f"chains-{self._threads}"
+            if self._threads < min(self._size, self._pending + 1):
+                name = f"chains-{self._threads + 1}"
                 threading.Thread(target=self._work, name=name, daemon=True).start()
+                self._threads += 1
+            self._pending += 1
         self._tasks.put(task)
 
     def _work(self) -> None:
         while True:
             task = self._tasks.get()
-            task()
+            try:
+                task()
+            except BaseException:  # noqa: BLE001 - logged; the thread is needed for later tasks
+                _log.exception("A task failed")
+            del task  # otherwise it would be kept, with all that it holds, until the next one
             with self._lock:
                 self._pending -= 1
 
@@ -136,7 +146,7 @@ def iterate(
             if not cancel.is_cancelled:
                 produce(channel.put)
         except BaseException as failure:  # noqa: BLE001 - it is raised in the consumer's thread
-            error = failure
+            error = _make_exception(failure)
         channel.finish(error)
 
     forget = cancel.on_cancel(channel.close)
@@ -169,7 +179,7 @@ def gather(
             if not cancel.is_cancelled:
                 channel.put((place, function()))
         except BaseException as failure:  # noqa: BLE001 - it is raised in the consumer's thread
-            channel.finish(failure)
+            channel.finish(_make_exception(failure))
 
     forget = cancel.on_cancel(channel.close)
     for place, function in enumerate(functions):
@@ -185,6 +195,18 @@ def gather(
     finally:
         forget()
         channel.close()
+
+
+def _make_exception(failure: BaseException) -> Exception:
+    """Return an exception that ends only the work in which it was raised.
+
+    A hook or library that calls `sys.exit` in a thread of the pool must not end the program.
+    """
+    if isinstance(failure, Exception):
+        return failure
+    made = RuntimeError(f"{type(failure).__name__} was raised: {failure}")
+    made.__cause__ = failure
+    return made
 
 
 def start_call(function: Callable[[], object], pool: WorkerPool = _POOL) -> None:

@@ -9,7 +9,7 @@ Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. 
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
@@ -157,12 +157,20 @@ class Task(QObject):
     def _run(self) -> None:
         try:
             with suppress(Cancelled):  # not an error: the user requested it and sees "Stopped."
-                for item in self._work(self.token):
-                    self._mail.put(item)
-        except Exception as error:  # noqa: BLE001 - the receiver shows every failure to the user
+                self._deliver(self._work(self.token))
+        except BaseException as error:  # noqa: BLE001 - the receiver shows every failure to the user
             log_bug(error)
             self._mail.put(_Failure(error))
         self._mail.put(_END)
+
+    def _deliver(self, items: Iterable[object]) -> None:
+        """Put all items into the mailbox, and close the iterator if it is a generator."""
+        try:
+            for item in items:
+                self._mail.put(item)
+        finally:
+            if isinstance(items, Generator):
+                items.close()
 
     def _on_arrived(self, item: object) -> None:
         if item is _END:
@@ -351,7 +359,7 @@ class LatestWriter(Generic[Value]):
 
 
 class _Failure:
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
 

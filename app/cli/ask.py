@@ -4,7 +4,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
@@ -64,8 +64,12 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         connect_approvals(args, assistant)
     printer = TurnPrinter(output, args.dry_run)
     # The output of hooks goes to standard error, so that standard output has the answer only.
-    with Interruptible() as run, redirect_stdout(sys.stderr):
-        for event in assistant.ask(request, run.cancel):
+    with (
+        Interruptible() as run,
+        redirect_stdout(sys.stderr),
+        closing(assistant.ask(request, run.cancel)) as events,
+    ):
+        for event in events:
             printer.show(event)
     return run.exit_code or 0
 

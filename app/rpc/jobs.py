@@ -1,7 +1,8 @@
 """Run turns, searches and indexing while the server reads further requests."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -51,7 +52,7 @@ class Jobs:
         self,
         id: Any,
         session: str,
-        events: Callable[[CancelToken], Iterator[Event]],
+        events: Callable[[CancelToken], Generator[Event]],
         accept: Callable[[Event], None],
     ) -> None:
         """Start a turn and write its events, ending with `turn_end`.
@@ -64,29 +65,53 @@ class Jobs:
             accept: called with the first event, before any event is written to the client.
 
         Raises:
-            Exception: the user message could not be stored, so the turn was not started.
+            BaseException: the user message could not be stored, so the turn was not started.
         """
         cancel = self._token(session)
-        try:
-            following = events(cancel)
+        with ExitStack() as undo:
+            undo.callback(self._set_free, session, cancel)
+            following = undo.enter_context(closing(events(cancel)))
             stored = next(following)
-        except BaseException:
-            self._set_free(session)
-            raise
-        accept(stored)
+            accept(stored)
+            self._submit(cancel, partial(self._run_turn, id, session, stored, following))
+            undo.pop_all()
 
-        def run(_cancel: CancelToken) -> None:
-            try:
+    def _run_turn(
+        self,
+        id: Any,
+        session: str,
+        stored: Event,
+        following: Generator[Event],
+        cancel: CancelToken,
+    ) -> None:
+        """Write the events of a turn, and free its chat whatever is raised.
+
+        Args:
+            id: the request id.
+            session: the chat of the turn.
+            stored: the first event.
+            following: yields the other events, and is closed in any case.
+            cancel: the cancel token of the turn.
+        """
+        tell = partial(self._wire.event, id=id, session=session)
+        try:
+            with closing(following):  # not only at the next garbage collection
                 end = self._write_events(id, session, chain([stored], following))
-            except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
-                info = explain(error)
-                said = {"code": info.code, "message": info.message, "hint": info.hint}
-                self._wire.event("error", id, session, said)
-                end = {"error": info.to_dict()}
-            self._set_free(session)
-            self._wire.event("turn_end", id, session, end)
+        except BaseException as error:  # noqa: BLE001 (reported, and logged if it is a bug)
+            end = {"error": self._report(error, tell)}
+        finally:
+            self._set_free(session, cancel)
+        try:
+            tell("turn_end", data=end)
+        except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
+            tell("turn_end", data={"error": explain(error).to_dict()})
 
-        self._submit(cancel, run)
+    def _report(self, error: BaseException, tell: Callable[..., object]) -> Json:
+        """Write the event `error`, and return the description of the error."""
+        info = explain(error)
+        with suppress(Exception):  # if the writer failed, this fails too
+            tell("error", data={"code": info.code, "message": info.message, "hint": info.hint})
+        return info.to_dict()
 
     def start(
         self,
@@ -107,13 +132,19 @@ class Jobs:
 
         def run(cancel: CancelToken) -> None:
             try:
-                respond = partial(self._wire.respond, id, command, work(cancel))
-            except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
-                respond = partial(self._wire.refuse, id, command, explain(error))
-            self._set_free(session)
-            respond()
+                try:
+                    respond = partial(self._wire.respond, id, command, work(cancel))
+                finally:
+                    self._set_free(session, cancel)
+                respond()
+            except BaseException as error:  # noqa: BLE001 (reported, and logged if it is a bug)
+                self._wire.refuse(id, command, explain(error))
 
-        self._submit(self._token(session), run)
+        cancel = self._token(session)
+        with ExitStack() as undo:
+            undo.callback(self._set_free, session, cancel)
+            self._submit(cancel, run)
+            undo.pop_all()
 
     def abort(self, session: str | None) -> bool:
         """Cancel the running request of a chat, and return whether there was one."""
@@ -143,45 +174,57 @@ class Jobs:
                 self._busy[session] = cancel
         return cancel
 
-    def _set_free(self, session: str | None) -> None:
-        """Mark a chat as free. Call this before telling the client that the request has ended."""
-        if session is not None:
-            with self._changed:
+    def _set_free(self, session: str | None, cancel: CancelToken) -> None:
+        """Mark a chat as free. Call this before telling the client that the request has ended.
+
+        Nothing is done if the chat is busy with another request than that of the cancel token.
+        """
+        with self._changed:
+            if session is not None and self._busy.get(session) is cancel:
                 del self._busy[session]
 
-    def _write_events(self, id: Any, session: str, events: Iterator[Event]) -> Json:
+    def _write_events(self, id: Any, session: str, events: Iterable[Event]) -> Json:
         """Write all events of a turn except the last one, and return the last one's data.
 
         If the client has disconnected, all open approval requests are rejected.
         """
         end: Json = {}
-        for event in events:
-            if isinstance(event, ApprovalRequested):
-                self._approvals.open(event.id, len(event.hunks))
-            if (told := convert_event(event)) is None:
-                continue
-            name, data = told
-            if name == "turn_end":
-                end = data
-            elif not self._wire.event(name, id, session, data):
-                self._approvals.reject_all()
+        with ExitStack() as asked:
+            for event in events:
+                if isinstance(event, ApprovalRequested):
+                    asked.callback(self._approvals.close, event.id)
+                    self._approvals.open(event.id, len(event.hunks))
+                if (told := convert_event(event)) is None:
+                    continue
+                name, data = told
+                if name == "turn_end":
+                    end = data
+                elif not self._wire.event(name, id, session, data):
+                    self._approvals.reject_all()
         return end
 
     def _submit(self, cancel: CancelToken, work: Callable[[CancelToken], None]) -> None:
+        def end() -> None:
+            with self._changed:
+                self._running.discard(cancel)
+                self._changed.notify_all()
+
         def run() -> None:
             try:
                 work(cancel)
             finally:
-                with self._changed:
-                    self._running.discard(cancel)
-                    self._changed.notify_all()
+                end()
 
         with self._changed:
             self._running.add(cancel)
-        self._pool.submit(run)
+        try:
+            self._pool.submit(run)
+        except BaseException:
+            end()
+            raise
 
 
-def explain(error: Exception) -> ErrorInfo:
+def explain(error: BaseException) -> ErrorInfo:
     """Describe an exception for the client. A bug is also logged with its stack trace."""
     log_bug(error)
     info = describe(error)

@@ -11,7 +11,7 @@ be read in the meantime.
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -80,7 +80,7 @@ class RPC:
         self._session: str | None = None
         self._mode: Mode = "vault"
         self._model: str | None = None
-        self._turns: Mapping[type[asked.Request], Callable[..., Iterator[Event]]] = {
+        self._turns: Mapping[type[asked.Request], Callable[..., Generator[Event]]] = {
             asked.PromptRequest: self._prompt,
             asked.Edit: self._edit,
             asked.Regenerate: self._regenerate,
@@ -174,7 +174,7 @@ class RPC:
 
     def _prompt(
         self, request: asked.PromptRequest, session: str, cancel: CancelToken
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         question = AskRequest(
             request.text,
             mode=request.mode or self._mode,
@@ -186,20 +186,22 @@ class RPC:
         )
         return self._assistant.ask(question, cancel)
 
-    def _edit(self, request: asked.Edit, session: str, cancel: CancelToken) -> Iterator[Event]:
+    def _edit(self, request: asked.Edit, session: str, cancel: CancelToken) -> Generator[Event]:
         return self._assistant.edit(session, request.entry, request.text, cancel, model=self._model)
 
     def _regenerate(
         self, request: asked.Regenerate, session: str, cancel: CancelToken
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         return self._assistant.regenerate(session, request.entry, cancel, model=self._model)
 
     def _abort(self, request: asked.Abort) -> Json:
         return {"aborted": self._jobs.abort(request.session)}
 
     def _approve(self, request: asked.Approve) -> Json:
-        id, verdict = request.approval_id, self._read_verdict(request)
-        if not self._approvals.answer(id, verdict):
+        id = request.approval_id
+        if not (
+            self._approvals.is_open(id) and self._approvals.answer(id, self._read_verdict(request))
+        ):
             raise InvalidRequest(f"Nothing waits for the approval {id}.")
         return {"approval_id": id, "decision": request.decision}
 

@@ -83,7 +83,7 @@ class Wire:
             if self._is_open:
                 try:
                     self._write(line)
-                except OSError:
+                except (OSError, ValueError):  # the client has gone, or the output is closed
                     self._is_open = False
             return self._is_open
 

@@ -107,7 +107,7 @@ class TurnRunner:
         """The open vault with its index, or None."""
         return self._vault.library
 
-    def ask(self, request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
+    def ask(self, request: AskRequest, cancel: CancelToken) -> Generator[Event]:
         """Answer a question, ending with `TurnEnded`.
 
         Raises:
@@ -118,7 +118,7 @@ class TurnRunner:
 
     def edit(
         self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """Edit a question and answer the new version, ending with `TurnEnded`.
 
         Args:
@@ -136,7 +136,7 @@ class TurnRunner:
 
     def regenerate(
         self, session: str, entry: str, model: str | None, cancel: CancelToken
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """Generate another version of an answer from the same attachments and passages.
 
         Args:
@@ -153,7 +153,7 @@ class TurnRunner:
 
     def continue_answer(
         self, session: str, entry: str, model: str | None, cancel: CancelToken
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """Continue a chat's last answer, which was cut off, and end with `TurnEnded`.
 
         Raises:
@@ -219,7 +219,7 @@ class TurnRunner:
         opened: Callable[[], Session],
         begin: Callable[[Session], _TurnStart],
         cancel: CancelToken,
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         """Run a turn, and remove the user message from the branch if no request can be built."""
         chat: Session | None = None
         leaf, can_take_back = None, False

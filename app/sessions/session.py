@@ -323,10 +323,12 @@ class Session:
     def close(self) -> None:
         """Close the file and release its lock."""
         if self._handle is not None:
-            if self._has_written and not self.problems and self._remember is not None:
-                self._remember(self._log, os.fstat(self._handle))
-            os.close(self._handle)
-            self._handle = None
+            handle, self._handle = self._handle, None
+            try:
+                if self._has_written and not self.problems and self._remember is not None:
+                    self._remember(self._log, os.fstat(handle))
+            finally:
+                os.close(handle)
 
     def __enter__(self) -> "Session":
         return self

@@ -6,7 +6,7 @@ import re
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from app.durable import lock, open_file, sync_folder
@@ -91,7 +91,10 @@ class SessionStore:
                 os.close(handle)
                 raise
         chat = Session(path, log, self._state, handle, remember=self._remember)
-        self._append_partial(chat)
+        with ExitStack() as undo:
+            undo.callback(chat.close)
+            self._append_partial(chat)
+            undo.pop_all()
         return chat
 
     def read(self, session: str) -> Session:

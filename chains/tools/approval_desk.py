@@ -4,7 +4,6 @@ The types for proposals are defined in `chains.tool` and re-exported here.
 """
 
 import threading
-from contextlib import suppress
 
 from chains.cancel import CancelToken
 from chains.errors import ProposalOutdated
@@ -56,6 +55,18 @@ class ApprovalDesk:
             self._waiting.setdefault(id, None)
             self._hunks[id] = hunks or self._hunks.get(id, 0)
 
+    def close(self, id: str) -> None:
+        """Accept no more answers to a proposal, because its turn has ended."""
+        with self._changed:
+            self._waiting.pop(id, None)
+            self._hunks.pop(id, None)
+            self._changed.notify_all()
+
+    def is_open(self, id: str) -> bool:
+        """Return whether a proposal waits for its answer."""
+        with self._changed:
+            return id in self._waiting and self._waiting[id] is None
+
     def count_hunks(self, id: str) -> int:
         """Return how many hunks of a waiting proposal can be approved separately.
 
@@ -67,7 +78,7 @@ class ApprovalDesk:
     def answer(self, id: str, decision: Verdict) -> bool:
         """Answer a proposal. Return False if no proposal with that id is waiting."""
         with self._changed:
-            if id not in self._waiting or self._waiting[id] is not None:
+            if not self.is_open(id):
                 return False
             self._waiting[id] = decision
             self._changed.notify_all()
@@ -86,15 +97,11 @@ class ApprovalDesk:
         forget = cancel.on_cancel(self._wake)
         try:
             with self._changed:
-                self._changed.wait_for(
-                    lambda: cancel.is_cancelled or self._waiting[request.id] is not None
-                )
-                return self._waiting[request.id] or "reject"
+                self._changed.wait_for(lambda: cancel.is_cancelled or not self.is_open(request.id))
+                return self._waiting.get(request.id) or "reject"
         finally:
             forget()
-            with self._changed, suppress(KeyError):
-                del self._waiting[request.id]
-            self._hunks.pop(request.id, None)
+            self.close(request.id)
 
     def _wake(self) -> None:
         with self._changed:
