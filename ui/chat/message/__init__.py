@@ -31,7 +31,7 @@
 
 This package may import PySide6, `ui.markdown`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
 `ui.icons`, `ui.actions`, and data types of `app`, `chains.events`, `chains.tool`,
-`chains.citations`, `context.layers` and `vault.notes.kinds`. It must not import
+`chains.citations`, `context.layers`, `context.messages` and `vault.notes.kinds`. It must not import
 `ui.chat.transcript`.
 
 User messages, errors, and the arguments and results of tools are shown as plain text. Each message
