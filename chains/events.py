@@ -296,6 +296,8 @@ class AskResult:
             user stopped it.
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
+        searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
+            if none were searched.
     """
 
     session: str | None
@@ -317,6 +319,7 @@ class AskResult:
     seconds: float | None = None
     reason: str = ""
     sentences: int = 0
+    searched_by: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata ask --json`."""
@@ -339,6 +342,7 @@ class AskResult:
             "context": dict(self.context),
             **read,
             **({} if self.searched is None else {"searched": self.searched}),
+            **({"by": list(self.searched_by)} if self.searched_by else {}),
             **({} if self.edits is None else {"edits": dict(self.edits)}),
         }
 

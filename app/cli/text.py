@@ -94,6 +94,8 @@ def search_result(result: "SearchResult") -> Iterator[str]:
         lines = choose_lines(hit.text, words, _SNIPPET_LINES, is_first=hit.lines[0] == 1)
         yield from (f"   {escape_text(line)}" for line in lines)
         yield ""
+    if result.misses_meaning:
+        yield "Searched by words only."
 
 
 def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:

@@ -100,6 +100,7 @@ class AnswerItem(MessageItem):
         error_code: the code of the error that ended the turn, or an empty string.
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
+        searched_by: the ways in which notes were searched: `words`, `meaning`, or both.
         can_continue: whether this is the chat's last answer, it was cut off, and a model can
             continue it.
     """
@@ -116,6 +117,7 @@ class AnswerItem(MessageItem):
     cost: float | None = None
     error_code: str = ""
     sentences: int = 0
+    searched_by: tuple[str, ...] = ()
     can_continue: bool = False
 
     @property

@@ -1,6 +1,6 @@
 """The retrieval step of a turn: build the query, search the vault, number the passages."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -30,7 +30,7 @@ from context.tokens import count_segment
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
 
-__all__ = ["RetrievalResult", "retrieve"]
+__all__ = ["RetrievalResult", "read_ways", "retrieve"]
 
 SUPPORT: Final = "support"
 SUPPORT_WEIGHTS: Final = "supportWeights"
@@ -43,6 +43,7 @@ QUOTED_TIMES: Final = 2.5
 PERIOD_TIMES: Final = 5
 # The lines between two passages of a note are blank: the index leaves out nothing else.
 BLANK_LINES: Final = 1
+SEARCHED_BY: Final = "searchedBy"
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class RetrievalResult:
         warnings: one sentence for each problem.
         stored_fields: extra fields to store in the log with the segments.
         calls: the usage of the calls that rewrote the query.
+        by: the ways of searching that were used: `words`, `meaning`, or both.
     """
 
     searched: str = ""
@@ -68,6 +70,7 @@ class RetrievalResult:
     warnings: tuple[str, ...] = ()
     stored_fields: Mapping[str, Any] = field(default_factory=dict)
     calls: tuple[CallUsage, ...] = ()
+    by: tuple[str, ...] = ()
 
     def shift_numbers(self, more: int) -> tuple[Segment, ...]:
         """Return the segments with `more` added to their citation numbers."""
@@ -161,10 +164,10 @@ def _search(
     found = build_passages(result.hits, request.attached, known, gap)[:most]
     yield from map(Warned, result.warnings)
     corrected = "" if result.query == query else result.query
-    stored_fields = _store_support(result.support)
-    return RetrievalResult(
-        corrected, result.support, result.has_notes, found, result.warnings, stored_fields
-    )
+    ways = {SEARCHED_BY: list(result.by)} if result.by else {}
+    stored_fields = {**ways, **_store_support(result.support)}
+    quality = corrected, result.support, result.has_notes
+    return RetrievalResult(*quality, found, result.warnings, stored_fields, by=result.by)
 
 
 def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> SearchResult:
@@ -183,7 +186,10 @@ def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> Searc
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
     """Read the query of an earlier search and the quality of its results from the log."""
-    return RetrievalResult(str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields))
+    by = read_ways(stored_fields)
+    return RetrievalResult(
+        str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields), by=by
+    )
 
 
 def _store_support(support: Support | None) -> Mapping[str, Any]:
@@ -246,3 +252,13 @@ def _measure_list_tokens(context: TurnContext) -> int:
     attached = sum(count_segment(segment, counter) for segment in request.attached)
     share = compute_passages_share(budget, counter.count(request.question))
     return max(min(share, int(budget * TURN_CONTEXT_SHARE) - attached), share // 2)
+
+
+def read_ways(stored_fields: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the ways in which notes were searched for a turn, as the log has them.
+
+    Args:
+        stored_fields: the fields that are stored with the turn's segments.
+    """
+    ways = stored_fields.get(SEARCHED_BY)
+    return tuple(map(str, ways)) if isinstance(ways, Sequence) and not isinstance(ways, str) else ()

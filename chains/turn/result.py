@@ -52,12 +52,14 @@ def build_result(
     answer: TurnAnswer,
     checked: CitationReport,
     read: "MapReduceResult | None" = None,
+    by: tuple[str, ...] = (),
 ) -> AskResult:
     """Build the result of a turn.
 
     Args:
         checked: the checked citations of the answer.
         read: the result of reading attachments in full by map-reduce, or None if none was read.
+        by: the ways in which notes were searched: `words`, `meaning`, or both.
     """
     request = context.request
     return AskResult(
@@ -76,6 +78,7 @@ def build_result(
         tools=answer.tools,
         read_whole=None if read is None else read.summary,
         searched=request.searched or None,
+        searched_by=by,
         seconds=answer.seconds,
         reason=answer.reason,
         sentences=checked.sentences,
@@ -102,7 +105,10 @@ def _warn_of_citations(
 
 
 def build_dry_result(
-    context: TurnContext, report: ContextReport, read: "MapReduceResult | None" = None
+    context: TurnContext,
+    report: ContextReport,
+    read: "MapReduceResult | None" = None,
+    by: tuple[str, ...] = (),
 ) -> AskResult:
     """Build the result of a dry run. It contains no answer."""
     session, request = context.session, context.request
@@ -121,4 +127,5 @@ def build_dry_result(
         context=report.to_dict(),
         read_whole=None if read is None else read.summary,
         searched=request.searched or None,
+        searched_by=by,
     )

@@ -95,7 +95,7 @@ def run_turn(
     turn = yield from _prepare(context, drafted, warnings)
     if request.dry_run:
         yield from _announce(turn)
-        yield TurnEnded(build_dry_result(context, turn.request.report, fitted.read))
+        yield TurnEnded(build_dry_result(context, turn.request.report, fitted.read, found.by))
         return
     yield from _store(context, turn, found, fitted)
     broken = find_broken_answer(session.path()) if request.is_continued else None
@@ -104,7 +104,7 @@ def run_turn(
     answer = _join_broken(broken, answer)
     known = join_texts(context.request.question, context.customization.instructions)
     checked = check_answer(answer.text, answer.sources, known)
-    yield TurnEnded(build_result(context, answer, checked, fitted.read))
+    yield TurnEnded(build_result(context, answer, checked, fitted.read, found.by))
 
 
 def store_user_message(

@@ -333,7 +333,9 @@ class SessionController(QObject):
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
         rows = source_rows(result.citations, result.unverified, sources)
         self._transcript.live.finish(result, sources)
-        self._frame.column.sources.show_rows(rows, describe_no_sources(result.model))
+        self._frame.column.sources.show_rows(
+            rows, describe_no_sources(result.model), result.searched_by
+        )
         announce(self._transcript, f"Answer finished, {len(rows)} sources")
 
     def _show_failure(self, turn: ChatTurn, info: ErrorInfo | None) -> None:
@@ -392,7 +394,7 @@ class SessionController(QObject):
             last = answers[-1]
             rows = source_rows(last.citations, last.unverified, last.sources)
             said = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
-            self._frame.column.sources.show_rows(rows, said)
+            self._frame.column.sources.show_rows(rows, said, last.searched_by)
 
     def _on_load_failed(self, error: Exception) -> None:
         self._composer.show_error(describe(error).message, ())

@@ -18,7 +18,7 @@ from vault.coverage import find_gap
 from vault.listing.tasks import list_tasks
 from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
 from vault.quotes.lines import build_stems, choose_best_line
-from vault.search.hits import Hit, SearchResult, build_hit
+from vault.search.hits import WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import KeepCurrent, Passage, Passages
 from vault.search.query import Query, TaskFilter, parse_query
 from vault.search.scope import Covers, Scope, build_scope
@@ -99,6 +99,7 @@ def list_notes(
         is_whole=gap is None or gap.by_words >= gap.notes,
         is_partial=is_partial,
         unit=unit,
+        by=(WORDS,) if query.words.strip() else (),
     )
 
 

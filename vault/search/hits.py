@@ -13,6 +13,7 @@ NO_NOTES: Final = (
     "there are no notes to search in this folder. Add notes to it, or choose another folder. "
     "Files that are excluded or cannot be read are listed in the index."
 )
+WORDS, MEANING = "words", "meaning"
 SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
 
 
@@ -70,6 +71,8 @@ class SearchResult:
             None if this was not measured.
         unit: what a listing counts, such as "note" or "open task".
         has_notes: whether there are notes to search. This is only checked if nothing was found.
+        by: the ways of searching that were really used: `words`, `meaning`, or both. A search by
+            filters alone used neither.
     """
 
     query: str
@@ -85,6 +88,12 @@ class SearchResult:
     support: Support | None = None
     unit: str = "note"
     has_notes: bool = True
+    by: tuple[str, ...] = ()
+
+    @property
+    def misses_meaning(self) -> bool:
+        """Whether notes were searched by words, but could not be searched by meaning."""
+        return self.by == (WORDS,) and self.total is None
 
     def explain_no_hits(self) -> str:
         """Return one or two sentences that explain why nothing was found."""
@@ -129,6 +138,7 @@ class SearchResult:
             "filters": dict(self.filters),
             "hits": [hit.to_dict() for hit in self.hits],
             **pages,
+            "by": list(self.by),
             "seconds": round(self.seconds, 4),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
         }

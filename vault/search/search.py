@@ -30,7 +30,7 @@ from vault.ranking.keyword_scores import KeywordScores
 from vault.ranking.terms import choose_terms
 from vault.ranking.titles import find_titled
 from vault.search.boosts import Booster, Boosts, apply_boosts
-from vault.search.hits import SIGNALS, Hit, SearchResult, build_hit
+from vault.search.hits import MEANING, SIGNALS, WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages, measure_cosines
 from vault.search.query import parse_query
 from vault.search.scope import Covers, Scope, build_scope, has_notes_to_search
@@ -124,17 +124,20 @@ class Searcher:
         query = parse_query(text)
         hits: Sequence[Hit] = ()
         warnings: list[str] = []
+        by: tuple[str, ...] = ()
         if text.strip() and k > 0 and self._passages.most:
-            vector = self._begin_encoding(query.words, warnings)
+            vector = _QueryVector(self._begin_encoding(query.words, warnings))
             self._catch_up()
             scope = build_scope(query, self._catalog, self._passages, covers)
             warnings += scope.warnings
             hits = self._find(query.words, vector, scope, k, in_play)
+            has_terms = bool(choose_terms(query.words, self._today()))
+            by = (*((WORDS,) if has_terms else ()), *((MEANING,) if vector.is_compared else ()))
         support = self._measure_support(query.words, hits) if is_quoted and hits else None
         seconds = time.perf_counter() - began
         found = SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
         has_notes = bool(hits) or has_notes_to_search(self._catalog, covers)
-        return replace(found, support=support, has_notes=has_notes)
+        return replace(found, support=support, has_notes=has_notes, by=by)
 
     def collect_scores(self, words: str) -> Scores:
         """Return the scores of the passages that a question finds, for fitting the ranking weights.
@@ -310,6 +313,19 @@ class _Signals:
         structure = {} if boosts is None else boosts._asdict()
         dense, words = self.scores.dense.get(number), self.scores.words.get(number)
         return {"dense": dense, "words": words, **structure}
+
+
+@dataclass(slots=True)
+class _QueryVector:
+    """Waits for the vector of a query, and remembers whether there was one to compare."""
+
+    wait: Callable[[], "Vector | None"]
+    is_compared: bool = False
+
+    def __call__(self) -> "Vector | None":
+        vector = self.wait()
+        self.is_compared = vector is not None
+        return vector
 
 
 def _read_today() -> date:

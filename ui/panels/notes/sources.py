@@ -37,6 +37,7 @@ __all__ = ["REASON", "SourceRow", "SourcesPanel", "describe_no_sources", "source
 _CLOSE: Final = ButtonText("Close", "Hide the reason")
 _NOT_SENT: Final = "No passage with this number was sent."
 _NOTHING_QUOTED: Final = "No note is quoted here."
+_WORDS_ONLY: Final = "Searched by words only, not by meaning."
 REASON: Final = "Why was this note used?"
 
 
@@ -127,15 +128,20 @@ class SourcesPanel(Pane):
         self.list.viewport().installEventFilter(self)
         self._empty = make_wrapped_label("Sources appear here with the answer.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 8, 16, 8)
+        self._ways = make_wrapped_label(_WORDS_ONLY, "caption", "amber")
+        self._ways.setContentsMargins(16, 2, 16, 6)
         self._reason = Notice("info")
         self._lay_out()
 
-    def show_rows(self, rows: Sequence[SourceRow], empty: str = "") -> None:
+    def show_rows(
+        self, rows: Sequence[SourceRow], empty: str = "", searched_by: Sequence[str] = ()
+    ) -> None:
         """Replace the listed sources.
 
         Args:
             rows: the rows of the sources.
             empty: the text to show if there are no rows.
+            searched_by: the ways in which notes were searched. A search by words only is named.
         """
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
@@ -148,6 +154,7 @@ class SourcesPanel(Pane):
         self._empty.setText(empty)
         self.hide_reason()
         self._empty.setVisible(not rows)
+        self._ways.setVisible(tuple(searched_by) == ("words",))
         self.list.setVisible(bool(rows))
         self.list.fit()
         self.cited.emit(next((row.path for row in rows if row.path), ""))
@@ -191,10 +198,11 @@ class SourcesPanel(Pane):
         inset.setContentsMargins(8, 0, 8, 6)
         inset.addWidget(self._reason)
         column.addLayout(inset)
+        column.addWidget(self._ways)
         column.addWidget(self._empty)
         column.addWidget(self.list)
         column.addStretch(1)
-        for part in (self.list, self._reason):
+        for part in (self.list, self._reason, self._ways):
             part.hide()
 
     def _on_chosen(self, index: QModelIndex) -> None:

@@ -12,6 +12,8 @@ from app.startup import StartupInfo
 from ui.panels.notes.sources import REASON, SourceRow, SourcesPanel
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
+from vault.embedder import Embedder
+from vault.errors import EmbedderFailed
 
 
 @pytest.fixture
@@ -93,3 +95,32 @@ def test_a_new_chat_has_no_related_notes_of_the_last_one(window: MainWindow) -> 
     assert not panel.rows()
     texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
     assert texts == ["Open a note, or ask: what is related to it appears here."]
+
+
+def test_the_sources_say_when_notes_were_searched_by_words_only(
+    window: MainWindow, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, words_only = window.column.sources, "Searched by words only, not by meaning."
+
+    def shown() -> bool:
+        texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+        return words_only in texts
+
+    window.composer.submitted.emit("How much does the barrel hold?")
+    assert panel.rows()
+    assert not shown()
+    with monkeypatch.context() as patch:
+        patch.setattr(embedder, "begin_query", fail_to_embed)
+        window.composer.submitted.emit("Does the frost crack the barrel?")
+    assert panel.rows()
+    assert shown()
+    chat = window.controllers.session.session
+    window.open_session(None)
+    assert not shown()
+    window.open_session(chat)
+    assert panel.rows()
+    assert shown()
+
+
+def fail_to_embed(_text: str) -> None:
+    raise EmbedderFailed("The embedding model cannot be used.")

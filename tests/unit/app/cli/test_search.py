@@ -16,6 +16,7 @@ from app.library.open_vault import OpenVault
 from app.paths import Paths
 from app.startup import Startup
 from vault.embedder import Embedder
+from vault.errors import EmbedderFailed
 
 NOTES = {
     "Tomatoes.md": "# Tomatoes\n\n#bed Water tomatoes early; see [[Beans]].\n",
@@ -141,3 +142,31 @@ def test_a_project_outside_of_the_vault_is_opened_once_for_all_searches(
         for _ in range(2):
             searching.list_notes("tag:bed", project=str(tmp_path / "project"))
     assert opened.count(tmp_path / "project") == 1
+
+
+def test_a_search_that_could_not_use_meaning_says_so(
+    strata: Strata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert document(strata, "search", "winter")["by"] == ["words", "meaning"]
+    assert "words only" not in "".join(strata("search", "winter")[1:])
+
+    def fail(_embedder: Embedder, _text: str) -> None:
+        raise EmbedderFailed("The embedding model cannot be used.")
+
+    monkeypatch.setattr(Embedder, "begin_query", fail)
+    found = document(strata, "search", "winter")
+    assert (found["hits"][0]["path"], found["by"]) == ("Leeks.md", ["words"])
+    code, out, err = strata("search", "winter")
+    assert code == 0
+    assert out.splitlines()[-1] == "Searched by words only."
+    assert "Searched by words only. The embedding model cannot be used." in err
+    answer = document(strata, "ask", "What stays out in winter?", "--model", "extractive")
+    assert answer["by"] == ["words"]
+    assert document(strata, "search", "tag:bed", "--all")["by"] == []
+
+
+def test_an_answer_says_how_its_notes_were_found(strata: Strata) -> None:
+    answer = document(strata, "ask", "What stays out in winter?", "--model", "extractive")
+    assert answer["by"] == ["words", "meaning"]
+    chat = document(strata, "ask", "What stays out?", "--model", "extractive", "--mode", "chat")
+    assert "by" not in chat

@@ -341,8 +341,9 @@ def test_notes_are_indexed_and_searched(
         assert phases[-1] == "done"
         told = [line["data"] for line in caller.seen if line.get("event") == "index_progress"]
         assert all(before != after for before, after in pairwise(told))
-        hits = caller.ask("search", query="barrel", k=2)["hits"]
-        assert hits[0]["path"] == "Watering.md"
+        found = caller.ask("search", query="barrel", k=2)
+        assert found["hits"][0]["path"] == "Watering.md"
+        assert found["by"] == ["words", "meaning"]
         assert caller.ask("get_state")["vault"] == str(small_vault.resolve())
         assert caller.turn("Where is the barrel?", mode="vault")["mode"] == "vault"
     finally:

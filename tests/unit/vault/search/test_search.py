@@ -96,7 +96,7 @@ def test_a_hit_has_its_exact_lines_and_all_signals(index: VaultIndex) -> None:
 def test_the_result_has_its_shape_and_falling_scores(index: VaultIndex) -> None:
     result = index.search("water", 4)
     document = result.to_dict()
-    assert set(document) == {"query", "filters", "hits", "seconds"}
+    assert set(document) == {"query", "filters", "hits", "by", "seconds"}
     assert len(result.hits) == 4
     scores = [hit.score for hit in result.hits]
     assert scores == sorted(scores, reverse=True)
@@ -154,6 +154,34 @@ def test_without_an_embedder_words_still_find_and_the_result_says_so(index: Vaul
     assert result.hits[0].path == "work/Planning.md"
     assert result.hits[0].signals["dense"] is None
     assert result.warnings == ("Searched by words only. The model is damaged.",)
+    assert result.to_dict()["by"] == ["words"]
+    assert result.misses_meaning
+
+
+@pytest.mark.parametrize(
+    ("query", "by"),
+    [
+        ("water", ["words", "meaning"]),
+        ("zeppelins and dirigibles", ["words", "meaning"]),
+        ("tag:nowhere water", ["words", "meaning"]),
+        ('"base fee"', ["words", "meaning"]),
+        ("预算", ["words", "meaning"]),
+        ("path:work", []),
+        ("", []),
+        ("  \n", []),
+    ],
+)
+def test_a_search_says_what_it_used(index: VaultIndex, query: str, by: list[str]) -> None:
+    result = index.search(query)
+    assert result.to_dict()["by"] == by
+    assert not result.misses_meaning
+
+
+def test_a_list_of_notes_is_by_words_and_misses_no_meaning(index: VaultIndex) -> None:
+    result = index.list_notes("water", 5)
+    assert result.to_dict()["by"] == ["words"]
+    assert not result.misses_meaning
+    assert index.list_notes("path:work", 5).by == ()
 
 
 def test_ids_stay_when_another_part_of_the_vault_changes(
