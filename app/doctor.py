@@ -56,6 +56,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _check_crashes(assistant),
         _check_keyring,
         lambda: _model(assistant),
+        lambda: _check_shapes(assistant),
         _check_model_files,
         lambda: _hooks(assistant, vault),
         lambda: _user_instructions(assistant),
@@ -142,6 +143,13 @@ def _model(assistant: Assistant) -> Iterator[Check]:
         variable = secrets.variables_for(endpoint.provider)[0]
         said = "with a key" if has_key else f"no key: enter one in the window, or set {variable}"
         yield Check("model", has_key, f"{info.name} at {endpoint.service}, {said}")
+
+
+def _check_shapes(assistant: Assistant) -> Iterator[Check]:
+    for found in assistant.model_setup.list_shapes():
+        shape = ", ".join(found.shape.texts)
+        detail = f"{found.model} at {found.place}: {shape}, until {found.ends:%Y-%m-%d}"
+        yield Check("requests", True, f"{detail} (`strata models --forget {found.model}`)")
 
 
 def _check_file(info: ModelInfo, values: Settings) -> Check:

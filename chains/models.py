@@ -17,7 +17,7 @@ from chains.llm.server import (
     ServedModel,
     ask_abilities,
     ask_context_length,
-    is_ollama,
+    find_server_kind,
     list_served_models,
 )
 from chains.llm.urls import find_ollama_root, is_loopback, parse_host
@@ -169,11 +169,12 @@ def _ask_properties(
     host = parse_host(api_base or LOCAL_BASES.get(provider, ""))
     asks = key_for if not offline or is_loopback(host) else None
     may_be_ollama = provider == "openai" and bool(api_base) and asks is not None
-    if provider in OLLAMA or (may_be_ollama and is_ollama(api_base, ledger)):
+    kind = find_server_kind(api_base, ledger) if may_be_ollama else "other"
+    if provider in OLLAMA or kind == "ollama":
         return _describe_ollama(name, provider, api_base, asks, local_context, ledger)
     wire_name = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
     endpoint, served = describe_endpoint(wire_name, provider, api_base), None
-    if endpoint.api_base and asks is not None:
+    if endpoint.api_base and asks is not None and kind != "silent":
         served = _find_served(endpoint, asks(endpoint.key_owner), ledger)
     by_hand = local_context if endpoint.api_base and local_context != LOCAL_CONTEXT else None
     table = find_entry(wire_name, provider)
@@ -258,7 +259,7 @@ def _describe_ollama(
 def _find_served(
     endpoint: Endpoint, key: str | None, ledger: LedgerPort | None
 ) -> ServedModel | None:
-    models = list_served_models(endpoint.api_base, key, ledger)
+    models = list_served_models(endpoint.api_base, key, ledger).models
     named = [m for m in models if f"{endpoint.provider}/{m.name}" == endpoint.wire_name]
     # A server with a single model uses it whatever name is requested.
     chosen = named or (models if len(models) == 1 else ())

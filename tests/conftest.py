@@ -150,11 +150,12 @@ def _no_local_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     The answers of servers are forgotten too: the server of a later test may get the same port.
     """
     monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {})
-    monkeypatch.setattr("chains.llm.server._servers._kept", {})
+    monkeypatch.setattr("chains.llm.server._queries._kept", {})
 
 
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.config.secrets._held", {})
     for name in [name for name in os.environ if name.endswith(("_API_KEY", "_API_BASE"))]:
         monkeypatch.delenv(name)
 

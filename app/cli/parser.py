@@ -121,7 +121,12 @@ def build_parser() -> argparse.ArgumentParser:
         verbs, "compact", "replace all but the last turn of a chat by a summary", _define_compact
     )
     add_group(verbs, "settings", "read and change the settings", _add_settings)
-    add_verb(verbs, "models", "list the models to choose from, also of servers on this computer")
+    about = "list the models to choose from, also of servers on this computer"
+    add_verb(verbs, "models", about).add_argument(
+        "--forget",
+        metavar="MODEL",
+        help="send the usual requests to a model again, which refused them before",
+    )
     about = "enter and remove keys of services and servers, kept in the system's keyring"
     add_group(verbs, "keys", about, _add_keys)
     about = "list, search, read, copy, rename, pin, archive and delete the chats"

@@ -15,12 +15,14 @@ from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, complain, readable
 from app.config import secrets
+from app.config.model_setup import ModelSetup
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
 from app.hidden_characters import escape_text
 from app.library.instructions import VaultInstructions, visible_text
 from app.library.user_texts import UserText
 from app.wiring import open_vault
 from chains.llm.urls import parse_origin
+from chains.providers import remove_prefix
 from vault.errors import NoteUnreadable
 
 
@@ -88,13 +90,38 @@ def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) ->
     return run.exit_code or 0
 
 
-def list_models(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+def list_models(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata models`, and return the exit code."""
-    choices = assistant.model_setup.list_choices()
-    lines = (
-        escape_text(f"{'*' if one.is_set else ' '} {one.name}  {one.summary}") for one in choices
-    )
-    output.show(lambda: {"models": [one.to_dict() for one in choices]}, lines)
+    setup = assistant.model_setup
+    if args.forget is not None:
+        return _forget_shapes(args.forget, setup, output)
+    choices, shapes = setup.list_choices(), setup.list_shapes()
+    lines = [f"{'*' if one.is_set else ' '} {one.name}  {one.summary}" for one in choices]
+    lines += [
+        f"  {one.model} at {one.place} is asked with {', '.join(one.shape.texts)}" for one in shapes
+    ]
+    found = {
+        "models": [one.to_dict() for one in choices],
+        "learned": [one.to_dict() for one in shapes],
+    }
+    output.show(lambda: found, map(escape_text, lines))
+    return 0
+
+
+def _forget_shapes(model: str, setup: ModelSetup, output: Output) -> int:
+    """Forget how the requests to a model differ from the usual ones, and return the exit code.
+
+    Raises:
+        NotFound: its requests do not differ.
+    """
+    found = [one for one in setup.list_shapes() if one.model == remove_prefix(model)]
+    if not found:
+        raise NotFound(f"{model} is asked with the usual requests.")
+    for one in found:
+        setup.forget_shape(one.owner)
+    places = ", ".join(one.place for one in found)
+    said = f"The next request to {model} at {places} is the usual one."
+    output.show(lambda: {"forgotten": [one.to_dict() for one in found]}, [escape_text(said)])
     return 0
 
 

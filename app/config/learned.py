@@ -12,6 +12,8 @@ from typing import Any, Final
 from app.durable import read_file, write_atomically
 from app.paths import make_private_folder
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
+from chains.llm.urls import parse_place
+from chains.providers import name_service, remove_prefix
 
 __all__ = ["LearnedModels", "LearnedShape"]
 
@@ -26,12 +28,35 @@ class LearnedShape:
     """The shape of requests that was learned for a model.
 
     Attributes:
+        owner: the model with its address, as in `ModelInfo.learned_owner`.
         shape: the shape.
         learned: when it was learned.
     """
 
+    owner: str
     shape: RequestShape
     learned: datetime
+
+    @property
+    def model(self) -> str:
+        """The name of the model, without its provider's prefix."""
+        return remove_prefix(self.owner.partition(" ")[2])
+
+    @property
+    def place(self) -> str:
+        """The host of the model's server, or the name of its provider."""
+        base = self.owner.partition(" ")[0]
+        return parse_place(base) or name_service(base)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shape as a dict for JSON."""
+        return {
+            "model": self.model,
+            "place": self.place,
+            "shape": list(self.shape.texts),
+            "learned": self.learned.isoformat(),
+            "until": self.ends.isoformat(),
+        }
 
     @property
     def ends(self) -> datetime:
@@ -88,20 +113,22 @@ class LearnedModels:
         Args:
             owner: the model with its address, as in `ModelInfo.learned_owner`.
         """
-        found = self.find_learned_shape(owner)
+        found = self._read_shape(owner, self._read_entry(owner))
         return USUAL_SHAPE if found is None else found.shape
 
-    def find_learned_shape(self, owner: str) -> LearnedShape | None:
-        """Return the shape that was learned for a model in the last month, or None.
+    def list_shapes(self) -> tuple[LearnedShape, ...]:
+        """Return the shapes that were learned in the last month, the newest first."""
+        found = (self._read_shape(owner, entry) for owner, entry in self._read().items())
+        return tuple(shape for shape in found if shape is not None)[::-1]
 
-        Args:
-            owner: the model with its address, as in `ModelInfo.learned_owner`.
-        """
-        entry = self._read_entry(owner)
+    def _read_shape(self, owner: str, entry: object) -> LearnedShape | None:
+        """Read the shape in an entry, or return None if it has none or only an old one."""
+        if not isinstance(entry, Mapping):
+            return None
         shape = RequestShape.from_dict(entry.get("shape"))
         try:
             learned = datetime.fromisoformat(str(entry.get("shapeLearned")))
-            found = LearnedShape(shape, learned)
+            found = LearnedShape(owner, shape, learned)
             is_kept = learned <= self._now() < found.ends
         except (ValueError, TypeError, OverflowError):  # not a time that this class wrote
             return None

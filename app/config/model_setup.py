@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.config import secrets
-from app.config.learned import LearnedModels
+from app.config.learned import LearnedModels, LearnedShape
 from app.config.model_files import FileOffer, RecentModelFiles, look_at_file
 from app.config.models import (
     FoundServer,
@@ -23,7 +23,7 @@ from chains.cancel import CancelToken
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor
-from chains.llm.urls import complete_address, parse_place
+from chains.llm.urls import complete_address
 from chains.model import warm_up
 from chains.models import EXTRACTIVE, look_up_model
 from chains.providers import list_services
@@ -109,6 +109,18 @@ class ModelSetup:
         if self.is_set:
             warm_up()
 
+    def list_shapes(self) -> tuple[LearnedShape, ...]:
+        """List how requests to models differ from the usual ones, because those were refused."""
+        return self._learned.list_shapes()
+
+    def forget_shape(self, owner: str) -> None:
+        """Send the usual requests to a model again.
+
+        Args:
+            owner: the model with its address, as in `LearnedShape.owner`.
+        """
+        self._learned.forget_shape(owner)
+
     def list_choices(self) -> tuple[ModelChoice, ...]:
         """List the models that the user can choose, and the option to use no model.
 
@@ -136,20 +148,23 @@ class ModelSetup:
         )
 
     def find_server(self, address: str, key: str) -> FoundServer:
-        """List the models of the server at an address. If it has no path, `/v1` is tried too.
+        """Ask the server at an address for its models. If it has no path, `/v1` is tried too.
 
-        If the server does not answer, the list of its models is empty.
+        If the server lists no models, the result says why. Earlier answers are not used.
 
         Raises:
             BadSetting: the address is invalid.
         """
         base = complete_address(address)
         values = self._settings.values_with({"chat.apiBase": base})
+        found = []
         for tried in _list_bases(base):
-            models = list_models_at(tried, key or None, values, self._ledger, self._learned)
-            if models:
-                return FoundServer(parse_place(tried), tried, models)
-        return FoundServer(parse_place(base), base, ())
+            place = tried, key or None, values, self._ledger, self._learned
+            found.append(list_models_at(*place, is_fresh=True))
+            if found[-1].models or found[-1].problem == "silent":
+                return found[-1]
+        # A server that wants a key may want it for every page, and `/v1` is the usual one.
+        return next((one for one in found[::-1] if one.problem.endswith("_key")), found[0])
 
     def require_known(self, model: str) -> None:
         """Validate a model name without calling its service.
@@ -198,6 +213,23 @@ class ModelSetup:
         """
         secrets.save_key(owner, key, allows_plain_http=allows_plain_http)
 
+    def keep_key(self, owner: str, key: str, *, allows_plain_http: bool = False) -> None:
+        """Store an API key like `set_key`. Without a keyring, hold it until the program ends.
+
+        Raises:
+            InvalidRequest: the key would be sent unencrypted without the user's consent.
+        """
+        secrets.keep_key(owner, key, allows_plain_http=allows_plain_http)
+
+    def find_key(self, owner: str) -> str | None:
+        """Return where an API key is: "memory", "keyring" or "environment", or None."""
+        return secrets.find_key(owner) if owner else None
+
+    @property
+    def has_keyring(self) -> bool:
+        """Whether the system has a keyring that stores keys."""
+        return secrets.find_keyring() is not None
+
     def check(self, connection: Connection, key: str, cancel: CancelToken) -> ModelCheck:
         """Test a model and its server address with a short call, before they are stored.
 
@@ -224,14 +256,15 @@ class ModelSetup:
     def use(self, connection: Connection, key: str = "") -> None:
         """Store a model and its server address, and the API key if one is given.
 
+        Without a keyring, the key is held until the program ends.
+
         Raises:
             BadSetting: the address or the name is invalid.
-            NoKeyring: there is no keyring, so the key cannot be stored.
             InvalidRequest: the key would be sent to another computer unencrypted.
             StorageFailed: the settings cannot be written.
         """
         self._settings.values_with(connection.settings)
         if key and (owner := self.find_key_owner(connection)):
-            secrets.save_key(owner, key)
+            secrets.keep_key(owner, key)
         for name, value in connection.settings.items():
             self._settings.set(name, value)

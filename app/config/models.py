@@ -14,6 +14,7 @@ from chains.gguf.file import find_path, shorten_name
 from chains.gguf.free_memory import format_size
 from chains.ledger import LedgerPort
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
+from chains.llm.server_queries import ServerProblem
 from chains.llm.urls import parse_place
 from chains.models import EXTRACTIVE, is_listed, look_up_model
 
@@ -121,11 +122,13 @@ class FoundServer:
         api_base: the value of `chat.apiBase` for this server, or an empty string for its usual
             address.
         models: the models that it offers.
+        problem: why it lists no models, or an empty string.
     """
 
     name: str
     api_base: str
     models: tuple[ModelChoice, ...]
+    problem: ServerProblem = ""
 
     @property
     def is_local(self) -> bool:
@@ -159,16 +162,20 @@ def find_servers(
         for server in find_local_servers(ledger)
     ]
     base = values.chat_api_base
-    models = list_models_at(base, None, values, ledger, learned) if base else ()
-    if models:
-        found.append(FoundServer(parse_place(base) or base, base, models))
-    return tuple(found)
+    server = list_models_at(base, None, values, ledger, learned) if base else None
+    return (*found, server) if server is not None and server.models else tuple(found)
 
 
 def list_models_at(
-    base: str, key: str | None, values: Settings, ledger: LedgerPort, learned: LearnedModels
-) -> tuple[ModelChoice, ...]:
-    """List the models of a server, or return an empty tuple if it does not answer.
+    base: str,
+    key: str | None,
+    values: Settings,
+    ledger: LedgerPort,
+    learned: LearnedModels,
+    *,
+    is_fresh: bool = False,
+) -> FoundServer:
+    """List the models of a server, or say why it lists none.
 
     Args:
         base: the address.
@@ -176,17 +183,17 @@ def list_models_at(
         values: the settings. With `privacy.offline`, only servers on this computer are queried.
         ledger: records the requests.
         learned: what services said when they refused a request.
+        is_fresh: whether to ask the server even if its answer is known.
     """
-    there = values.model_copy(update={"chat_api_base": base})
+    name, there = parse_place(base) or base, values.model_copy(update={"chat_api_base": base})
     server = look_up_model("any", base)  # the kind of server does not depend on the model
     if values.privacy_offline and not server.is_local:
-        return ()
+        return FoundServer(name, base, (), "silent")
     if key is None and server.key_provider is not None:
         key = secrets.key_for(server.key_provider)
-    return tuple(
-        _choice(model.name, there, model, learned)
-        for model in list_served_models(base, key, ledger)
-    )
+    found = list_served_models(base, key, ledger, is_fresh=is_fresh)
+    models = tuple(_choice(model.name, there, model, learned) for model in found.models)
+    return FoundServer(name, base, models, found.problem)
 
 
 def model_choices(
@@ -227,7 +234,7 @@ def _list_served(values: Settings, ledger: LedgerPort) -> dict[str, ServedModel]
     if values.privacy_offline and not server.is_local:
         return {}
     key = None if server.key_provider is None else secrets.key_for(server.key_provider)
-    return {model.name: model for model in list_served_models(base, key, ledger)}
+    return {model.name: model for model in list_served_models(base, key, ledger).models}
 
 
 def _name_as_set(values: Settings, served: dict[str, ServedModel]) -> dict[str, ServedModel]:

@@ -1,4 +1,7 @@
-"""Store API keys in the keyring, and read them from the keyring or environment."""
+"""Store API keys in the keyring, and read them from the keyring or environment.
+
+Without a keyring, a key can be held in memory until the program ends.
+"""
 
 import logging
 import os
@@ -12,6 +15,8 @@ from chains.llm.urls import is_loopback, parse_host, parse_origin
 from chains.providers import name_service
 
 _log = logging.getLogger(__name__)
+# The keys that are held until the program ends, by owner.
+_held: dict[str, str] = {}
 _SERVICE = "strata"
 _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -33,20 +38,22 @@ def name_key(owner: str) -> str:
 
 
 def key_for(owner: str) -> str | None:
-    """Return an API key from the keyring or environment, or None.
+    """Return an API key that is held, or from the keyring or environment, or None.
 
     Args:
-        owner: a provider, or an address such as https://HOST:8000. For an address, only the keyring
-            is searched, because keys in the environment belong to the providers.
+        owner: a provider, or an address such as https://HOST:8000. For an address, the environment
+            is not searched, because its keys belong to the providers.
     """
-    key = _from_keyring(owner) or _from_environment(owner)
+    key = _held.get(owner) or _from_keyring(owner) or _from_environment(owner)
     if key is not None:
         hide(key)
     return key
 
 
 def find_key(owner: str) -> str | None:
-    """Return where an API key is stored: "keyring" or "environment", or None if there is no key."""
+    """Return where an API key is: "memory", "keyring" or "environment". None: there is none."""
+    if owner in _held:
+        return "memory"
     if _from_keyring(owner):
         return "keyring"
     return "environment" if _from_environment(owner) else None
@@ -103,6 +110,22 @@ def save_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
         raise _no_keyring(owner) from error
     if not is_kept:  # if keyrings are disabled, saving appears to succeed
         raise _no_keyring(owner)
+
+
+def keep_key(owner: str, key: str, *, allows_plain_http: bool = False) -> None:
+    """Store an API key in the keyring, or hold it until the program ends if there is no keyring.
+
+    The parameters are those of `save_key`.
+
+    Raises:
+        InvalidRequest: the key would be sent unencrypted without the user's consent.
+    """
+    _held.pop(owner, None)
+    try:
+        save_key(owner, key, allows_plain_http=allows_plain_http)
+    except NoKeyring:
+        if key:
+            _held[owner] = key
 
 
 def move_password(address: str) -> str:

@@ -11,6 +11,7 @@
 - `shaped_request`: writes a request anew when the server refuses its shape.
 - `shaped_messages`: writes messages in the shape that a server takes.
 - `wire_content`: converts one message to the providers' JSON, and merges two.
+- `server_queries`: sends short queries to model servers, and keeps their answers for a minute.
 - `server`: asks model servers for their models, and finds servers on this computer.
 - `wire_messages`: converts messages, tool calls and cache marks to the providers' JSON, and joins
   streamed pieces.
@@ -32,6 +33,7 @@ __all__ = [
     "records",
     "request_shape",
     "server",
+    "server_queries",
     "setup",
     "shaped_messages",
     "shaped_request",

@@ -1,37 +1,29 @@
-"""Query model servers, and find servers on this computer.
-
-Responses are cached for a minute, so that previews cause no requests. Every request is recorded in
-the ledger first.
-"""
+"""ServerQuery model servers, and find servers on this computer."""
 
 import json
 import socket
-import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from time import monotonic
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
-from chains.ledger import LedgerPort, NoLedger, OutgoingCall
-from chains.llm.urls import find_ollama_root, is_loopback, parse_host
+from chains.ledger import LedgerPort, NoLedger
+from chains.llm.server_queries import ServerProblem, ServerQueries, ServerQuery, ServerResponse
+from chains.llm.urls import find_ollama_root, is_loopback, is_nearby, parse_host
 
 __all__ = [
     "LOCAL_SERVERS",
     "LocalServer",
+    "ModelList",
     "ServedModel",
     "ask_abilities",
     "ask_context_length",
     "find_local_servers",
-    "is_ollama",
+    "find_server_kind",
     "list_served_models",
 ]
 
-SERVER_TIMEOUT_S: Final = 2.0
 CONNECT_TIMEOUT_S: Final = 0.5
-SERVER_ANSWER_KEPT_S: Final = 60.0
-SERVER_SILENCE_KEPT_S: Final = 10.0
-MAX_SERVER_ANSWER_BYTES: Final = 2_000_000
 # The default addresses of Ollama, LM Studio, llama.cpp and vLLM, by the provider's name in litellm.
 LOCAL_SERVERS: Mapping[str, str] = {
     "ollama": "http://127.0.0.1:11434",
@@ -44,10 +36,8 @@ _LIMIT_FIELDS: Final = (
     "loaded_context_length",
     "context_length",
     "context_window",
+    "max_context_length",
 )
-# Returned for a server that does not respond, and for one that responds with an error.
-SILENT: Final = "silent"
-REFUSED: Final = "refused"
 
 
 @dataclass(frozen=True)
@@ -67,6 +57,19 @@ class ServedModel:
 
 
 @dataclass(frozen=True)
+class ModelList:
+    """The models of a server.
+
+    Attributes:
+        models: the models. The tuple is empty if there is a problem.
+        problem: why the server lists no models, or an empty string.
+    """
+
+    models: tuple[ServedModel, ...] = ()
+    problem: ServerProblem = ""
+
+
+@dataclass(frozen=True)
 class LocalServer:
     """A model server on this computer.
 
@@ -82,16 +85,37 @@ class LocalServer:
 
 
 def list_served_models(
-    api_base: str, key: str | None = None, ledger: LedgerPort | None = None
-) -> tuple[ServedModel, ...]:
-    """List the models of an OpenAI-compatible server.
+    api_base: str,
+    key: str | None = None,
+    ledger: LedgerPort | None = None,
+    *,
+    is_fresh: bool = False,
+) -> ModelList:
+    """List the models of an Ollama or OpenAI-compatible server.
 
-    The list is empty if the server does not respond.
+    Args:
+        api_base: the base address of the API.
+        key: the API key of the server, or None.
+        ledger: records the requests, or None to record nothing.
+        is_fresh: whether to ask the server even if its answer is known.
 
     Raises:
-        LedgerFailed: the request could not be recorded, so it was not sent.
+        LedgerFailed: a request could not be recorded, so it was not sent.
     """
-    return _servers.models(api_base.rstrip("/"), key, ledger or NoLedger())
+    place = _Place(api_base.rstrip("/"), key, ledger or NoLedger(), is_fresh)
+    kind = place.find_kind()
+    if kind == "silent":
+        return ModelList(problem="silent")
+    if kind == "ollama":
+        response = place.get(f"{place.root}/api/tags")
+        entries = _list_entries(response, "models")
+        return ModelList(tuple(ServedModel(str(e["name"]), None) for e in entries if "name" in e))
+    response = place.get(f"{place.base}/models")
+    entries = [entry for entry in _list_entries(response, "data") if "id" in entry]
+    models = tuple(_read_served_model(entry) for entry in entries)
+    if any(model.input_limit is None for model in models) and is_nearby(parse_host(place.base)):
+        models = tuple(_complete_limits(models, place))
+    return ModelList(models, response.problem)
 
 
 def ask_context_length(
@@ -105,7 +129,10 @@ def ask_context_length(
         key: the API key of the server, or None.
         ledger: records the request, or None to record nothing.
     """
-    return _servers.context_length(root, model, key, ledger or NoLedger())
+    info = _describe_ollama_model(root, model, key, ledger).get("model_info")
+    found = info.items() if isinstance(info, dict) else ()
+    lengths = (value for name, value in found if name.endswith(".context_length"))
+    return next((n for n in lengths if isinstance(n, int) and n > 0), None)
 
 
 def ask_abilities(
@@ -115,12 +142,17 @@ def ask_abilities(
 
     Each value is None if it is unknown. The parameters are the same as for `ask_context_length`.
     """
-    return _read_abilities(_servers.show(root, model, key, ledger or NoLedger()))
+    return _read_abilities(_describe_ollama_model(root, model, key, ledger))
 
 
-def is_ollama(api_base: str, ledger: LedgerPort | None = None) -> bool:
-    """Return whether an address is an Ollama server. No key is sent."""
-    return _servers.is_ollama(find_ollama_root(api_base), ledger or NoLedger())
+def find_server_kind(
+    api_base: str, ledger: LedgerPort | None = None
+) -> Literal["ollama", "other", "silent"]:
+    """Return whether an address is an Ollama server, another one, or does not respond.
+
+    No key is sent.
+    """
+    return _Place(api_base, None, ledger or NoLedger()).find_kind()
 
 
 def find_local_servers(
@@ -146,7 +178,7 @@ def find_local_servers(
 def _find_server(provider: str, base: str, ledger: LedgerPort) -> LocalServer | None:
     if not _is_listening(base):
         return None
-    models = list_served_models(base, None, ledger)
+    models = list_served_models(base, None, ledger).models
     return LocalServer(provider, base, models) if models else None
 
 
@@ -160,129 +192,87 @@ def _is_listening(base: str) -> bool:
     return True
 
 
-class _Servers:
-    """Caches the responses of model servers."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[tuple[str, ...], tuple[float, Any]] = {}
-
-    def models(self, api_base: str, key: str | None, ledger: LedgerPort) -> tuple[ServedModel, ...]:
-        if self.is_ollama(root := find_ollama_root(api_base), ledger):
-            answer = self._ask("GET", f"{root}/api/tags", key, ledger)
-            listed = answer.get("models") if isinstance(answer, dict) else None
-            entries = [entry for entry in listed or () if isinstance(entry, dict)]
-            return tuple(ServedModel(str(e["name"]), None) for e in entries if "name" in e)
-        if self._kept_answer(("GET", f"{root}/api/version", "")) is SILENT:
-            return ()
-        return tuple(_read_served_models(self._ask("GET", f"{api_base}/models", key, ledger)))
-
-    def is_ollama(self, root: str, ledger: LedgerPort) -> bool:
-        """Return whether a server is Ollama. No key is sent."""
-        answer = self._ask("GET", f"{root}/api/version", None, ledger)
-        return isinstance(answer, dict) and isinstance(answer.get("version"), str)
-
-    def context_length(
-        self, root: str, model: str, key: str | None, ledger: LedgerPort
-    ) -> int | None:
-        """Return the context length of an Ollama model, or None if it is unknown.
-
-        The parameters are the same as for `ask_context_length`.
-        """
-        info = self.show(root, model, key, ledger).get("model_info")
-        found = info.items() if isinstance(info, dict) else ()
-        lengths = (value for name, value in found if name.endswith(".context_length"))
-        return next((n for n in lengths if isinstance(n, int) and n > 0), None)
-
-    def show(self, root: str, model: str, key: str | None, ledger: LedgerPort) -> Mapping[str, Any]:
-        """Return the description of an Ollama model, or an empty mapping if there is none.
-
-        The parameters are the same as for `ask_context_length`.
-        """
-        answer = self._ask("POST", f"{root}/api/show", key, ledger, {"model": model})
-        return answer if isinstance(answer, dict) else {}
-
-    def _kept_answer(self, question: tuple[str, ...]) -> Any:
-        with self._lock:
-            until, answer = self._kept.get(question, (0.0, None))
-        return answer if monotonic() < until else None
-
-    def _ask(
-        self, method: str, address: str, key: str | None, ledger: LedgerPort, body: object = None
-    ) -> Any:
-        question = (method, address, json.dumps(body) if body else "")
-        if (answer := self._kept_answer(question)) is None:
-            answer = _ask_server(method, address, key, ledger, body)
-            is_known = answer is not SILENT and answer is not REFUSED
-            kept_s = SERVER_ANSWER_KEPT_S if is_known else SERVER_SILENCE_KEPT_S
-            with self._lock:
-                self._kept[question] = (monotonic() + kept_s, answer)
-        return answer
+_queries: Final = ServerQueries()
 
 
-_servers: Final = _Servers()
+@dataclass(frozen=True)
+class _Place:
+    """A server to query.
 
-
-def _ask_server(
-    method: str, address: str, key: str | None, ledger: LedgerPort, body: object
-) -> Any:
-    content = b"" if body is None else json.dumps(body).encode()
-    record = ledger.record(OutgoingCall("model", parse_host(address) or address, len(content)))
-    read = bytearray()
-    try:
-        return _read_answer(method, address, key, content, read)
-    finally:
-        record.finish(len(read))
-
-
-def _read_answer(
-    method: str, address: str, key: str | None, content: bytes, read: bytearray
-) -> Any:
-    """Send a request, and return the parsed JSON of the response.
-
-    Return `SILENT` if the server does not respond in time, and `REFUSED` if the connection fails in
-    another way or the response is not JSON.
-
-    Args:
-        method: the HTTP method.
-        address: the URL.
+    Attributes:
+        base: the base address of the API.
         key: the API key of the server, or None.
-        content: the request body.
-        read: a buffer to which the bytes of the response are added, so that the caller knows how
-            many arrived, even after a failure.
+        ledger: records the requests.
+        is_fresh: whether to ask the server even if its answer is known.
     """
-    import httpx
 
-    from chains.llm.http import build_key_headers, open_client
+    base: str
+    key: str | None
+    ledger: LedgerPort
+    is_fresh: bool = False
 
-    options: dict[str, Any] = {"headers": build_key_headers(key), "timeout": SERVER_TIMEOUT_S}
-    if content:
-        options["content"] = content
-        options["headers"]["Content-Type"] = "application/json"
-    client = open_client()  # which reads certificates, and takes seconds while notes are indexed
-    deadline = monotonic() + SERVER_TIMEOUT_S
-    try:
-        with client.stream(method, address, **options) as response:
-            for chunk in response.iter_raw():
-                read += chunk
-                if len(read) > MAX_SERVER_ANSWER_BYTES or monotonic() > deadline:
-                    return SILENT
-        return json.loads(bytes(read))
-    except (httpx.ConnectError, httpx.TimeoutException):
-        return SILENT
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        # A server that does not list its models may still answer chat requests.
-        return REFUSED
+    @property
+    def root(self) -> str:
+        """The address of the server without the path of the API."""
+        return find_ollama_root(self.base)
+
+    def get(self, address: str) -> ServerResponse:
+        """ServerQuery a page of the server, with the key."""
+        query = ServerQuery("GET", address, self.key)
+        return _queries.send(query, self.ledger, is_fresh=self.is_fresh)
+
+    def find_kind(self) -> Literal["ollama", "other", "silent"]:
+        """Return whether this is an Ollama server, another one, or does not respond."""
+        query = ServerQuery("GET", f"{self.root}/api/version")
+        response = _queries.send(query, self.ledger, is_fresh=self.is_fresh)
+        if response.problem == "silent":
+            return "silent"
+        return "ollama" if isinstance(response.fields.get("version"), str) else "other"
 
 
-def _read_served_models(answer: Any) -> list[ServedModel]:
-    listed = answer.get("data") if isinstance(answer, dict) else None
-    entries = [entry for entry in listed or () if isinstance(entry, dict)]
-    return [
-        ServedModel(str(entry["id"]), _read_limit(entry), *_read_abilities(entry))
-        for entry in entries
-        if "id" in entry
-    ]
+def _describe_ollama_model(
+    root: str, model: str, key: str | None, ledger: LedgerPort | None
+) -> Mapping[str, Any]:
+    """Return the description of an Ollama model, or an empty mapping if there is none.
+
+    The parameters are the same as for `ask_context_length`.
+    """
+    query = ServerQuery("POST", f"{root}/api/show", key, json.dumps({"model": model}))
+    return _queries.send(query, ledger or NoLedger()).fields
+
+
+def _complete_limits(models: tuple[ServedModel, ...], place: _Place) -> Iterator[ServedModel]:
+    """Yield the models with the properties that LM Studio or llama.cpp report elsewhere."""
+    pages = place.get(f"{place.root}/api/v0/models")
+    found = {str(entry.get("id")): entry for entry in _list_entries(pages, "data")}
+    slots = place.get(f"{place.root}/props") if not found and len(models) == 1 else None
+    for model in models:
+        entry = found.get(model.name, {})
+        tools, sees = _read_abilities(entry)
+        limit = _read_limit(entry) if slots is None else _read_slot_length(slots.fields)
+        yield replace(
+            model,
+            input_limit=model.input_limit or limit,
+            takes_tools=tools if model.takes_tools is None else model.takes_tools,
+            sees=sees if model.sees is None else model.sees,
+        )
+
+
+def _read_slot_length(page: Mapping[str, Any]) -> int | None:
+    """Return the context length of llama.cpp's slots, or None if the page does not have it."""
+    settings = page.get("default_generation_settings")
+    length = settings.get("n_ctx") if isinstance(settings, Mapping) else None
+    return length if isinstance(length, int) and length > 0 else None
+
+
+def _list_entries(response: ServerResponse, name: str) -> list[Mapping[str, Any]]:
+    listed = response.fields.get(name)
+    entries = listed if isinstance(listed, list) else []
+    return [entry for entry in entries if isinstance(entry, dict)]
+
+
+def _read_served_model(entry: Mapping[str, Any]) -> ServedModel:
+    return ServedModel(str(entry["id"]), _read_limit(entry), *_read_abilities(entry))
 
 
 def _read_limit(entry: Mapping[str, Any]) -> int | None:

@@ -11,6 +11,7 @@ __all__ = [
     "complete_address",
     "find_ollama_root",
     "is_loopback",
+    "is_nearby",
     "parse_host",
     "parse_origin",
     "parse_place",
@@ -67,10 +68,11 @@ def complete_address(typed: str) -> str:
     if not address or "://" in address:
         return address
     host = parse_host(f"http://{address}")
-    return f"{'http' if _is_nearby(host) else 'https'}://{address}"
+    return f"{'http' if is_nearby(host) else 'https'}://{address}"
 
 
-def _is_nearby(host: str) -> bool:
+def is_nearby(host: str) -> bool:
+    """Return whether a host is this computer or another one in the local network."""
     if is_loopback(host) or host.endswith(".local") or not any(sign in host for sign in ".:"):
         return True
     try:

@@ -23,9 +23,14 @@ from ui.widgets.menus import MenuButton
 __all__ = ["ConnectionForm"]
 
 _SERVER = "\n"  # no provider has this name
-_NO_MODELS = (
-    "{address} lists no models. Start the server, correct the address, or enter a model's name."
-)
+# Why a server lists no models, and the way out.
+_PROBLEMS = {
+    "silent": "{address} does not answer. Start the server, or correct the address.",
+    "wants_key": "{address} wants a key. Enter it, and find its models again.",
+    "refused_key": "{address} refused the key. Correct it, and find its models again.",
+}
+_NO_MODELS = "{address} lists no models. Correct the address, or enter a model's name."
+_IN_KEYRING, _IN_MEMORY = "Kept in the system's keyring", "Used until Strata is closed"
 _FIRST = ("OpenAI", "Anthropic", "Google Gemini")
 
 
@@ -43,7 +48,7 @@ class ConnectionForm(QWidget):
         self._setup = setup
         self._services: dict[str, ModelService] = {}
         self._lists = LatestOnly(runner, 0, self)
-        self._lists.answered.connect(self._on_services)
+        self._lists.answered.connect(self._on_listed)
         self._looks = LatestOnly(runner, 0, self)
         self._looks.answered.connect(self._on_looked)
         self._looks.failed.connect(self._on_failed)
@@ -53,7 +58,7 @@ class ConnectionForm(QWidget):
         self.service = MenuButton("Service")
         self.service.chosen.connect(self._on_chosen)
         self.address = _make_field("Server address", "http://127.0.0.1:8080/v1")
-        self.key = _make_field("Key", "Kept in the system's keyring")
+        self.key = _make_field("Key", _IN_KEYRING)
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.model = _make_field("Model", "The name of a model")
         self.models = MenuButton("Models of the service")
@@ -76,7 +81,8 @@ class ConnectionForm(QWidget):
     def refresh(self) -> None:
         """Load the list of model services when the form is shown for the first time."""
         if not self._services:
-            self._lists.ask(self._setup.list_services, now=True)
+            setup = self._setup
+            self._lists.ask(lambda: (setup.list_services(), setup.has_keyring), now=True)
 
     @property
     def connection(self) -> Connection:
@@ -158,7 +164,9 @@ class ConnectionForm(QWidget):
         column.addLayout(grid)
         column.addLayout(foot)
 
-    def _on_services(self, services: Sequence[ModelService]) -> None:
+    def _on_listed(self, found: tuple[Sequence[ModelService], bool]) -> None:
+        services, has_keyring = found
+        self.key.setPlaceholderText(_IN_KEYRING if has_keyring else _IN_MEMORY)
         ordered = sorted(services, key=lambda one: (one.name not in _FIRST, one.name.casefold()))
         self._services = {one.key_owner: one for one in ordered}
         choices = [(owner, one.name, "") for owner, one in self._services.items()]
@@ -206,7 +214,12 @@ class ConnectionForm(QWidget):
         self._offer_models(server.models)
         if server.models and not self.model.text():
             self.model.setText(server.models[0].name)
-        self.say("" if server.models else _NO_MODELS.format(address=server.api_base))
+        if not server.models:
+            text = _PROBLEMS.get(server.problem, _NO_MODELS)
+            self.say(text.format(address=server.api_base), "danger")
+            (self.key if server.problem.endswith("_key") else self.look).setFocus()
+        else:
+            self.say("")
 
     def _on_test(self) -> None:
         connection, key = self.connection, self.typed_key

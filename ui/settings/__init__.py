@@ -6,6 +6,7 @@
     fields         the controls for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect
     sections       sections without settings: text size, index, privacy, actions
+    shapes         the section for what was learned about the requests that servers take
     keys           the section for an API key: enter, test, remove
     keyboard       the shortcuts of all commands: record, take from another command, reset
     ledger         the list of network calls that left Strata

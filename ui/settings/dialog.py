@@ -26,6 +26,7 @@ from ui.settings.pages import SettingsPages
 from ui.settings.rows import SettingRow
 from ui.settings.search import PagesModel, SettingsSearchField
 from ui.settings.sections import ActionSection, IndexSection, PrivacySection, TextSizeSection
+from ui.settings.shapes import ShapeSection
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
@@ -81,17 +82,15 @@ class SettingsDialog(QDialog):
         self._rows: dict[str, SettingRow] = {}
         self._preview: Preview | None = None
         self.keys = KeySection(assistant, runner)
+        self.shapes = ShapeSection(assistant, runner)
         self.index = IndexSection(assistant, runner)
         self.index.index_requested.connect(self.index_requested)
         self.privacy = PrivacySection(assistant, runner)
         self.ledger = LedgerSection(assistant, runner)
         self.servers = ServersSection(assistant, runner, self.writer)
-        own, remembered = (
-            assistant.customization.own_instructions,
-            assistant.customization.memories.file,
-        )
-        self.instructions = UserTextSection(own, runner, INSTRUCTIONS_WORDS)
-        self.memories = UserTextSection(remembered, runner, MEMORIES_WORDS)
+        texts = assistant.customization
+        self.instructions = UserTextSection(texts.own_instructions, runner, INSTRUCTIONS_WORDS)
+        self.memories = UserTextSection(texts.memories.file, runner, MEMORIES_WORDS)
         for text in (self.instructions, self.memories):
             text.saved.connect(lambda: self.changed.emit("instructions"))
         self.folders = make_folder_sections(assistant.paths, runner)
@@ -130,6 +129,7 @@ class SettingsDialog(QDialog):
             row.refresh()
         for extra in (self.index, self.privacy, self.ledger, self.text_size, self.servers):
             extra.refresh()
+        self.shapes.refresh()
         for folder in chain.from_iterable(self.folders.values()):
             folder.refresh()
         for text in (self.instructions, self.memories):
@@ -312,6 +312,7 @@ class SettingsDialog(QDialog):
         extras: dict[str, tuple[QWidget, ...]] = {
             "Appearance": (self.text_size, self._setup[0]),
             "Vault and index": (self.index,),
+            "Models": (self.shapes,),
             "Prompts": (self.instructions, *self.folders["Prompts"]),
             "Hooks": self.folders["Hooks"],
             "Memory": (self.memories,),

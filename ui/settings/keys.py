@@ -22,6 +22,8 @@ __all__ = ["KeySection"]
 class KeySection(QWidget):
     """The section for an API key, which is stored in the system keyring.
 
+    Without a keyring, the key is used until the program ends.
+
     It shows the key for the configured model. If the user opened it from an error message about
     another key, it shows that key.
     """
@@ -97,14 +99,15 @@ class KeySection(QWidget):
         self._takes_focus = True
         self.show_owner(owner)
 
-    def _look(self) -> tuple[str, str, bool]:
+    def _look(self) -> tuple[str, str, str | None]:
         assistant = self._assistant
         set_owner = assistant.model_setup.key_provider(assistant.settings.values.chat_model) or ""
         owner = self._wanted or set_owner
-        return owner, set_owner, bool(owner) and assistant.model_setup.has_key(owner)
+        return owner, set_owner, assistant.model_setup.find_key(owner)
 
-    def _on_looked(self, answer: tuple[str, str, bool]) -> None:
-        self._owner, set_owner, has_key = answer
+    def _on_looked(self, answer: tuple[str, str, str | None]) -> None:
+        self._owner, set_owner, kept_in = answer
+        has_key = kept_in is not None
         self.test.setVisible(self._owner == set_owner)  # the test calls the model in the settings
         self.setVisible(bool(self._owner))
         self.title.setText(name_key(self._owner))
@@ -112,7 +115,11 @@ class KeySection(QWidget):
         words = "There is a key." if has_key else "There is no key yet."
         if not has_key and "://" in self._owner:
             words = "No key is sent to this server. Enter one if it asks for a key."
-        self._say(f"{words} Keys are kept in the system's keyring, never in a file.", "secondary")
+        if kept_in == "memory":
+            words = "The key is used until Strata is closed: no keyring of this system is open."
+        else:
+            words = f"{words} Keys are kept in the system's keyring, never in a file."
+        self._say(words, "secondary")
         self.remove.setVisible(has_key)
         if self._takes_focus and self._owner:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -127,7 +134,7 @@ class KeySection(QWidget):
             self._keep(self.field.text().strip())
 
     def _keep(self, key: str, *, allows_plain_http: bool = False) -> None:
-        owner, keep = self._owner, self._assistant.model_setup.set_key
+        owner, keep = self._owner, self._assistant.model_setup.keep_key
         self._saves.ask(lambda: keep(owner, key, allows_plain_http=allows_plain_http), now=True)
 
     def _on_test(self) -> None:

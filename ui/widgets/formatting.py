@@ -126,7 +126,7 @@ def name_moment(stamp: str, now: datetime | None = None) -> str:
     moment = local_time(stamp)
     is_today = moment.date() == (now or datetime.now(UTC)).astimezone().date()
     clock = f"at {minutes_clock(stamp)}"
-    return clock if is_today else f"on {_day(moment.date())} {clock}"
+    return clock if is_today else f"on {name_day(moment.date())} {clock}"
 
 
 def ago(stamp: str, now: datetime | None = None) -> str:
@@ -145,7 +145,7 @@ def ago(stamp: str, now: datetime | None = None) -> str:
     if seconds < 86_400:
         hours = int(seconds // 3600)
         return "an hour ago" if hours == 1 else f"{hours} hours ago"
-    return f"on {_day(local_time(stamp).date())}"
+    return f"on {name_day(local_time(stamp).date())}"
 
 
 def when_group(stamp: str, today: date | None = None) -> str:
@@ -167,7 +167,8 @@ def when_group(stamp: str, today: date | None = None) -> str:
     return month if day.year == today.year else f"{month} {day.year}"
 
 
-def _day(day: date) -> str:
+def name_day(day: date) -> str:
+    """Format a date in the user's short form, such as `26/11/2026`."""
     return _locale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.ShortFormat)
 
 

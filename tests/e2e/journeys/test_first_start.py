@@ -93,7 +93,7 @@ def test_a_server_is_set_later_and_a_wrong_address_is_named(
     window.click("Server address")
     window.type("http://127.0.0.1:9/v1")
     window.click("Find its models")
-    window.wait_for("http://127.0.0.1:9/v1 lists no models. Start the server,")
+    window.wait_for("http://127.0.0.1:9/v1 does not answer. Start the server,")
     window.click("Server address")
     window.press("ctrl+a")
     window.type(server.url)

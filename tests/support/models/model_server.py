@@ -142,6 +142,9 @@ class ModelServer:
         ollama_context: int | None = None,
         ollama_sees: bool = False,
         host: str = "127.0.0.1",
+        port: int = 0,
+        key: str = "",
+        pages: Mapping[str, object] | None = None,
     ) -> None:
         """Start to listen.
 
@@ -152,6 +155,9 @@ class ModelServer:
                 length.
             ollama_sees: whether that model sees images.
             host: the address to listen on.
+            port: the port to listen on, or 0 for a free one.
+            key: the key without which `/v1/models` is refused, or an empty string for none.
+            pages: the JSON of further pages, by path.
         """
         self.ollama_context, self.ollama_sees = ollama_context, ollama_sees
         self._host = host
@@ -162,7 +168,8 @@ class ModelServer:
         self.sent_bytes = 0
         self._lock = threading.Lock()
         self._script: list[Script] = list(replies) or [Answer()]
-        self._server = _Server(self, host)
+        self.key, self.pages = key, pages or {}
+        self._server = _Server(self, host, port)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,))
 
     @property
@@ -210,8 +217,8 @@ class ModelServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, owner: ModelServer, host: str) -> None:
-        super().__init__((host, 0), _Handler)
+    def __init__(self, owner: ModelServer, host: str, port: int) -> None:
+        super().__init__((host, port), _Handler)
         self.owner = owner
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -225,9 +232,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._record(b"", time.perf_counter())
+        owner = self.server.owner
         if self._send_page({}):
             return
-        if self.path.rstrip("/").endswith("/v1/models"):
+        if self.path in owner.pages:
+            self._send_json(200, json.dumps(owner.pages[self.path]))
+        elif owner.key and self.headers.get("Authorization") != f"Bearer {owner.key}":
+            self._send_json(401, '{"error": {"message": "wrong key"}}')
+        elif self.path.rstrip("/").endswith("/v1/models"):
             self._send_json(200, json.dumps({"object": "list", "data": self.server.owner.models}))
         else:
             self._send_json(404, '{"error": {"message": "no such page"}}')

@@ -263,24 +263,34 @@ def test_an_address_without_scheme_and_path_is_completed(
     assert window.assistant.settings.get("chat.apiBase") == server.url
 
 
-def test_a_key_goes_to_the_keyring_and_a_missing_keyring_is_said_in_place(
+def test_a_key_goes_to_the_keyring(
     page: FirstRunPage, window: WindowPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "keys.json"))
+    monkeypatch.setattr(keyring.core, "_keyring_backend", FileKeyring())
+    enter_key(page)
+    assert read_keys(tmp_path / "keys.json") == {"openai": "sk-secret"}
+    assert window.assistant.settings.get("chat.model") == "openai/gpt-4o"
+
+
+def test_without_a_keyring_a_key_is_used_until_strata_is_closed(
+    page: FirstRunPage, window: WindowPage
+) -> None:
+    enter_key(page)
+    assert page.view.model.form.key.placeholderText() == "Used until Strata is closed"
+    assert window.assistant.model_setup.find_key("openai") == "memory"
+    assert window.assistant.settings.get("chat.model") == "openai/gpt-4o"
+
+
+def enter_key(page: FirstRunPage) -> None:
+    """Choose a service, enter its key, and go on."""
     page.press("Skip")
     page.press(SERVICE)
     page.choose("Service: Anthropic", "OpenAI")
     page.type("Key", "sk-secret")
     page.type("Model", "openai/gpt-4o")
     page.press_main()
-    assert page.step == "Model"
-    assert any("no keyring" in text and "OPENAI_API_KEY" in text for text in page.texts())
-    assert window.assistant.settings.get("chat.model") == "extractive"
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "keys.json"))
-    monkeypatch.setattr(keyring.core, "_keyring_backend", FileKeyring())
-    page.press_main()
     assert page.step == "Ask"
-    assert read_keys(tmp_path / "keys.json") == {"openai": "sk-secret"}
-    assert window.assistant.settings.get("chat.model") == "openai/gpt-4o"
     assert page.view.model.form.key.text() == ""
 
 
@@ -397,3 +407,22 @@ def test_a_later_choice_of_a_model_is_not_called_the_set_up(
     assert page.view.windowTitle() == "Set a model"
     page.view.index.show_state(IndexState("done", notes=27))
     assert not page.view.index.isVisible()
+
+
+def test_find_its_models_asks_anew_with_each_press(page: FirstRunPage) -> None:
+    with ModelServer(key="right", models=[{"id": "small"}]) as server:
+        page.press("Skip")
+        page.press(SERVICE)
+        page.choose("Service: Anthropic", "Another server")
+        page.type("Server address", server.root)
+        page.press("Find its models")
+        assert page.view.model.form.state.text().startswith(f"{server.url} wants a key.")
+        page.type("Key", "wrong")
+        page.press("Find its models")
+        assert page.view.model.form.state.text().startswith(f"{server.url} refused the key.")
+        page.type("Key", "right")
+        page.press("Find its models")
+        assert page.view.model.form.model.text() == "small"
+        assert page.view.model.form.key.placeholderText() == "Used until Strata is closed"
+    page.press("Find its models")
+    assert "does not answer. Start the server" in page.view.model.form.state.text()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -51,3 +52,40 @@ def test_the_field_of_the_key_takes_what_is_typed_once_it_is_shown(
         dialog.show_key(server.url)
         qtbot.waitUntil(dialog.keys.field.hasFocus, timeout=30_000)
     runner.close()
+
+
+def test_without_a_keyring_the_key_is_used_until_the_program_ends(
+    dialog: SettingsDialog, server: ModelServer
+) -> None:
+    server.script(Answer("OK"))
+    dialog.keys.field.setText("sk-held")
+    click_button(dialog, "Save the key")
+    assert "used until Strata is closed" in dialog.keys.state.text()
+    click_button(dialog, "Test the key")
+    assert server.received[-1].headers["authorization"] == "Bearer sk-held"
+    click_button(dialog, "Remove the key")
+    assert "used until" not in dialog.keys.state.text()
+
+
+def test_what_a_server_refused_is_shown_and_can_be_forgotten(
+    assistant: Assistant, dialog: SettingsDialog, server: ModelServer
+) -> None:
+    assert dialog.shapes.state.text() == "No server has refused the usual request."
+    refusal = Failure.saying(400, "Unrecognized request argument supplied: temperature")
+    server.script(lambda body: refusal if "temperature" in body else Answer("OK"))
+    click_button(dialog, "Test the key")
+    dialog.show_page("Models")
+    dialog.stack.scroll_to("Models", dialog.shapes)
+    (said,) = (text for text in texts_of(dialog.shapes) if text.startswith("Sent with"))
+    assert said.startswith("Sent with no temperature. Until ")
+    assert any(text.startswith("scripted at 127.0.0.1:") for text in texts_of(dialog.shapes))
+    click_button(dialog.shapes, "Forget")
+    assert dialog.shapes.state.text() == "No server has refused the usual request."
+    assert assistant.model_setup.list_shapes() == ()
+    click_button(dialog, "Test the key")
+    assert ["temperature" in body for body in server.bodies] == [True, False, True, False]
+
+
+def texts_of(widget: QWidget) -> list[str]:
+    """Return the texts of all labels in a widget that are not hidden."""
+    return [label.text() for label in widget.findChildren(QLabel) if not label.isHidden()]

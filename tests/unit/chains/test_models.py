@@ -1,7 +1,8 @@
 import pytest
 
 from chains.llm import server as servers
-from chains.llm.server import ServedModel, list_served_models
+from chains.llm.server import ModelList, ServedModel, list_served_models
+from chains.llm.server_queries import ServerQueries
 from chains.models import look_up_model
 from tests.support.models.model_server import ModelServer
 
@@ -15,7 +16,7 @@ def key_for(_provider):
 
 @pytest.fixture(autouse=True)
 def _forget_servers(monkeypatch):
-    monkeypatch.setattr(servers, "_servers", servers._Servers())
+    monkeypatch.setattr(servers, "_queries", ServerQueries())
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,8 @@ def test_of_several_models_the_named_one_counts():
 def test_a_server_is_asked_seldom(server):
     for _ in range(5):
         look_up_model("scripted", server.url, key_for=key_for)
-    assert [received.path for received in server.received] == ["/api/version", "/v1/models"]
+    pages = ["/api/version", "/v1/models", "/api/v0/models", "/props"]
+    assert [received.path for received in server.received] == pages
 
 
 def test_without_a_key_port_nobody_is_asked(server):
@@ -157,16 +159,65 @@ def test_offline_asks_no_other_host():
 def test_a_server_that_is_gone_offers_nothing():
     with ModelServer() as gone:
         url = gone.url
-    assert list_served_models(url) == ()
+    assert list_served_models(url) == ModelList((), "silent")
 
 
 def test_an_address_that_is_none_offers_nothing():
-    assert list_served_models("not an address") == ()
+    assert list_served_models("not an address").models == ()
 
 
 def test_a_server_offers_its_models():
     with ModelServer(models=[VLLM, {"id": "other"}]) as server:
-        assert list_served_models(server.url) == (
+        assert list_served_models(server.url).models == (
             ServedModel("Qwen/Qwen2", 16_384),
             ServedModel("other", None),
         )
+
+
+LM_STUDIO = {
+    "data": [
+        {"id": "qwen", "max_context_length": 32_768, "loaded_context_length": 8_192},
+        {"id": "gemma", "max_context_length": 131_072, "state": "not-loaded", "type": "vlm"},
+    ]
+}
+
+
+def test_lm_studio_is_asked_for_its_context_lengths():
+    models = [{"id": "qwen"}, {"id": "gemma"}, {"id": "other"}]
+    with ModelServer(models=models, pages={"/api/v0/models": LM_STUDIO}) as server:
+        found = list_served_models(server.url).models
+    assert [(one.input_limit, one.sees) for one in found] == [
+        (8_192, None),
+        (131_072, True),
+        (None, None),
+    ]
+
+
+def test_llama_cpp_is_asked_for_the_length_of_its_slots():
+    page = {"default_generation_settings": {"n_ctx": 4_096}}
+    models = [{"id": "m.gguf", "meta": {"n_ctx_train": 32_768}}]
+    with ModelServer(models=models, pages={"/props": page}) as server:
+        assert look_up_model("any", server.url, key_for=key_for).input_limit == 4_096
+
+
+def test_a_server_that_states_its_lengths_is_asked_once():
+    with ModelServer(models=[VLLM]) as server:
+        list_served_models(server.url)
+        assert [received.path for received in server.received] == ["/api/version", "/v1/models"]
+
+
+@pytest.mark.parametrize("page", [[], {"data": 4}, {"data": [{"id": 3}, "x", None]}])
+def test_a_strange_page_says_nothing(page):
+    pages = {"/api/v0/models": page, "/props": page}
+    with ModelServer(models=[{"id": "x"}], pages=pages) as server:
+        assert list_served_models(server.url).models == (ServedModel("x", None),)
+
+
+def test_a_refusal_is_not_kept_and_an_answer_is_kept_for_its_key_alone():
+    with ModelServer(key="right", models=[VLLM]) as server:
+        assert list_served_models(server.url).problem == "wants_key"
+        assert list_served_models(server.url, "wrong").problem == "refused_key"
+        assert list_served_models(server.url, "right").models
+        assert list_served_models(server.url, "right").models
+        assert sum(received.path == "/v1/models" for received in server.received) == 3
+        assert list_served_models(server.url, "wrong").problem == "refused_key"

@@ -4,13 +4,15 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
-from app.config.models import LearnedModels, ModelChoice, model_choices
+from app.config.learned import LearnedModels
+from app.config.models import ModelChoice, model_choices
 from app.config.settings import Settings
 from app.errors import TurnFailed
 from app.ledger import Ledger
 from chains.cancel import CancelToken
 from chains.errors import MissingKey, ModelUnavailable
 from chains.llm import server as servers
+from chains.llm.server_queries import ServerQueries
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.turns import ask
 
@@ -21,7 +23,7 @@ Choices = Callable[..., dict[str, ModelChoice]]
 
 @pytest.fixture
 def choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Choices:
-    monkeypatch.setattr(servers, "_servers", servers._Servers())
+    monkeypatch.setattr(servers, "_queries", ServerQueries())
     ledger, learned = Ledger(tmp_path / "ledger.log"), LearnedModels(tmp_path / "limits.json")
 
     def choose(**given: object) -> dict[str, ModelChoice]:

@@ -6,6 +6,7 @@ import keyring
 import pytest
 
 from app.assistant import Assistant
+from app.config import secrets
 from app.config.model_setup import Connection
 from app.errors import BadSetting, InvalidRequest, NoKeyring
 from chains.cancel import CancelToken
@@ -59,7 +60,9 @@ def test_the_server_of_the_settings_is_found_beside_the_usual_ones(
 ) -> None:
     with ModelServer(models=[{"id": "one"}]) as usual, ModelServer(models=[{"id": "two"}]) as own:
         monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {"lm_studio": usual.url})
-        monkeypatch.setattr("chains.llm.server.SERVER_TIMEOUT_S", 60.0)  # on a loaded machine
+        monkeypatch.setattr(
+            "chains.llm.server_queries.SERVER_TIMEOUT_S", 60.0
+        )  # on a loaded machine
         assistant.settings.set("chat.apiBase", own.url)
         found = assistant.model_setup.find_servers()
     assert [(one.name, one.api_base) for one in found] == [
@@ -104,12 +107,43 @@ def test_a_connection_is_stored_with_its_key(assistant: Assistant, keys: Path) -
     assert read_keys(keys) == {"openai": "sk-kept"}
 
 
-def test_nothing_is_stored_where_the_key_cannot_be(assistant: Assistant) -> None:
-    with pytest.raises(NoKeyring):
-        assistant.model_setup.use(Connection("openai/gpt-4o"), "sk-lost")
+def test_nothing_is_stored_where_the_address_is_none(assistant: Assistant) -> None:
     with pytest.raises(BadSetting):
-        assistant.model_setup.use(Connection("x", "no address"))
+        assistant.model_setup.use(Connection("x", "no address"), "sk-lost")
     assert assistant.settings.get("chat.model") == "extractive"
+    assert assistant.model_setup.find_key("openai") is None
+
+
+def test_without_a_keyring_a_key_is_used_until_the_program_ends(assistant: Assistant) -> None:
+    with pytest.raises(NoKeyring):
+        assistant.model_setup.set_key("openai", "sk-held")
+    assistant.model_setup.use(Connection("openai/gpt-4o"), "sk-held")
+    assert assistant.settings.get("chat.model") == "openai/gpt-4o"
+    assert assistant.model_setup.find_key("openai") == "memory"
+    assert secrets.key_for("openai") == "sk-held"
+    with pytest.raises(InvalidRequest, match="unencrypted"):
+        assistant.model_setup.keep_key("http://box.example:8000", "sk-x")
+    assert assistant.model_setup.find_key("http://box.example:8000") is None
+    assistant.model_setup.keep_key("openai", "")
+    assert secrets.key_for("openai") is None
+
+
+def test_the_same_address_is_asked_anew_with_each_press(assistant: Assistant) -> None:
+    setup = assistant.model_setup
+    with ModelServer(key="right") as server:
+        tried = [setup.find_server(server.root, key) for key in ("", "wrong", "right", "")]
+        assert [one.problem for one in tried] == ["wants_key", "refused_key", "", "wants_key"]
+        assert [len(one.models) for one in tried] == [0, 0, 1, 0]
+        assert {one.api_base for one in tried} == {server.url}
+    assert setup.find_server(server.root, "right").problem == "silent"
+
+
+def test_a_server_that_was_started_late_is_found(assistant: Assistant) -> None:
+    with ModelServer() as gone:
+        address, port = gone.url, int(gone.root.rpartition(":")[2])
+    assert assistant.model_setup.find_server(address, "").problem == "silent"
+    with ModelServer(port=port):
+        assert assistant.model_setup.find_server(address, "").models
 
 
 def test_the_client_is_loaded_only_if_a_model_is_set(

@@ -1,0 +1,83 @@
+"""The section that shows how requests to models differ, because servers refused the usual ones."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.assistant import Assistant
+from app.config.learned import LearnedShape
+from ui.tasks import LatestOnly, TaskRunner
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label, one_line
+from ui.widgets.formatting import name_day
+from ui.widgets.geometry import clear_layout
+
+__all__ = ["ShapeSection"]
+
+_FORGET = ButtonText("Forget", "Send the usual request next time")
+_NOTHING = "No server has refused the usual request."
+_ABOUT = (
+    "What these servers refused is left out or written otherwise. After 30 days the usual request "
+    "is tried again."
+)
+
+
+class ShapeSection(QWidget):
+    """The section that lists the models whose requests differ, each with a button to forget it."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._lists = LatestOnly(runner, 0, self)
+        self._lists.answered.connect(self.show_shapes)
+        self._forgets = LatestOnly(runner, 0, self)
+        self._forgets.answered.connect(self.show_shapes)
+        self.state = make_wrapped_label("", "caption", "secondary")
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 10, 0, 10)
+        column.setSpacing(2)
+        column.addWidget(label("Learned from servers", "ui_strong"))
+        column.addWidget(self.state)
+        column.addSpacing(6)
+        column.addLayout(self._rows)
+
+    def refresh(self) -> None:
+        """Reload the list of models."""
+        self._lists.ask(self._assistant.model_setup.list_shapes, now=True)
+
+    def show_shapes(self, shapes: Sequence[LearnedShape]) -> None:
+        """Show the models whose requests differ, or that there are none."""
+        clear_layout(self._rows)
+        for shape in shapes:
+            self._rows.addWidget(self._make_line(shape))
+        self.state.setText(_ABOUT if shapes else _NOTHING)
+
+    def _make_line(self, found: LearnedShape) -> QWidget:
+        name = one_line(f"{found.model} at {found.place}")
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(make_wrapped_label(name, "ui"))
+        changes = ", ".join(found.shape.texts)
+        said = f"Sent with {changes}. Until {name_day(found.ends.astimezone().date())}."
+        texts.addWidget(make_wrapped_label(said, "caption", "secondary"))
+        forget = make_button(_FORGET, "", partial(self._on_forget, found.owner))
+        forget.setAccessibleName(f"Forget what was learned about {name}")
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addLayout(texts, 1)
+        row.addWidget(forget, 0, Qt.AlignmentFlag.AlignTop)
+        return line
+
+    def _on_forget(self, owner: str) -> None:
+        self._forgets.ask(lambda: self._forget(owner), now=True)
+
+    def _forget(self, owner: str) -> tuple[LearnedShape, ...]:
+        setup = self._assistant.model_setup
+        setup.forget_shape(owner)
+        return setup.list_shapes()
