@@ -122,6 +122,8 @@ class Segment:
         whole_tokens: the token count of the whole attachment if this segment is an excerpt of it,
             otherwise None. In a preview, an excerpt only has about the size of the text that will
             be sent.
+        structure: what the lines of the text are in their note, such as code or headings, written
+            and read by `vault.notes.text.markdown_text`. An empty string if unknown.
         image: the image sent with the text, or None. The log stores it only for the turn in which
             it was attached (L3), because later turns (L2) repeat the same image.
     """
@@ -140,6 +142,7 @@ class Segment:
     derived: str = ""
     whole_tokens: int | None = None
     image: ImageData | None = None
+    structure: str = ""
 
     def __post_init__(self) -> None:
         # `source` stays as it is, since a file whose name is not UTF-8 is found by it.
@@ -164,6 +167,7 @@ class Segment:
         number: int | None = None,
         derived: str = "",
         image: ImageData | None = None,
+        structure: str = "",
     ) -> Self:
         """Build a segment from text that is not escaped yet.
 
@@ -174,7 +178,7 @@ class Segment:
         content = html.escape(text, quote=False)
         place = (id, layer, kind, source, lines, version)
         made = cls(*place, content, pinned, title, tuple(heading), number, derived)
-        return replace(made, image=image)
+        return replace(made, image=image, structure=structure)
 
     @property
     def is_excerpt(self) -> bool:
@@ -233,11 +237,14 @@ class Segment:
             derived=_read_text(data, "derived", default=""),
             whole_tokens=whole if isinstance(whole, int) else None,
             image=ImageData.from_dict(image) if isinstance(image, Mapping) else None,
+            structure=_read_text(data, "structure", default=""),
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return the segment as a JSON object. This is the inverse of `from_dict`."""
         made: dict[str, object] = {"derived": self.derived} if self.derived else {}
+        if self.structure:
+            made["structure"] = self.structure
         if self.is_excerpt:
             made["wholeTokens"] = self.whole_tokens
         if self.image is not None and self.layer is Layer.L3:

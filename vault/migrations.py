@@ -152,6 +152,14 @@ def m005_note_words(connection: sqlite3.Connection) -> None:
         )
 
 
+def m006_structure(connection: sqlite3.Connection) -> None:
+    """Add a column for what the lines of each passage are: code, headings, comments or text.
+
+    Passages without it are read as if they began outside of all blocks.
+    """
+    connection.execute("ALTER TABLE chunks ADD COLUMN structure TEXT NOT NULL DEFAULT ''")
+
+
 def _is_list_of_texts(value: Any) -> bool:
     try:
         found = json.loads(value)
@@ -166,6 +174,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m003_days,
     m004_names,
     m005_note_words,
+    m006_structure,
 )
 
 

@@ -12,12 +12,12 @@ from vault.notes.dates import list_property_days
 from vault.notes.keywords import (
     build_note_words,
     index_text,
-    list_inner_headings,
     list_note_names,
 )
 from vault.notes.kinds import find_kind
 from vault.notes.links import LinkResolver, list_link_names
 from vault.notes.note import Note
+from vault.notes.text.markdown_text import list_inner_headings
 from vault.scan import FileStat
 
 # "waiting" is a file that was found on disk and is not in the catalog yet.
@@ -285,7 +285,7 @@ class Records:
     def _put_chunk(self, file_id: int, chunk: Chunk) -> None:
         self._catalog.run(
             "INSERT INTO chunks (file_id, hash, heading, first_line, last_line, tokens, context,"
-            " text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            " text, structure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 file_id,
                 chunk.hash,
@@ -294,6 +294,7 @@ class Records:
                 chunk.tokens,
                 chunk.context,
                 chunk.text,
+                chunk.structure,
             ),
         )
 
@@ -325,7 +326,7 @@ class Records:
             value: the file's path or id.
         """
         statement = (
-            "SELECT chunks.id, file_id, path, title, aliases, heading, text FROM chunks"
+            "SELECT chunks.id, file_id, path, title, aliases, heading, text, structure FROM chunks"
             " JOIN notes USING (file_id) JOIN files ON files.id = file_id WHERE "
         )
         rows = self._catalog.run(statement + condition + " ORDER BY chunks.id", (value,)).fetchall()
@@ -334,7 +335,7 @@ class Records:
         _, file_id, path, title, aliases, *_ = rows[0]
         names = list_note_names(path, title, json.loads(aliases))
         headings = [
-            " ".join(dict.fromkeys((*json.loads(row[5]), *list_inner_headings(row[6]))))
+            " ".join(dict.fromkeys((*json.loads(row[5]), *list_inner_headings(*row[6:]))))
             for row in rows
         ]
         return _WordRows(

@@ -91,7 +91,7 @@ def search_result(result: "SearchResult") -> Iterator[str]:
         where = place(hit.path, hit.lines, find_page(hit.path, hit.heading))
         is_named = heading == PurePath(hit.path).stem
         yield f"{number}. {where}" + ("" if is_named else f"  {escape_text(heading)}")
-        lines = choose_lines(hit.text, words, _SNIPPET_LINES, is_first=hit.lines[0] == 1)
+        lines = choose_lines(hit.markdown_text, words, _SNIPPET_LINES)
         yield from (f"   {escape_text(line)}" for line in lines)
         yield ""
     if result.misses_meaning:

@@ -7,7 +7,6 @@ sources ──────────────────── quotes ─�
 
 - `check`: links each citation number to its source, and verifies each quotation.
 - `changes`: finds cited notes that have changed since the answer.
-- `headings`: finds the headings above a quotation.
 - `parser`: finds the citation numbers and quotations of an answer, and pairs them.
 - `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
 - `sentences`: splits a passage, or an answer, into sentences.
@@ -18,4 +17,4 @@ This package may import context and vault, but nothing else from chains. It veri
 only against text that was sent to the model.
 """
 
-__all__ = ["changes", "check", "headings", "map_notes", "quotes", "sentences", "sources"]
+__all__ = ["changes", "check", "map_notes", "quotes", "sentences", "sources"]

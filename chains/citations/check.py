@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from chains.citations.headings import find_heading
 from chains.citations.map_notes import QuotedNotes
 from chains.citations.parser import Claim, parse_answer
-from chains.citations.quotes import VerbatimText, count_words, normalize_text
+from chains.citations.quotes import VerbatimText, count_words, normalize_text, read_source_text
 from context.layers import Segment
 from vault.notes.kinds import find_page, note_name
 
@@ -159,7 +158,9 @@ class _Source:
         span = self._text.find(quote)
         if span is None:
             return None
-        heading = find_heading(self._text.text, span[0], heading)
+        heading = read_source_text(self.segment).find_headings(
+            self._text.text.count("\n", 0, span[0])
+        )
         return _Place(heading, self._text.find_lines(span, lines[0]) if lines else None)
 
     def citation(self, quote: str | None, place: "_Place | None" = None) -> Citation:

@@ -12,8 +12,16 @@ from functools import cache, cached_property
 from typing import Final
 
 from context.layers import Segment
+from vault.notes.text.markdown_text import MarkdownText, read_text
 
-__all__ = ["EscapeRemover", "VerbatimText", "count_words", "normalize_text", "remove_markup"]
+__all__ = [
+    "EscapeRemover",
+    "VerbatimText",
+    "count_words",
+    "normalize_text",
+    "read_source_text",
+    "remove_markup",
+]
 
 _MARKUP: Final = re.compile(
     r"(?P<entity>&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});)"
@@ -122,6 +130,14 @@ class VerbatimText:
     @property
     def _at(self) -> list[int]:
         return self._reduced[1]
+
+
+def read_source_text(segment: Segment) -> MarkdownText:
+    """Return the text of a source with the kind of each line in its note."""
+    starts_note = segment.lines is None or segment.lines[0] == 1
+    return read_text(
+        segment.raw_content, segment.structure, segment.heading, starts_note=starts_note
+    )
 
 
 def normalize_text(text: str) -> str:

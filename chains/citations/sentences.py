@@ -9,24 +9,31 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from chains.citations.quotes import remove_markup
+from vault.notes.text.lines import (
+    COMMENT_CLOSES,
+    COMMENT_OPENS,
+    FRONT,
+    HTML,
+    ITEM,
+    TABLE_ROW,
+    TABLE_RULE,
+    TEXT,
+)
+from vault.notes.text.markdown_text import MarkdownText, read_text
 
 __all__ = ["join_paragraph", "locate_sentences", "split_paragraph", "split_sentences"]
 
-_FENCE: Final = re.compile(r"[ \t>]{0,20}(?:`{3,}|~{3,})")
 _QUOTE: Final = re.compile(r"[ \t]{0,20}(?:>[ \t]{0,8}){1,8}")
 _ITEM: Final = re.compile(r"[ \t]{0,40}(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _NO_PROSE: Final = re.compile(
-    r"[ \t]{0,3}#{1,6}(?:[ \t]|$)"  # a heading
-    r"|[ \t]*\[![\w-]+\]"  # the title of a callout
-    r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a rule, or the line under a heading
+    r"[ \t]*\[![\w-]+\]"  # the title of a callout
+    r"|[ \t]*(?:[-=*_][ \t]*){3,}$"  # a line that looks like a rule
     r"|[ \t]*!\[[^\n]*\)$|[ \t]*!\[\[[^\n]*\]\]$"  # only an image
     r"|[ \t]*(?:#[^\s#]+[ \t]*)+$"  # only tags
-    r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*%%|[ \t]*\$\$"  # HTML, a comment, a formula
+    r"|[ \t]*</?[a-zA-Z!][^\n]*>$|[ \t]*\$\$"  # HTML, a formula
 )
-_RULE_CELL: Final = r"[ \t]?:?-+:?[ \t]{0,80}"
-_UNDER_HEAD: Final = re.compile(
-    rf"={{2,}}|-{{2,}}|\|{_RULE_CELL}\||\|?{_RULE_CELL}(?:\|{_RULE_CELL})+\|?"
-)
+# The kinds of lines that may hold sentences.
+_PROSE_KINDS: Final = frozenset((FRONT, TEXT, ITEM, HTML, TABLE_ROW, COMMENT_OPENS, COMMENT_CLOSES))
 _FOOTNOTE: Final = re.compile(r"[ \t]*\[\^[\w-]{1,40}\]:[ \t]*")
 _BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}$")
 _UNSPACED_END: Final = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]$")
@@ -46,7 +53,7 @@ _BEFORE_NUMBER: Final = re.compile(
 )
 
 
-def split_sentences(passage: str) -> list[str]:
+def split_sentences(passage: MarkdownText) -> list[str]:
     """Return the sentences of a passage, without markup."""
     return [sentence for block in _split_blocks(passage) for sentence in _sentences(block)]
 
@@ -72,13 +79,10 @@ def locate_sentences(answer: str) -> list[tuple[int, int]]:
 
 def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end offset of each paragraph and list item, without list markers."""
-    at, block, in_fence, was_quote = 0, (0, 0), False, False
-    for line in answer.splitlines(keepends=True):
-        is_fence = _FENCE.match(line) is not None
-        in_fence = in_fence != is_fence
-        bare = line.rstrip("\r\n")
-        is_prose = bool(bare.strip()) and not (_NO_PROSE.match(bare) or _is_row(bare))
-        is_prose = is_prose and not (in_fence or is_fence)
+    at, block, was_quote, text = 0, (0, 0), False, read_text(answer)
+    for line, kind in zip(text.lines, text.kinds, strict=True):
+        bare = line.rstrip("\r")
+        is_prose = _holds_prose(bare, kind) and not _is_row(bare)
         mark = _QUOTE.match(bare)
         begin = mark.end() if mark else 0
         item = _ITEM.match(bare, begin)
@@ -90,34 +94,31 @@ def _locate_blocks(answer: str) -> Iterator[tuple[int, int]]:
         if is_prose:
             begin = at + (item.end() if item else begin)
             block = (block[0] if block[1] else begin, at + len(bare))
-        at += len(line)
+        at += len(line) + 1
     if block[1]:
         yield block
 
 
-def _split_blocks(passage: str) -> Iterator[str]:
+def _split_blocks(passage: MarkdownText) -> Iterator[str]:
     """Yield each paragraph, list item and table row on one line."""
     lines: list[str] = []
-    for line in [*_list_prose_lines(passage), ""]:
-        if lines and _UNDER_HEAD.fullmatch(line.strip()):
-            lines = []  # the lines above are a table header or a heading
+    for at, kind in enumerate(passage.kinds):
+        if kind == TABLE_RULE:
+            lines = []  # the line above is the header of a table
             continue
-        is_prose = bool(line.strip()) and not _NO_PROSE.match(line)
-        if lines and (not is_prose or _ITEM.match(line) or _is_row(line)):
+        line = _BLOCK_ID.sub("", passage.show_line(at))
+        is_prose = _holds_prose(line, kind)
+        if lines and (not is_prose or _ITEM.match(line) or kind == TABLE_ROW):
             yield _join_lines(lines)
             lines = []
         if is_prose:
             lines.append(_strip_mark(_FOOTNOTE, _strip_mark(_ITEM, line)).strip())
+    if lines:
+        yield _join_lines(lines)
 
 
-def _list_prose_lines(passage: str) -> Iterator[str]:
-    """Yield the lines of a passage without quote markers. Code lines become empty."""
-    in_fence = False
-    for line in passage.split("\n"):
-        is_fence = _FENCE.match(line) is not None
-        in_fence = in_fence != is_fence
-        is_code = in_fence or is_fence
-        yield "" if is_code else _BLOCK_ID.sub("", _strip_mark(_QUOTE, line))
+def _holds_prose(line: str, kind: str) -> bool:
+    return kind in _PROSE_KINDS and bool(line.strip()) and _NO_PROSE.match(line) is None
 
 
 def _strip_mark(mark: re.Pattern[str], line: str) -> str:

@@ -20,9 +20,8 @@ from itertools import pairwise
 from typing import Final
 
 from chains.citations.check import Citation, CitationReport, check_citations
-from chains.citations.headings import find_heading
 from chains.citations.parser import parse_answer
-from chains.citations.quotes import VerbatimText, count_words, remove_markup
+from chains.citations.quotes import VerbatimText, count_words, read_source_text, remove_markup
 from chains.citations.sentences import locate_sentences, split_sentences
 from context.layers import Segment
 from vault.notes.keywords import FUNCTION_WORDS, fold
@@ -123,7 +122,7 @@ class _Passage:
     @cached_property
     def windows(self) -> list[tuple[str, list[str]]]:
         """The sentences of the passage and all pairs of adjacent ones, each with its words."""
-        found = split_sentences(self.segment.raw_content)
+        found = split_sentences(read_source_text(self.segment))
         pairs = (f"{one} {other}" for one, other in pairwise(found))
         return [(text, _split_words(text)) for text in (*found, *pairs)]
 
@@ -132,7 +131,8 @@ class _Passage:
         span = self.text.find(window)
         lines, heading = segment.lines, segment.heading
         if span is not None:
-            heading = find_heading(self.text.text, span[0], heading)
+            line = self.text.text.count("\n", 0, span[0])
+            heading = read_source_text(segment).find_headings(line)
             lines = self.text.find_lines(span, lines[0]) if lines else None
         quote = remove_markup(sentence) if is_verbatim else None
         place = (self.number, segment.source, heading, lines)

@@ -9,7 +9,7 @@ sources → blocks → parts of each source ──→ ranking → choice → ans
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
 - `period`: reads the period that a question is about, such as last week.
 - `answer_type`: the type of answer that a question expects, such as a number or a temperature.
-- `blocks`: parses a passage into paragraphs, items, tables and code.
+- `blocks`: splits a passage into paragraphs, items, tables and code.
 - `part_builder`: builds the parts of a source that can be quoted.
 - `parts`: defines a part: a sentence, a list item, a table row, a list or a section.
 - `ranking`: ranks the parts by how well they answer the question.

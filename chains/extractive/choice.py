@@ -20,7 +20,7 @@ from chains.extractive.words import measure_match
 from context.layers import Segment
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
-from vault.notes.keywords import list_inner_headings
+from vault.notes.text.markdown_text import list_inner_headings
 
 __all__ = ["ChosenParts", "choose_beginnings", "choose_parts", "list_sources_in_period"]
 
@@ -145,7 +145,7 @@ def list_sources_in_period(
     """
     dated: list[tuple[date, str, int, Segment]] = []
     for source in sources:
-        inner = list_inner_headings(source.raw_content)
+        inner = list_inner_headings(source.raw_content, source.structure)
         names = (source.title, source.source, *source.heading, *inner)
         day = period.find_first_day(names, days.get(source.source, ()))
         if day is not None:

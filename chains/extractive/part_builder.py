@@ -12,12 +12,13 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import Final
 
-from chains.citations.quotes import VerbatimText, count_words, remove_markup
+from chains.citations.quotes import VerbatimText, count_words, read_source_text, remove_markup
 from chains.citations.sentences import join_paragraph, split_paragraph
-from chains.extractive.blocks import PassageBlock, list_properties, parse_blocks
+from chains.extractive.blocks import PassageBlock, list_blocks, list_properties
 from chains.extractive.parts import Part, PartKind, is_link_alone
 from chains.extractive.writer import write_code, write_lines, write_row, write_text
 from context.layers import Segment
+from vault.notes.text.markdown_text import MarkdownText
 
 __all__ = ["build_parts"]
 
@@ -49,15 +50,14 @@ _MARK: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 
 def build_parts(source: Segment) -> list[Part]:
     """Build the parts of a source. Only those that `verify_part` accepts can be quoted."""
-    starts_note = source.lines is None or source.lines[0] == 1
-    blocks = parse_blocks(source.raw_content, starts_note=starts_note, named=source.heading)
-    parts = list(_Builder(source, blocks).build())
-    return [*(_build_properties(source) if starts_note else ()), *parts]
+    text = read_source_text(source)
+    parts = list(_Builder(source, list(list_blocks(text))).build())
+    return [*_build_properties(source, text), *parts]
 
 
-def _build_properties(source: Segment) -> Iterator[Part]:
+def _build_properties(source: Segment, text: MarkdownText) -> Iterator[Part]:
     """Yield a part for each line of the front matter that has a property with a value."""
-    for at, line, name in list_properties(source.raw_content):
+    for at, line, name in list_properties(text):
         if name.lower() not in _OTHER_PROPERTIES:
             yield Part(
                 source.number or 0,

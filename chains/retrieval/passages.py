@@ -77,7 +77,8 @@ class _Span:
         lines = (*above, *common, *both[len(common) :], *below.lines[len(both) :])
         last = max(self.last, below.last)
         hit = replace(better.hit, lines=(self.first, last), text="\n".join(lines))
-        hit = replace(hit, heading=self.hit.heading)  # the headings above its first line
+        text = self.hit.markdown_text.join(below.hit.markdown_text, below.first - self.first, lines)
+        hit = replace(hit, heading=self.hit.heading, structure=text.structure)
         return _Span(better.rank, hit, self.first, lines)
 
 
@@ -111,4 +112,5 @@ def _segment(span: _Span, number: int) -> Segment:
         title=hit.title,
         heading=hit.heading,
         number=number,
+        structure=hit.structure,
     )

@@ -13,7 +13,7 @@ from typing import Final
 
 from chains.extractive.period import FindDays, Period, read_period
 from vault.notes.dates import remove_dates
-from vault.notes.keywords import list_inner_headings
+from vault.notes.text.markdown_text import list_inner_headings
 from vault.search.hits import Hit, SearchResult
 from vault.search.query import write_date_filter
 
@@ -86,7 +86,7 @@ class PeriodSearch:
 
 
 def _find_day(hit: Hit, period: Period, property_days: Sequence[str]) -> date | None:
-    names = (hit.title, hit.path, *hit.heading, *list_inner_headings(hit.text))
+    names = (hit.title, hit.path, *hit.heading, *list_inner_headings(hit.text, hit.structure))
     return period.find_first_day(names, property_days)
 
 

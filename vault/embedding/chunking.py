@@ -23,6 +23,7 @@ from vault.embedding.models import (
 )
 from vault.notes.markdown import Block, Document, Heading
 from vault.notes.note import Note
+from vault.notes.text.markdown_text import MarkdownText
 
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
@@ -49,6 +50,7 @@ class Chunk:
         text: the original lines, or part of them if they are too long.
         context: the note's title and headings, except those already in the text.
         tokens: the token count of the text.
+        structure: what the lines of the passage are, as `vault.notes.text.markdown_text` writes it.
     """
 
     heading: tuple[str, ...]
@@ -56,6 +58,7 @@ class Chunk:
     text: str
     context: str
     tokens: int
+    structure: str = ""
 
     @property
     def embedded_text(self) -> str:
@@ -118,7 +121,8 @@ def chunk_note(
         pieces += packed
     if not document.is_paged:  # a passage must not span pages
         pieces = _join_small(note.title, pieces)
-    chunks = (_build_chunk(note, text, piece) for piece in pieces)
+    whole = MarkdownText.from_document(document)
+    chunks = (_build_chunk(note, text, piece, whole) for piece in pieces)
     return tuple(chunk for chunk in chunks if chunk.text)
 
 
@@ -351,7 +355,7 @@ def _join(above: _Piece, below: _Piece) -> _Piece:
     return _Piece(above.start, below.end, tokens, path, is_heading)
 
 
-def _build_chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:
+def _build_chunk(note: Note, text: _Text, piece: _Piece, whole: MarkdownText) -> Chunk:
     span = text.text[piece.start : piece.end].rstrip()
     blank = _LEADING_BLANK_LINES.match(span)
     shown_text = span[blank.end() :] if blank else span
@@ -365,4 +369,5 @@ def _build_chunk(note: Note, text: _Text, piece: _Piece) -> Chunk:
         text=shown_text,
         context=_build_context("" if note.title in shown else note.title, hidden),
         tokens=piece.tokens,
+        structure=whole.cut(first - 1, last).structure,
     )

@@ -209,7 +209,7 @@ def _find_first_passages(
 def _build_line_hit(passage: Passage, score: float, stems: Sequence[str]) -> Hit:
     """Build a hit that shows only the line of a passage that contains the most stems."""
     lines = passage.text.split("\n")
-    best = choose_best_line(lines, stems, is_first=passage.lines[0] == 1)
+    best = choose_best_line(passage.markdown_text, stems)
     place = min(passage.lines[0] + best, passage.lines[1])
     text = _shorten(lines[best].strip())
     return build_hit(replace(passage, lines=(place, place), text=text), score, {})

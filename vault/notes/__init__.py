@@ -17,6 +17,7 @@
     properties     Read front matter.
     readers        One reader for each kind of file.
     relative_dates Find dates that depend on the current date, such as "yesterday".
+    text           The kinds of lines of a note or a passage: code, headings, comments, text.
     tasks          Find tasks, and read their status and their dates.
 
 This package may import `vault.errors`, `vault.paths` and `vault.workers`.

@@ -90,14 +90,15 @@ def blank_comments(lines: Sequence[Line]) -> list[Line]:
     """
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
-    for start, end in _find_comments(text):
+    for start, end in find_comments(text):
         pieces += [text[at:start], re.sub(r"[^\n]", " ", text[start:end])]
         at = end
     blanked = "".join([*pieces, text[at:]]).split("\n") if pieces else (line for _, line in lines)
     return [(number, line) for (number, _), line in zip(lines, blanked, strict=True)]
 
 
-def _find_comments(text: str) -> Iterator[tuple[int, int]]:
+def find_comments(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end offset of each comment in a text without code."""
     opened: re.Match[str] | None = None
     for mark in _COMMENT.finditer(text):
         if opened is None:

@@ -13,16 +13,14 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
-from vault.notes.inline import list_lines_outside_fences
 from vault.notes.irregular_words import list_other_forms
 
-WORDS_VERSION = "2"
+WORDS_VERSION = "3"
 TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
 _MAX_QUERY_CHARS = 20_000
 _MAX_TERMS = 128
 _WORD = re.compile(r"[^\W_]+")
-_HEADING = re.compile(r"#{1,6}[ \t]")
 
 # Marks that users often omit or type differently: accents, Hebrew points, Arabic vowel signs.
 _FOLDED_MARKS = re.compile(
@@ -58,14 +56,6 @@ def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, s
         texts: the texts of its passages.
     """
     return index_text(" ".join(names)), index_text("\n".join(texts))
-
-
-def list_inner_headings(text: str) -> tuple[str, ...]:
-    """Return the headings in a passage's text. Lines with `#` in code fences do not count."""
-    if "#" not in text:
-        return ()
-    lines = list_lines_outside_fences(text.split("\n"))
-    return tuple(line.strip("# \t") for _, line in lines if _HEADING.match(line))
 
 
 def fold(text: str) -> str:

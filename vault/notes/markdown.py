@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vault.notes.inline import Line, blank_inline_code, plain_text
 from vault.notes.properties import is_marked_private, load_properties
+from vault.notes.text.lines import CODE_KINDS, SECTION_KINDS, mark_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -56,19 +57,21 @@ class Document:
 
     Attributes:
         properties: the properties in the front matter, empty if missing or invalid.
-        code_lines: the line numbers of code fences and indented code.
         body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.
+        kinds: the kind of each line, a letter as in `vault.notes.text.lines`.
+        quoted: how many quotations each line is inside, a digit a line, or empty if there are none.
         is_paged: whether each top-level heading starts a page. Passages then never span two pages.
     """
 
     lines: tuple[str, ...]
     blocks: tuple[Block, ...]
     properties: Mapping[str, Any] = field(default_factory=dict)
-    code_lines: frozenset[int] = frozenset()
     body_line: int = 1
     is_private: bool = False
     is_paged: bool = False
+    kinds: str = ""
+    quoted: str = ""
 
     @property
     def front_lines(self) -> Sequence[Line]:
@@ -86,7 +89,7 @@ class Document:
             numbers = [
                 number
                 for number in range(block.first, block.last + 1)
-                if number not in self.code_lines
+                if self.kinds[number - 1] not in CODE_KINDS
             ]
             if numbers:
                 text = blank_inline_code("\n".join(self.lines[n - 1] for n in numbers))
@@ -128,13 +131,15 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
     body_line = front.body_line
     body = "\n".join(lines[body_line - 1 :])
     tokens = _build_parser().parse(body, {"on_wait": on_wait, "calls_at": 0})
+    kinds, quoted = mark_lines(tokens, lines, body_line)
     return Document(
         lines=lines,
-        blocks=tuple(_build_blocks(tokens, body_line, on_wait)),
+        blocks=tuple(_build_blocks(tokens, kinds, body_line, on_wait)),
         properties=front.properties,
-        code_lines=frozenset(_find_code_lines(tokens, body_line)),
         body_line=body_line,
         is_private=front.is_private,
+        kinds=kinds,
+        quoted=quoted,
     )
 
 
@@ -165,7 +170,7 @@ def _find_body_line(lines: Sequence[str]) -> int:
 
 
 def _build_blocks(
-    tokens: "Sequence[Token]", body_line: int, on_wait: Callable[[], None]
+    tokens: "Sequence[Token]", kinds: str, body_line: int, on_wait: Callable[[], None]
 ) -> Iterator[Block]:
     index = 0
     while index < len(tokens):
@@ -182,7 +187,8 @@ def _build_blocks(
             inner = tokens[index : end + 1]
             first, last = _find_lines(token, body_line)
             ranges = tuple(_find_lines(t, body_line) for t in inner[1:] if t.map is not None)
-            heading = _build_heading(inner, first) if token.type == "heading_open" else None
+            is_heading = kinds[first - 1] in SECTION_KINDS  # unless it is in a comment
+            heading = _build_heading(inner, first) if is_heading else None
             yield Block(token.type.removesuffix("_open"), first, last, ranges, heading)
         index = end + 1
 
@@ -194,10 +200,3 @@ def _find_lines(token: "Token", body_line: int) -> tuple[int, int]:
 
 def _build_heading(tokens: "Sequence[Token]", line: int) -> Heading:
     return Heading(int(tokens[0].tag[1:]), plain_text(tokens[1].content), line)
-
-
-def _find_code_lines(tokens: "Sequence[Token]", body_line: int) -> Iterator[int]:
-    for token in tokens:
-        if token.type in {"fence", "code_block"}:
-            first, last = _find_lines(token, body_line)
-            yield from range(first, last + 1)

@@ -1,6 +1,6 @@
 """Choose the lines of a passage that show best why it matches a query.
 
-Front matter, headings and lines without words are chosen only if there is no better line.
+Front matter, comments, headings and lines without words are chosen only if there is no better line.
 """
 
 import math
@@ -9,6 +9,19 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from vault.notes.keywords import FUNCTION_WORDS, index_text
+from vault.notes.text.lines import (
+    BLANK,
+    COMMENT,
+    FENCE_CLOSES,
+    FENCE_OPENS,
+    FRONT,
+    HEADINGS,
+    NESTED_HEADING,
+    TABLE_RULE,
+    UNDERLINE,
+    UNDERLINED,
+)
+from vault.notes.text.markdown_text import MarkdownText
 
 __all__ = ["build_stems", "choose_best_line", "choose_lines", "find_stems"]
 
@@ -16,8 +29,10 @@ _STEM_SHARE: Final = 0.7
 _MAX_LINE_CHARS: Final = 240
 _MOST_OTHER: Final = 2
 _MOST_STEMS: Final = 32
-_HEADING: Final = re.compile(r"#{1,6}\s")
-_FENCE: Final = re.compile(r"```|~~~")
+# The kinds of lines that are chosen only if there is no better line, and those that never are.
+_HIDDEN_KINDS: Final = frozenset((FRONT, COMMENT))
+_OTHER_KINDS: Final = _HIDDEN_KINDS | {*HEADINGS, *UNDERLINED, NESTED_HEADING}
+_EMPTY_KINDS: Final = frozenset((BLANK, FENCE_OPENS, FENCE_CLOSES, TABLE_RULE, UNDERLINE))
 _WORD: Final = re.compile(r"[^\W_]+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.?!;])[\"'”’)\]]*\s+")
 _PROSE, _OTHER, _EMPTY = 2, 1, 0
@@ -39,38 +54,31 @@ def find_stems(line: str, stems: Sequence[str]) -> frozenset[str]:
     return frozenset(stem for stem in stems if any(word.startswith(stem) for word in words))
 
 
-def choose_best_line(lines: Sequence[str], stems: Sequence[str], *, is_first: bool) -> int:
-    """Return the index of the line that contains the most stems.
-
-    Args:
-        lines: the lines of a passage.
-        stems: the stems of the query.
-        is_first: whether the passage is the first one of its note, which may have front matter.
-    """
-    rated = _rate_lines(lines, is_first=is_first)
-    found = [len(find_stems(line, stems)) for line in lines]
-    return max(range(len(lines)), key=lambda at: (found[at], rated[at]))
+def choose_best_line(text: MarkdownText, stems: Sequence[str]) -> int:
+    """Return the index of the line of a passage that contains the most stems."""
+    rated = _rate_lines(text)
+    found = [len(find_stems(line, stems)) for line in text.lines]
+    return max(range(len(rated)), key=lambda at: (found[at], rated[at]))
 
 
-def choose_lines(text: str, query: str, most: int, *, is_first: bool) -> list[str]:
+def choose_lines(text: MarkdownText, query: str, most: int) -> list[str]:
     """Return the consecutive lines of a passage that contain the most words of a query.
 
     If no line of text contains a word of the query, up to two matching lines of the front matter
-    come first. Long lines are shortened.
+    or of a comment come first. Long lines are shortened.
 
     Args:
         text: the text of a passage.
         query: the words that were searched for.
         most: the maximum number of lines.
-        is_first: whether the passage is the first one of its note, which may have front matter.
     """
-    lines, stems = text.splitlines(), build_stems(query)
-    rated = _rate_lines(lines, is_first=is_first)
+    lines, stems = text.lines, build_stems(query)
+    rated = _rate_lines(text)
     held = [find_stems(line, stems) for line in lines]
     prose = [at for at, rate in enumerate(rated) if rate == _PROSE]
     other = [at for at, rate in enumerate(rated) if rate == _OTHER]
     if not any(held[at] for at in prose):
-        named = [at for at in other if held[at] and not _HEADING.match(lines[at])]
+        named = [at for at in other if held[at] and text.kinds[at] in _HIDDEN_KINDS]
         prose = [*named[:_MOST_OTHER], *prose] or other
     starts = range(max(1, len(prose) - most + 1))
     start = max(starts, key=lambda at: len(_join(held, prose[at : at + most])), default=0)
@@ -81,28 +89,15 @@ def _join(held: Sequence[frozenset[str]], chosen: Iterable[int]) -> frozenset[st
     return frozenset().union(*(held[at] for at in chosen))
 
 
-def _rate_lines(lines: Sequence[str], *, is_first: bool) -> list[int]:
-    """Rate each line: 2 for prose, 1 for headings and properties, 0 for a line without words.
-
-    Front matter is only expected if `is_first` is True, for the first passage of a note.
-    """
-    body = _find_body(lines) if is_first else 0
-    return [_rate_line(line, is_property=at < body) for at, line in enumerate(lines)]
+def _rate_lines(text: MarkdownText) -> list[int]:
+    """Rate each line: 2 for prose, 1 for headings and properties, 0 for a line without words."""
+    return [_rate_line(line, kind) for line, kind in zip(text.lines, text.kinds, strict=True)]
 
 
-def _rate_line(line: str, *, is_property: bool) -> int:
-    text = line.strip("-=*|>:. \t")
-    if not text.strip("#") or _FENCE.match(text):
+def _rate_line(line: str, kind: str) -> int:
+    if kind in _EMPTY_KINDS or not line.strip("-=*|>:#. \t"):
         return _EMPTY
-    return _OTHER if is_property or _HEADING.match(text) else _PROSE
-
-
-def _find_body(lines: Sequence[str]) -> int:
-    """Return the index of the first line after the front matter, or 0 if there is none."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    ends = (at + 1 for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "..."))
-    return next(ends, len(lines))
+    return _OTHER if kind in _OTHER_KINDS else _PROSE
 
 
 def _shorten(line: str, stems: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from vault.coverage import name_count
+from vault.notes.text.markdown_text import MarkdownText, read_text
 from vault.quotes.sections import Support
 from vault.search.passages import Passage
 
@@ -27,6 +28,7 @@ class Hit:
         signals: the score for each signal (dense, words, title, links, tags, dates, rerank), or
             None if the signal was not used. Boosts are from 0 to 1.
         version: the SHA-256 of the file's content that the lines refer to.
+        structure: what the lines of the text are, as `vault.notes.text.markdown_text` writes it.
     """
 
     id: str
@@ -38,6 +40,12 @@ class Hit:
     score: float
     signals: Mapping[str, float | None]
     version: str
+    structure: str = ""
+
+    @property
+    def markdown_text(self) -> MarkdownText:
+        """The text with the kind of each line."""
+        return read_text(self.text, self.structure, self.heading, starts_note=self.lines[0] == 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the hit as a JSON-serializable dict, as printed by `strata search --json`."""
@@ -163,6 +171,7 @@ def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None
         score=round(score, 4),
         signals={name: used.get(name) for name in SIGNALS},
         version=passage.version,
+        structure=passage.structure,
     )
 
 

@@ -10,12 +10,12 @@ from datetime import date, datetime
 from vault.catalog import Catalog
 from vault.notes.date_spans import Span, build_day_span
 from vault.notes.dates import find_written_spans
-from vault.notes.keywords import list_inner_headings
+from vault.notes.text.markdown_text import list_inner_headings
 
 __all__ = ["MetadataReader", "PassageMetadata"]
 
 _PASSAGES = """
-SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text
+SELECT chunks.id, file_id, path, title, aliases, mtime_ns, heading, text, structure
 FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id
 """
 _YEAR = "*[12][0-9][0-9][0-9]*"
@@ -102,9 +102,9 @@ class MetadataReader:
                 _parse_names(aliases),
                 mtime_ns,
                 _parse_names(headings),
-                list_inner_headings(text),
+                list_inner_headings(text, structure),
             )
-            for number, file, path, title, aliases, mtime_ns, headings, text in rows
+            for number, file, path, title, aliases, mtime_ns, headings, text, structure in rows
         }
 
     def read_notes(self, paths: Collection[str]) -> list[PassageMetadata]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
+from vault.notes.text.markdown_text import MarkdownText, read_text
 from vault.scan import FileStat
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Passage:
         lines: the first and last line in the file, counted from 1.
         stat: the attributes of the file when it was indexed.
         version: the SHA-256 of the file's content when it was indexed.
+        structure: what the lines of the passage are, as `vault.notes.text.markdown_text` writes it.
     """
 
     text_hash: bytes
@@ -37,6 +39,12 @@ class Passage:
     stat: FileStat
     title: str
     version: str
+    structure: str = ""
+
+    @property
+    def markdown_text(self) -> MarkdownText:
+        """The text with the kind of each line."""
+        return read_text(self.text, self.structure, self.heading, starts_note=self.lines[0] == 1)
 
 
 # Yields the given passages that still exist on disk, with current line numbers.
@@ -54,6 +62,10 @@ class Passages:
         """The largest id of a passage in the catalog."""
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
+
+    def count(self) -> int:
+        """Return the number of passages in the catalog."""
+        return int(self._catalog.rows("SELECT count(*) FROM chunks")[0][0])
 
     def find_matching(self, expression: str, limit: int) -> set[int]:
         """Return the ids of at most `limit` passages that match an FTS5 expression."""
@@ -126,7 +138,7 @@ class Passages:
         """Return the passages with the given ids, keyed by id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
-            " mtime_ns, size, device, inode, title, version"
+            " mtime_ns, size, device, inode, title, version, structure"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
             " WHERE chunks.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),

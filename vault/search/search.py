@@ -170,7 +170,7 @@ class Searcher:
         if not cosines:
             return None
         ids = self._passages.find_ids([(hit.path, hit.text) for hit in hits])
-        return measure_support(self._catalog, words, ids, max(cosines), self._passages.most)
+        return measure_support(self._catalog, words, ids, max(cosines), self._passages.count())
 
     def _begin_encoding(self, words: str, warnings: list[str]) -> "Callable[[], Vector | None]":
         """Start embedding the query, and return a function that waits for its vector.

@@ -100,6 +100,7 @@ def _build_finder(note: Note, document: Document) -> Callable[[Passage], Passage
             heading=chunk.heading,
             lines=chunk.lines,
             text=chunk.text,
+            structure=chunk.structure,
             title=note.title,
             version=note.version,
         )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from vault.notes.text.markdown_text import read_text
 from vault.quotes.lines import build_stems, choose_best_line, choose_lines
 
 PREAMBLE = """---
@@ -20,7 +21,7 @@ The balance of an account.
 
 
 def choose(text: str, query: str, most: int = 2, *, is_first: bool = True) -> list[str]:
-    return choose_lines(text, query, most, is_first=is_first)
+    return choose_lines(read_text(text, starts_note=is_first), query, most)
 
 
 def test_text_is_shown_before_front_matter_and_headings() -> None:
@@ -68,6 +69,6 @@ def test_a_long_line_is_cut_to_the_sentences_with_the_words() -> None:
 
 
 def test_the_best_line_has_the_most_words_and_is_text_rather_than_a_heading() -> None:
-    lines = ["# Beans", "", "Beans.", "Water beans."]
-    assert choose_best_line(lines, build_stems("beans"), is_first=True) == 2
-    assert choose_best_line(lines, build_stems("the beans, water"), is_first=True) == 3
+    text = read_text("# Beans\n\nBeans.\nWater beans.")
+    assert choose_best_line(text, build_stems("beans")) == 2
+    assert choose_best_line(text, build_stems("the beans, water")) == 3

@@ -7,6 +7,16 @@ from typing import Final, Literal
 
 from vault.errors import ReadingFailed
 from vault.notes.markdown import Block, Document, Heading, parse_document, read_front_matter
+from vault.notes.text.lines import (
+    BLANK,
+    CODE,
+    FENCE_CLOSES,
+    FENCE_OPENS,
+    ITEM,
+    TABLE_ROW,
+    TABLE_RULE,
+    TEXT,
+)
 
 MAX_CHARS: Final = 10_000_000
 _PART_CHARS: Final = 20  # the overhead of a part
@@ -105,12 +115,13 @@ class _DocumentBuilder:
 
     lines: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
-    code_lines: set[int] = field(default_factory=set)
     is_private: bool = False
+    kinds: str = ""
+    quoted: str = ""
 
     def add(self, part: ExtractPart) -> None:
         if self.lines and part.text:
-            self.lines.append("")
+            self._add_lines([""], BLANK)
         before = len(self.lines)
         if part.kind == "markdown":
             self._add_markdown(part.text, before)
@@ -123,24 +134,29 @@ class _DocumentBuilder:
         return Document(
             lines=tuple(self.lines or [""]),
             blocks=tuple(self.blocks),
-            code_lines=frozenset(self.code_lines),
             is_private=self.is_private,
+            kinds=self.kinds or BLANK,
+            quoted=self.quoted if self.quoted.strip("0") else "",
         )
 
     def _add_markdown(self, text: str, before: int) -> None:
         inside = parse_document(text)
-        self.lines += inside.lines
+        self._add_lines(inside.lines, inside.kinds, inside.quoted)
         self.blocks += (_move(block, before) for block in inside.blocks)
-        self.code_lines |= {line + before for line in inside.code_lines}
         self.is_private |= inside.is_private
 
     def _add_text(self, text: str, before: int) -> None:
         lines = text.split("\n")
-        self.lines += lines
+        self._add_lines(lines, "".join(TEXT if line.strip() else BLANK for line in lines))
         self.is_private |= read_front_matter(lines).is_private
         self.blocks += (
             Block("paragraph", first + before, last + before) for first, last in _find_runs(lines)
         )
+
+    def _add_lines(self, lines: Sequence[str], kinds: str, quoted: str = "") -> None:
+        self.lines += lines
+        self.kinds += kinds
+        self.quoted += quoted or "0" * len(lines)
 
     def _add_block(self, part: ExtractPart, before: int) -> None:
         heading = None
@@ -149,16 +165,25 @@ class _DocumentBuilder:
             heading = Heading(min(max(part.level, 1), 6), " ".join(text.split()), before + 1)
             text = f"{'#' * heading.level} {heading.text}"
         lines = text.split("\n")
-        self.lines += lines
+        self._add_lines(lines, _list_kinds(part.kind, heading, len(lines)))
         last = before + len(lines)
         inner = tuple((line, line) for line in range(before + 1, last + 1))
-        if part.kind == "fence":
-            self.code_lines |= set(range(before + 1, last + 1))
         is_made_of_lines = part.kind in ("list", "table")
         block_kind = "paragraph" if part.kind == "list" and len(lines) == 1 else part.kind
         self.blocks.append(
             Block(block_kind, before + 1, last, inner if is_made_of_lines else (), heading)
         )
+
+
+def _list_kinds(kind: PartKind, heading: Heading | None, count: int) -> str:
+    """Return the kinds of the lines of a part."""
+    if heading is not None:
+        return str(heading.level)
+    if kind == "fence":
+        return FENCE_OPENS + CODE * (count - 2) + FENCE_CLOSES
+    if kind == "table":
+        return TABLE_ROW + TABLE_RULE + TABLE_ROW * (count - 2)
+    return (ITEM if kind == "list" else TEXT) * count
 
 
 def _find_runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -3,7 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.citations.quotes import VerbatimText
-from chains.citations.sentences import locate_sentences, split_sentences
+from chains.citations.sentences import locate_sentences
+from chains.citations.sentences import split_sentences as split_text
+from vault.notes.text.markdown_text import read_text
+
+
+def split_sentences(passage: str) -> list[str]:
+    return split_text(read_text(passage))
 
 
 @pytest.mark.parametrize(

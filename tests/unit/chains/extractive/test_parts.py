@@ -2,10 +2,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.citations.quotes import VerbatimText
-from chains.extractive.blocks import parse_blocks
+from chains.extractive.blocks import list_blocks
 from chains.extractive.part_builder import build_parts
 from chains.extractive.parts import verify_part
 from context.layers import Layer, Segment
+from vault.notes.text.markdown_text import read_text
 
 NOTE = """---
 tags: [a]
@@ -47,7 +48,7 @@ def passage(text, number=1):
 
 
 def test_blocks_know_their_kind_and_lines():
-    found = parse_blocks(NOTE, starts_note=True)
+    found = list(list_blocks(read_text(NOTE, starts_note=True)))
     assert [(block.kind, block.first) for block in found] == [
         ("text", 5),
         ("text", 8),

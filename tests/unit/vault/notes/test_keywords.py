@@ -14,10 +14,10 @@ from vault.notes.keywords import (
     build_query_terms,
     fold,
     index_text,
-    list_inner_headings,
     match_any,
     measure_latin_share,
 )
+from vault.notes.text.markdown_text import list_inner_headings
 
 
 @pytest.fixture(scope="module")

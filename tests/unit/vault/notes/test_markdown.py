@@ -38,7 +38,7 @@ def test_headings_have_the_lines_of_the_file_front_matter_included() -> None:
 
 def test_code_lines_are_known_and_left_out_of_prose() -> None:
     document = parse_document(SAMPLE)
-    assert document.code_lines == {10, 11, 12}
+    assert document.kinds == "ffff1 A= oce - n "
     assert "# not a heading" not in [line for _, line in document.list_prose_lines()]
 
 

@@ -37,7 +37,7 @@ def test_parts_stand_a_blank_line_apart_each_with_its_lines() -> None:
         Block("paragraph", 3, 4),
         Block("list", 6, 7, ((6, 6), (7, 7))),
     )
-    assert document.code_lines == {12, 13, 14}
+    assert document.kinds == "1 pp -- p 2oce"
 
 
 def test_plain_text_is_kept_to_the_letter_in_paragraphs() -> None:

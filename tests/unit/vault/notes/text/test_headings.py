@@ -1,6 +1,12 @@
 import pytest
 
-from chains.citations.headings import HeadingPath, find_heading
+from vault.notes.text.markdown_text import read_text
+
+
+def find_heading(passage: str, place: int, listed: tuple[str, ...], **options) -> tuple[str, ...]:
+    line = passage.count("\n", 0, place)
+    return read_text(passage, heading=listed, **options).find_headings(line)
+
 
 LOG = """## Tomatoes
 Sown in March.
@@ -63,7 +69,7 @@ Cut them."""
     ],
 )
 def test_a_heading_that_begins_in_the_passage_is_not_above_its_start(words, heading):
-    assert find_heading(NOTE, NOTE.index(words), ("What it takes",)) == heading
+    assert find_heading(NOTE, NOTE.index(words), ("What it takes",), starts_note=True) == heading
 
 
 def test_a_passage_may_begin_with_several_of_the_headings_that_it_names():
@@ -74,4 +80,4 @@ def test_a_passage_may_begin_with_several_of_the_headings_that_it_names():
 
 
 def test_titles_have_no_markup():
-    assert HeadingPath().add(2, "`SLOAD` ##").titles == ("SLOAD",)
+    assert read_text("## `SLOAD` ##").titles == ("SLOAD",)

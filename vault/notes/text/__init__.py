@@ -1,0 +1,14 @@
+"""The text of notes: the one place that reads Markdown, for whole notes and for passages.
+
+markdown-it parses a note once, when it is indexed or read. Each line then has a kind, which is
+stored with its passage, so that no search parses Markdown and all agree on what is code, a heading,
+a comment or text.
+
+    lines       The kinds of lines, from the blocks that the parser found.
+    markdown_text
+                `MarkdownText`: a note or a passage with the kinds of its lines and its headings.
+
+This package may import `vault.notes`.
+"""
+
+__all__ = ["lines", "markdown_text"]
