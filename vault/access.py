@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from vault.errors import NoteExcluded, NoteUnreadable, VaultError
 from vault.exclude.rules import ExcludeRules
 from vault.notes.kinds import IMAGE, is_readable_kind
-from vault.notes.markdown import Document
 from vault.notes.note import Note, parse_note, read_bytes
+from vault.notes.text.document import Document
 from vault.paths import printable, safe_path
 from vault.scan import scan, scan_paths
 

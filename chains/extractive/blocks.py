@@ -5,7 +5,7 @@ table and list item is a separate block.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -19,8 +19,7 @@ from vault.notes.text.lines import (
     HTML,
     INDENTED,
     ITEM,
-    TABLE_ROW,
-    TABLE_RULE,
+    TABLE_KINDS,
     TEXT,
 )
 from vault.notes.text.markdown_text import MarkdownText
@@ -29,7 +28,6 @@ __all__ = ["PassageBlock", "list_blocks", "list_properties"]
 
 BlockKind = Literal["text", "item", "code", "table"]
 
-_TABLE: Final = frozenset((TABLE_ROW, TABLE_RULE))
 _CODE_TEXT: Final = frozenset((CODE, INDENTED))
 _PROSE: Final = frozenset((TEXT, HTML, COMMENT_OPENS, COMMENT_CLOSES))
 _BULLET: Final = re.compile(r"[ \t]*•[ \t]+\S")  # a list item in text from a PDF file
@@ -79,15 +77,13 @@ def list_blocks(text: MarkdownText) -> Iterator[PassageBlock]:
     at = 0
     while at < len(lines):
         start, kind = at, text.kinds[at]
-        at += 1
+        at = max(at + 1, text.find_solid_end(at))
         heading = text.find_headings(start)
         if kind in CODE_KINDS:
-            at = _find_code_end(text.kinds, start)
             if any(kind in _CODE_TEXT for kind in text.kinds[start:at]):
                 code = _fence_code(lines[start:at], text.kinds[start:at])
                 yield PassageBlock("code", start, code, at, 0, heading)
-        elif kind in _TABLE:
-            at = _find_end(text.kinds, at, _TABLE.__contains__)
+        elif kind in TABLE_KINDS:
             yield PassageBlock("table", start, tuple(lines[start:at]), at, 0, heading)
         elif (kind == ITEM or kind in _PROSE) and not _is_left_out(lines[start]):
             while at < len(lines) and _goes_on(text.kinds[at], lines[at]):
@@ -119,20 +115,6 @@ def _goes_on(kind: str, line: str) -> bool:
 
 def _measure_indent(line: str) -> int:
     return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
-
-
-def _find_end(kinds: str, start: int, belongs: Callable[[str], bool]) -> int:
-    return next((at for at in range(start, len(kinds)) if not belongs(kinds[at])), len(kinds))
-
-
-def _find_code_end(kinds: str, start: int) -> int:
-    """Return the index behind the code block that a line is the first one of."""
-    if kinds[start] == INDENTED:
-        return _find_end(kinds, start, INDENTED.__eq__)
-    if kinds[start] == FENCE_CLOSES:
-        return start + 1
-    end = _find_end(kinds, start + 1, CODE.__eq__)
-    return end + (kinds[end : end + 1] == FENCE_CLOSES)
 
 
 def _fence_code(lines: Sequence[str], kinds: str) -> tuple[str, ...]:

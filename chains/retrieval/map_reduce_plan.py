@@ -25,7 +25,7 @@ from context.layers import Segment
 from context.pipeline import prepare_call
 from context.prompt import PromptSection, make_system_parts
 from context.tokens import TokenCounter
-from vault.notes.markdown import parse_document
+from vault.notes.text.document import parse_document
 
 __all__ = [
     "AttachmentPart",

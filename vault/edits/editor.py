@@ -36,7 +36,7 @@ from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, Va
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
 from vault.notes.kinds import MARKDOWN, TEXT, drop_note_suffix
 from vault.notes.links import LinkResolver, find_links, list_lines_with_links
-from vault.notes.markdown import parse_document
+from vault.notes.text.document import parse_document
 from vault.paths import printable, safe_path
 
 __all__ = ["NoteEditor"]

@@ -30,8 +30,8 @@ from vault.notes.links import (
     list_lines_with_links,
     locate_links,
 )
-from vault.notes.markdown import parse_document
 from vault.notes.note import parse_note
+from vault.notes.text.document import parse_document
 
 __all__ = ["plan_link_changes"]
 

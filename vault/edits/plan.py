@@ -11,7 +11,7 @@ from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import MARKDOWN, find_kind
-from vault.notes.markdown import Heading, parse_document
+from vault.notes.text.document import Heading, parse_document
 from vault.paths import printable
 
 __all__ = [

@@ -21,8 +21,8 @@ from vault.embedding.models import (
     count_tokens,
     load_tokenizer,
 )
-from vault.notes.markdown import Block, Document, Heading
 from vault.notes.note import Note
+from vault.notes.text.document import Block, Document, Heading
 from vault.notes.text.markdown_text import MarkdownText
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault.errors import EmbedderFailed
-from vault.notes.markdown import read_front_matter
 from vault.notes.properties import split_values
+from vault.notes.text.document import read_front_matter
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -208,11 +208,13 @@ def _find_first_passages(
 
 def _build_line_hit(passage: Passage, score: float, stems: Sequence[str]) -> Hit:
     """Build a hit that shows only the line of a passage that contains the most stems."""
-    lines = passage.text.split("\n")
     best = choose_best_line(passage.markdown_text, stems)
     place = min(passage.lines[0] + best, passage.lines[1])
-    text = _shorten(lines[best].strip())
-    return build_hit(replace(passage, lines=(place, place), text=text), score, {})
+    line = passage.markdown_text.cut(best, best + 1)
+    text, structure = _shorten(line.lines[0].strip()), line.structure
+    return build_hit(
+        replace(passage, lines=(place, place), text=text, structure=structure), score, {}
+    )
 
 
 def _shorten(line: str) -> str:

@@ -1,10 +1,8 @@
 """List every task in the notes that matches a query, such as `task:open roof`."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final
 
 from vault.notes.tasks import TaskItem
 from vault.quotes.lines import build_stems, find_stems
@@ -14,8 +12,6 @@ from vault.search.query import Query
 from vault.search.scope import list_matching_tasks
 
 __all__ = ["list_tasks"]
-
-_HEADING: Final = re.compile(r"#{1,6}[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +45,10 @@ class _FoundTask:
     def build_hit(self) -> Hit:
         """Build a hit that shows only the line of the task."""
         passage = self.passage
-        text = passage.text.split("\n")[self.task.line - 1].strip()
-        return build_hit(replace(passage, lines=(self.line, self.line), text=text), 1.0, {})
+        line = passage.markdown_text.cut(self.task.line - 1, self.task.line)
+        text, structure = line.lines[0].strip(), line.structure
+        place = (self.line, self.line)
+        return build_hit(replace(passage, lines=place, text=text, structure=structure), 1.0, {})
 
 
 def list_tasks(
@@ -82,8 +80,8 @@ def list_tasks(
 
 
 def _find_tasks(query: Query, passage: Passage, stems: Sequence[str]) -> Iterator[_FoundTask]:
-    lines = passage.text.split("\n")
+    text = passage.markdown_text
     around = find_stems(" ".join((passage.title, *passage.heading)), stems)
-    for task in list_matching_tasks(query, passage.text):
-        above = next((line for line in lines[task.line - 1 :: -1] if _HEADING.match(line)), "")
+    for task in list_matching_tasks(query, text):
+        above = " ".join(text.find_headings(task.line - 1)[-1:])
         yield _FoundTask(passage, task, around | find_stems(f"{above} {task.text}", stems))

@@ -3,13 +3,11 @@
     date_spans     Build ranges of days: a day, a week, a month or a year.
     dates          Find the dates in a text: days, months and years.
     encodings      Decode bytes to text.
-    inline         The inline syntax of notes: tags, inline fields, block names, comments.
     irregular_words
                    The irregular forms of words, such as "bought" for "buy".
     keywords       Convert the text of notes and queries to the words of the full-text index.
     kinds          Detect the kind of a file by its name, and find the page numbers of passages.
     links          Links between notes: `LinkResolver` finds the note that a link leads to.
-    markdown       The structure of a Markdown text: front matter, headings, blocks and code.
     note           Reads one note from disk (`read_note`, `parse_note`), and decides whether it is
                    private (`Note.is_private`).
     parser_client  Read PDF, HTML and Word files in a child process.
@@ -17,7 +15,7 @@
     properties     Read front matter.
     readers        One reader for each kind of file.
     relative_dates Find dates that depend on the current date, such as "yesterday".
-    text           The kinds of lines of a note or a passage: code, headings, comments, text.
+    text           The one reader of Markdown: blocks, the kinds of lines, inline syntax.
     tasks          Find tasks, and read their status and their dates.
 
 This package may import `vault.errors`, `vault.paths` and `vault.workers`.
@@ -27,12 +25,10 @@ __all__ = [
     "date_spans",
     "dates",
     "encodings",
-    "inline",
     "irregular_words",
     "keywords",
     "kinds",
     "links",
-    "markdown",
     "note",
     "parser_client",
     "properties",

@@ -10,9 +10,9 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from vault.notes.inline import Line, blank_comments, find_block_names
 from vault.notes.kinds import drop_note_suffix, format_page_heading
-from vault.notes.markdown import Document, Heading
+from vault.notes.text.document import Document, Heading
+from vault.notes.text.inline import Line, blank_comments, find_block_names
 
 _WIKILINK = re.compile(
     r"(!?)\[\[([^\[\]\n|#]{0,500})(?:#([^\[\]\n|]{0,500}))?(?:\|([^\[\]\n]{0,500}))?\]\]"

@@ -11,21 +11,21 @@ from typing import Any, Final
 
 from vault.errors import NoteUnreadable, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
-from vault.notes.inline import (
+from vault.notes.kinds import CANVAS, MARKDOWN, FileKind, find_kind
+from vault.notes.links import Link, find_heading_line, find_links, find_named_blocks
+from vault.notes.parser_client import ParserClient
+from vault.notes.properties import read_text_properties, split_values
+from vault.notes.readers import read_extract
+from vault.notes.readers.extract import Extract, build_document
+from vault.notes.tasks import TaskItem, find_tasks
+from vault.notes.text.document import Document, Heading, parse_document
+from vault.notes.text.inline import (
     blank_comments,
     find_fields,
     find_tags,
     has_private_tag,
     plain_text,
 )
-from vault.notes.kinds import CANVAS, MARKDOWN, FileKind, find_kind
-from vault.notes.links import Link, find_heading_line, find_links, find_named_blocks
-from vault.notes.markdown import Document, Heading, parse_document
-from vault.notes.parser_client import ParserClient
-from vault.notes.properties import read_text_properties, split_values
-from vault.notes.readers import read_extract
-from vault.notes.readers.extract import Extract, build_document
-from vault.notes.tasks import TaskItem, find_tasks
 from vault.paths import open_inside, printable
 
 __all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "read_note"]

@@ -16,9 +16,9 @@ from typing import Final, Literal
 
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
-from vault.notes.inline import ITEM, Line, blank_comments, list_lines_outside_fences
+from vault.notes.text.inline import ITEM, Line
 
-__all__ = ["TaskItem", "TaskKind", "find_tasks", "find_tasks_in_passage"]
+__all__ = ["TaskItem", "TaskKind", "find_tasks"]
 
 TaskKind = Literal["open", "done", "any"]
 
@@ -76,13 +76,3 @@ def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskIte
     for number, line in lines:
         if match := _TASK.match(line):
             yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
-
-
-def find_tasks_in_passage(text: str) -> Iterator[TaskItem]:
-    """Find the tasks in a passage. Their lines are counted from the start of the passage.
-
-    A passage may begin within a list, where indented text is not code. So only code blocks with
-    fences are recognised.
-    """
-    source = text.split("\n")
-    yield from find_tasks(blank_comments(list(list_lines_outside_fences(source))), source)

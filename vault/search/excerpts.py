@@ -17,6 +17,7 @@ from itertools import accumulate, islice
 from typing import NamedTuple
 
 from vault.notes.keywords import FUNCTION_WORDS, fold, index_text
+from vault.notes.text.markdown_text import MarkdownText
 from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
 from vault.search.query import Query, parse_query
@@ -45,9 +46,6 @@ _LEAST_SHARE = 0.75
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.?!])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
-_FENCE = r"^(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^(?P=fence)[^\n]*$|.*\Z)"
-_TABLE = r"^[ \t]*\|.*?(?=\n[ \t]*[^|\s]|\n\n|\Z)"
-_SOLID = re.compile(f"{_FENCE}|{_TABLE}", re.MULTILINE | re.DOTALL)
 
 
 class _Span(NamedTuple):
@@ -122,7 +120,7 @@ def cut_excerpts(
     cut = {
         at: [
             part
-            for part in _split_parts(hit.text, stems)
+            for part in _split_parts(hit.markdown_text, stems)
             if _has_phrases(hit.text, part, query.phrases)
         ]
         for at, hit in enumerate(hits[:FEWEST_PASSAGES])
@@ -172,11 +170,11 @@ def _list_stems(words: str) -> frozenset[str]:
     return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
 
 
-def _split_parts(text: str, stems: Collection[str]) -> list[_Span]:
+def _split_parts(passage: MarkdownText, stems: Collection[str]) -> list[_Span]:
     """Split a passage into groups of whole sentences. Code fences and tables are not cut.
 
     Args:
-        text: the text of the passage.
+        passage: the text of the passage.
         stems: the stems of the query.
     """
     if not stems:
@@ -184,7 +182,8 @@ def _split_parts(text: str, stems: Collection[str]) -> list[_Span]:
     longest_first = "|".join(sorted(stems, key=len, reverse=True))
     beginnings = re.compile(rf"(?<![^\W_])(?:{longest_first})")
     spans: list[tuple[int, int]] = []
-    for start, end in _split_units(text):
+    text = "\n".join(passage.lines)
+    for start, end in _split_units(passage, text):
         if spans and end - spans[-1][0] <= _EXCERPT_CHARS:
             spans[-1] = (spans[-1][0], end)
         else:
@@ -200,16 +199,20 @@ def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
     return all(fold(phrase) in shown for phrase in phrases)
 
 
-def _split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a text that should not be cut: code fences, tables and sentences.
+def _split_units(passage: MarkdownText, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of a text that should not be cut: code blocks, tables and sentences.
 
     A very long sentence is yielded as several spans.
     """
-    at = 0
-    for solid in _SOLID.finditer(text):
-        yield from _split_sentences(text, at, solid.start())
-        yield solid.span()
-        at = solid.end()
+    starts = [0, *accumulate(len(line) + 1 for line in passage.lines)]
+    line = at = 0
+    while line < len(passage.lines):
+        end = passage.find_solid_end(line)
+        if end > line:
+            yield from _split_sentences(text, at, starts[line])
+            yield starts[line], starts[end] - 1
+            at = starts[end] - 1
+        line = max(end, line + 1)
     yield from _split_sentences(text, at, len(text))
 
 
@@ -282,4 +285,6 @@ def _build_excerpt(hit: Hit, part: _Span) -> Hit:
     first = min(hit.lines[0] + hit.text.count("\n", 0, start), hit.lines[1])
     lines = (first, min(first + text.count("\n"), hit.lines[1]))
     id = hashlib.sha256(f"{hit.id}\0{text}".encode("utf-8", "replace")).hexdigest()[:16]
-    return replace(hit, id=id, lines=lines, text=text)
+    above = hit.text.count("\n", 0, start)
+    structure = hit.markdown_text.cut(above, above + text.count("\n") + 1).structure
+    return replace(hit, id=id, lines=lines, text=text, structure=structure)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from vault.catalog import UNFINISHED, Catalog, Row
 from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.keywords import build_query_terms, fold, match_all
-from vault.notes.tasks import TaskItem, find_tasks_in_passage
+from vault.notes.tasks import TaskItem, find_tasks
+from vault.notes.text.markdown_text import MarkdownText
 from vault.search.metadata import MetadataReader
 from vault.search.passages import Passages
 from vault.search.query import Query
@@ -69,14 +70,14 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
     return Scope(chosen, tuple(warnings))
 
 
-def list_matching_tasks(query: Query, text: str) -> Iterator[TaskItem]:
+def list_matching_tasks(query: Query, text: MarkdownText) -> Iterator[TaskItem]:
     """Yield the tasks in a passage that match the task filters of a query.
 
     Args:
         query: a query with a filter for tasks, and maybe for their dates.
         text: the text of the passage.
     """
-    for task in find_tasks_in_passage(text):
+    for task in find_tasks(text.list_shown_lines(), text.lines):
         is_of_days = not query.days or _is_in_days(task.list_days(), query.days)
         if query.task and task.is_of_kind(query.task) and is_of_days:
             yield task
@@ -142,7 +143,7 @@ def _keep_with_task(
     return {
         number: chosen[number]
         for number in sorted(boxed)
-        if number in texts and any(list_matching_tasks(query, texts[number].text))
+        if number in texts and any(list_matching_tasks(query, texts[number].markdown_text))
     }
 
 

@@ -14,8 +14,8 @@ from vault.embedding.chunking import Chunk, chunk_note
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.exclude.rules import ExcludeRules
 from vault.notes.kinds import find_kind
-from vault.notes.markdown import Document
 from vault.notes.note import Note, read_bytes
+from vault.notes.text.document import Document
 from vault.scan import read_stat
 from vault.search.passages import Passage
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from vault.errors import ReadingFailed
-from vault.notes.markdown import Block, Document, Heading, parse_document, read_front_matter
+from vault.notes.text.document import Block, Document, Heading, parse_document, read_front_matter
 from vault.notes.text.lines import (
     BLANK,
     CODE,

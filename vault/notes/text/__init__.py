@@ -4,6 +4,8 @@ markdown-it parses a note once, when it is indexed or read. Each line then has a
 stored with its passage, so that no search parses Markdown and all agree on what is code, a heading,
 a comment or text.
 
+    document    Parses a note: front matter, headings and blocks.
+    inline      The inline syntax of notes: tags, inline fields, block names, comments.
     lines       The kinds of lines, from the blocks that the parser found.
     markdown_text
                 `MarkdownText`: a note or a passage with the kinds of its lines and its headings.
@@ -11,4 +13,4 @@ a comment or text.
 This package may import `vault.notes`.
 """
 
-__all__ = ["lines", "markdown_text"]
+__all__ = ["document", "inline", "lines", "markdown_text"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from vault.notes.inline import blank_inline_code, find_comments
+from vault.notes.text.inline import blank_inline_code, find_comments
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -31,6 +31,7 @@ __all__ = [
     "NESTED_HEADING",
     "RULE",
     "SECTION_KINDS",
+    "TABLE_KINDS",
     "TABLE_ROW",
     "TABLE_RULE",
     "TEXT",
@@ -65,6 +66,7 @@ CODE_KINDS: Final = frozenset((FENCE_OPENS, FENCE_CLOSES, CODE, INDENTED))
 _CUT_KINDS: Final = frozenset((COMMENT_OPENS, COMMENT_CLOSES))
 _COMMENT_STARTS: Final = ("%%", "<!--")
 _COMMENT_ENDS: Final = ("%%", "-->")
+TABLE_KINDS: Final = frozenset((TABLE_ROW, TABLE_RULE))
 SECTION_KINDS: Final = frozenset((*HEADINGS, *UNDERLINED))
 _NO_COMMENTS: Final = CODE_KINDS | {FRONT, BLANK}
 

@@ -8,20 +8,24 @@ text, which is stored with the passage.
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-from vault.notes.inline import plain_text
-from vault.notes.markdown import Document, parse_document
+from vault.notes.text.document import Document, parse_document
+from vault.notes.text.inline import Line, plain_text
 from vault.notes.text.lines import (
     BLANK,
     CODE,
     CODE_KINDS,
+    COMMENT,
+    FENCE_CLOSES,
     FRONT,
     HEADINGS,
+    INDENTED,
+    TABLE_KINDS,
     UNDERLINE,
     UNDERLINED,
     hide_comment,
@@ -30,6 +34,7 @@ from vault.notes.text.lines import (
 __all__ = ["MarkdownText", "SectionHeading", "list_inner_headings", "read_text"]
 
 _MOST_CACHED: Final = 256
+_NOT_SHOWN: Final = CODE_KINDS | {COMMENT}
 # Matches a structure with the kind of a heading, which spares most passages from being read.
 _HAS_HEADING: Final = re.compile(rf'\["[^"]*[{HEADINGS}{UNDERLINED}]')
 
@@ -84,6 +89,12 @@ class MarkdownText:
         """Return whether the line with an index belongs to the front matter."""
         return self.kinds[at] == FRONT
 
+    def list_shown_lines(self) -> Iterator[Line]:
+        """Yield the lines outside of code and comments, numbered from 1."""
+        for at, kind in enumerate(self.kinds):
+            if kind not in _NOT_SHOWN:
+                yield at + 1, hide_comment(self.lines[at], kind)
+
     def show_line(self, at: int) -> str:
         """Return the line with an index without quotation marks and what a comment hides."""
         return hide_comment(self.strip_quotes(at), self.kinds[at])
@@ -121,6 +132,21 @@ class MarkdownText:
     def find_headings(self, at: int) -> tuple[str, ...]:
         """Return the titles of the headings above the line with an index, or on it."""
         return tuple(heading.title for heading in self._find_path(at))
+
+    def find_solid_end(self, at: int) -> int:
+        """Return the index behind the code block or table that begins at an index.
+
+        It is the index itself if none begins there.
+        """
+        kinds, kind = self.kinds, self.kinds[at]
+        if kind in TABLE_KINDS:
+            return _find_end(kinds, at, TABLE_KINDS)
+        if kind == INDENTED:
+            return _find_end(kinds, at, {INDENTED})
+        if kind not in CODE_KINDS:
+            return at
+        end = at if kind == FENCE_CLOSES else _find_end(kinds, at + 1, {CODE})
+        return end + (kinds[end : end + 1] == FENCE_CLOSES)
 
     def join(self, below: "MarkdownText", at: int, lines: Sequence[str]) -> "MarkdownText":
         """Return this text and one that begins at its index `at`, maybe behind blank lines.
@@ -216,6 +242,10 @@ def _place_above(listed: tuple[str, ...], inner: Sequence[SectionHeading]) -> _P
     above = listed[: len(listed) - count]
     least = inner[0].level - len(above) if count else 1
     return tuple(SectionHeading(level, title) for level, title in enumerate(above, least))
+
+
+def _find_end(kinds: str, start: int, wanted: Container[str]) -> int:
+    return next((at for at in range(start, len(kinds)) if kinds[at] not in wanted), len(kinds))
 
 
 def _add_heading(path: _Path, heading: SectionHeading) -> _Path:

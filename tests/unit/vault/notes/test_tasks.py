@@ -5,7 +5,8 @@ from datetime import date
 
 import pytest
 
-from vault.notes.tasks import TaskItem, TaskKind, find_tasks, find_tasks_in_passage
+from vault.notes.tasks import TaskItem, TaskKind, find_tasks
+from vault.notes.text.markdown_text import read_text
 
 PASSAGE = """## House
 
@@ -19,6 +20,11 @@ PASSAGE = """## House
 
 %%- [ ] hidden%%
 > - [/] Clean the gutter"""
+
+
+def find_tasks_in_passage(text: str) -> list[TaskItem]:
+    passage = read_text(text)
+    return list(find_tasks(passage.list_shown_lines(), passage.lines))
 
 
 def test_tasks_have_their_line_status_and_text() -> None:

@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.errors import ReadingFailed
-from vault.notes.markdown import Block, Heading
 from vault.notes.readers import extract, read_extract
 from vault.notes.readers.extract import (
     Extract,
@@ -13,6 +12,7 @@ from vault.notes.readers.extract import (
     clean_prose,
     limit_parts,
 )
+from vault.notes.text.document import Block, Heading
 
 KINDS = ["heading", "paragraph", "list", "table", "fence", "markdown", "text"]
 

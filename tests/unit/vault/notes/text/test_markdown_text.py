@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from vault.notes.markdown import parse_document
+from vault.notes.text.document import parse_document
 from vault.notes.text.markdown_text import MarkdownText, read_text
 
 DOCUMENTS = int(os.environ.get("SOAK_DOCUMENTS", "100"))
@@ -132,3 +132,18 @@ def test_headings_above_a_passage_without_structure_get_levels() -> None:
     passage = read_text("tail\n### Deep\nx\n## Next\ny", heading=("Top", "Deep"))
     assert passage.find_headings(0) == ("Top",)
     assert passage.find_headings(2) == ("Top", "Deep")
+
+
+@pytest.mark.parametrize(
+    ("text", "outside"),
+    [
+        ("a\n```\nb\n```\nc", ["a", "c"]),
+        ("```npm i```\na", ["```npm i```", "a"]),
+        ("~~~md\n```js\na\n```\n~~~\nb", ["b"]),
+        ("````\n```\na\n````\nb", ["b"]),
+        ("```\na\n```js\nb\n```\nc", ["c"]),
+        ("> ```\n> a\n> ```\nb", ["b"]),
+    ],
+)
+def test_fenced_code_is_left_out(text: str, outside: list[str]) -> None:
+    assert [line for _, line in read_text(text).list_shown_lines()] == outside

@@ -20,8 +20,6 @@ _FIELD_LINE = re.compile(
 )
 _FIELD_IN_BRACKETS = re.compile(rf"[\[(]{_NAME}::[ \t]*([^\[\]()\n]{{0,1000}})[\])]")
 _BLOCK_NAME = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,100})[ \t]*$")
-# A line such as "```npm i```" is inline code.
-_FENCE = re.compile(r"[ \t>]*(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _COMMENT = re.compile(r"%%|<!--|-->")
 
 
@@ -67,20 +65,6 @@ def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:
     for number, line in lines:
         if "^" in line and (match := _BLOCK_NAME.search(line)):
             yield match[1], number, not line[: match.start()].strip(" \t>")
-
-
-def list_lines_outside_fences(lines: Sequence[str]) -> Iterator[Line]:
-    """Yield the numbered lines of a part of a note that are outside of fenced code blocks."""
-    fence = ""
-    for number, line in enumerate(lines, 1):
-        mark = _FENCE.match(line)
-        if fence:
-            is_end = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
-            fence = "" if is_end else fence
-        elif mark is not None:
-            fence = mark[1]
-        else:
-            yield number, line
 
 
 def blank_comments(lines: Sequence[Line]) -> list[Line]:

@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.notes.inline import (
+from vault.notes.text.inline import (
     blank_comments,
     blank_inline_code,
     find_block_names,
     find_fields,
     find_tags,
     has_private_tag,
-    list_lines_outside_fences,
     plain_text,
 )
 
@@ -138,18 +137,3 @@ def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> Non
     list(find_block_names([(1, line)]))
     blank_comments([(1, line)])
     assert time.thread_time() - began < 10
-
-
-@pytest.mark.parametrize(
-    ("text", "outside"),
-    [
-        ("a\n```\nb\n```\nc", ["a", "c"]),
-        ("```npm i```\na", ["```npm i```", "a"]),
-        ("~~~md\n```js\na\n```\n~~~\nb", ["b"]),
-        ("````\n```\na\n````\nb", ["b"]),
-        ("```\na\n```js\nb\n```\nc", ["c"]),
-        ("> ```\n> a\n> ```\nb", ["b"]),
-    ],
-)
-def test_fenced_code_is_left_out(text: str, outside: list[str]) -> None:
-    assert [line for _, line in list_lines_outside_fences(text.split("\n"))] == outside

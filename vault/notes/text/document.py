@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from vault.notes.inline import Line, blank_inline_code, plain_text
 from vault.notes.properties import is_marked_private, load_properties
+from vault.notes.text.inline import Line, blank_inline_code, plain_text
 from vault.notes.text.lines import CODE_KINDS, SECTION_KINDS, mark_lines
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.notes.markdown import parse_document
+from vault.notes.text.document import parse_document
 
 SAMPLE = """\
 ---
