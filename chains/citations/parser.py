@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from vault.notes.text.markdown_text import read_text
+
 __all__ = ["HIDDEN", "Claim", "NumberGroup", "ParsedAnswer", "mask_non_prose", "parse_answer"]
 
 LONGEST_RANGE: Final = 50
@@ -318,7 +320,7 @@ def _move_behind_number(text: str, end: int, groups: _Groups) -> int:
 
 HIDDEN: Final = "\x00"
 
-_FENCE: Final = re.compile(r" {0,3}(?:>[ \t]{0,3}){0,4}[ \t]{0,12}(`{3,}|~{3,})")
+_SIGNS_OF_CODE: Final = ("```", "~~~", "    ", "\t")
 _BACKTICKS: Final = re.compile(r"`+")
 _LINK_END: Final = re.compile(r"\]\([^()\n]{0,2000}\)")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
@@ -326,31 +328,25 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 def mask_non_prose(text: str) -> str:
     """Blank out code and link targets. All other characters keep their offsets."""
-    text = _mask_fences(text)
+    text = _mask_code(text)
     text = _hide(text, _inline_code(text))
     return _LINK_END.sub(lambda match: HIDDEN * len(match.group()), text)
 
 
-def _mask_fences(text: str) -> str:
-    lines: list[str] = []
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        found = _FENCE.match(line)
-        if fence:
-            lines.append(_blank(line))
-            if found and found[1].startswith(fence) and not line[found.end() :].strip("`~ \t\r\n"):
-                fence = ""
-        elif found and "`" not in line[found.end() :].strip("`"):
-            fence = found[1]
-            lines.append(_blank(line))
-        else:
-            lines.append(line)
-    return "".join(lines)
+def _mask_code(text: str) -> str:
+    """Replace the lines of code blocks with spaces, except for the marks of quotations."""
+    if not any(sign in text for sign in _SIGNS_OF_CODE):
+        return text  # parsing takes time, and all answers of a chat are checked when it is opened
+    passage = read_text(text)
+    return "\n".join(
+        _blank(line, passage.strip_quotes(at)) if passage.is_code(at) else line
+        for at, line in enumerate(passage.lines)
+    )
 
 
-def _blank(line: str) -> str:
-    ending = line[len(line.rstrip("\r\n")) :]
-    return " " * (len(line) - len(ending)) + ending
+def _blank(line: str, code: str) -> str:
+    """Replace the code at the end of a line with spaces."""
+    return line[: len(line) - len(code)] + " " * len(code)
 
 
 def _inline_code(text: str) -> Iterator[tuple[int, int]]:

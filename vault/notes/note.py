@@ -26,6 +26,7 @@ from vault.notes.text.inline import (
     has_private_tag,
     plain_text,
 )
+from vault.notes.text.markdown_text import MarkdownText
 from vault.paths import open_inside, printable
 
 __all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "read_note"]
@@ -209,7 +210,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
         tags=_clean_tags([*named, *find_tags(prose)]),
         headings=document.headings,
         links=tuple(find_links([*document.front_lines, *prose])),
-        tasks=tuple(find_tasks(prose, document.lines)),
+        tasks=tuple(find_tasks(MarkdownText.from_document(document))),
         properties={**{name: (value,) for name, value in fields.items()}, **properties},
         blocks=find_named_blocks(document, prose),
         is_private=(

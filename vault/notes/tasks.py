@@ -6,17 +6,20 @@
 A task is done if the character in its checkbox is `x`, cancelled if it is `-`, and otherwise open.
 What a date means is said by the emoji before it, as in the Tasks plugin for Obsidian, or by a word:
 
+Without such a mark, a date is a due date.
+
     📅 due    ⏳ scheduled    ➕ created    🛫 start    ✅ completion    ❌ cancelled
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
-from vault.notes.text.inline import ITEM, Line
+from vault.notes.text.inline import ITEM
+from vault.notes.text.markdown_text import MarkdownText
 
 __all__ = ["TaskItem", "TaskKind", "find_tasks"]
 
@@ -66,13 +69,12 @@ class TaskItem:
         return find_written_spans(_NOT_DUE.sub(" ", self.text))
 
 
-def find_tasks(lines: Iterable[Line], source: Sequence[str]) -> Iterator[TaskItem]:
-    """Find tasks, including those in callouts.
+def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:
+    """Find the tasks in a note or a passage, including those in callouts.
 
-    Args:
-        lines: the lines with code and comments blanked out.
-        source: the original lines, from which the texts of the tasks are taken.
+    Code and comments are skipped. The lines of the tasks are counted from the start of the text,
+    which may be a passage that begins within a list or a code block.
     """
-    for number, line in lines:
+    for number, line in text.list_shown_lines():
         if match := _TASK.match(line):
-            yield TaskItem(number, match[1], source[number - 1][match.start(2) :].strip())
+            yield TaskItem(number, match[1], match[2].strip())

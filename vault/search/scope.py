@@ -77,7 +77,7 @@ def list_matching_tasks(query: Query, text: MarkdownText) -> Iterator[TaskItem]:
         query: a query with a filter for tasks, and maybe for their dates.
         text: the text of the passage.
     """
-    for task in find_tasks(text.list_shown_lines(), text.lines):
+    for task in find_tasks(text):
         is_of_days = not query.days or _is_in_days(task.list_days(), query.days)
         if query.task and task.is_of_kind(query.task) and is_of_days:
             yield task

@@ -154,3 +154,17 @@ def test_what_is_read_stands_in_the_answer(answer):
         assert answer[group.start] == "["
         assert answer[group.end - 1] == "]"
     assert all(0 <= claim.start <= len(answer) for claim in reading.claims)
+
+
+def test_code_in_a_block_quotation_does_not_part_it() -> None:
+    code = "\n".join(f"> line {number} of the code" for number in range(9))
+    answer = f"> Another note. [1]\n\n*Place*\n\n> On success:\n>\n> ```\n{code}\n> ```\n> [2]\n"
+    claims = parse_answer(answer).claims
+    assert [claim.numbers for claim in claims] == [((1,),), ((2,),)]
+
+
+def test_a_line_that_looks_like_a_fence_hides_no_citation() -> None:
+    assert [group.numbers for group in parse_answer("```npm i```\n\nIt runs. [3]").numbers] == [
+        (3,)
+    ]
+    assert parse_answer("````\n```\nx [1]\n```\n[2]\n````\nSo. [3]").numbers[0].numbers == (3,)

@@ -22,15 +22,9 @@ PASSAGE = """## House
 > - [/] Clean the gutter"""
 
 
-def find_tasks_in_passage(text: str) -> list[TaskItem]:
-    passage = read_text(text)
-    return list(find_tasks(passage.list_shown_lines(), passage.lines))
-
-
 def test_tasks_have_their_line_status_and_text() -> None:
     lines = ["- [ ] open `x`", "* [x] done", "1. [/] half", "> - [-] in a callout", "- [] none"]
-    numbered = list(enumerate(lines, start=1))
-    assert list(find_tasks(numbered, lines)) == [
+    assert list(find_tasks(read_text("\n".join(lines)))) == [
         TaskItem(1, " ", "open `x`"),
         TaskItem(2, "x", "done"),
         TaskItem(3, "/", "half"),
@@ -44,7 +38,7 @@ def test_tasks_have_their_line_status_and_text() -> None:
 def test_the_tasks_of_a_passage_are_outside_of_code_and_comments(
     kind: TaskKind, lines: list[int]
 ) -> None:
-    found = [task.line for task in find_tasks_in_passage(PASSAGE) if task.is_of_kind(kind)]
+    found = [task.line for task in find_tasks(read_text(PASSAGE)) if task.is_of_kind(kind)]
     assert found == lines
 
 
@@ -73,6 +67,6 @@ def test_an_open_task_has_the_date_when_it_is_due_a_done_one_when_it_was_done(
 def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> None:
     line = f"- [ ] {unit * (1_000_000 // len(unit))}"
     began = time.thread_time()
-    (task,) = find_tasks_in_passage(line)
+    (task,) = find_tasks(read_text(line))
     task.list_days()
     assert time.thread_time() - began < 2.0
