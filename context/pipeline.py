@@ -70,7 +70,8 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     if is_sent:
         fitted = fitted.with_ephemerals(request)
     plan = fitted.plan_with_usage_note(request)
-    guarded = enforce_budget(plan.draft, request.budget_tokens, plan.lasting_tail_tokens)
+    lasting = plan.lasting_tail_tokens, plan.lasting_start_tokens
+    guarded = enforce_budget(plan.draft, request.budget_tokens, *lasting)
     marks = _place_marks(inputs, guarded.draft)
     when: When = "last" if is_sent else "next"
     report = make_report(request, fitted.hooked_path, plan, guarded, when, fitted.actions)

@@ -1,7 +1,8 @@
 """Decide which tools a request includes, and which the model finds with `tool_search`.
 
-Too many tools would fill the budget. The decision is stored with the first turn, and is made again
-only if the model, the threshold or the tools change, so that the cached prefix stays the same.
+Too many tools would fill the budget: those of MCP servers and, in small windows, built-in ones that
+were not used lately. The decision is stored with the first turn, and is made again only if the
+model, the threshold or the tools change, so that the cached prefix stays the same.
 Tools that the model has found are promoted: they are sent from then on, after all others.
 
 Source: the design document "Context Management Enhancements", section 3.
@@ -18,11 +19,20 @@ from context.log.entries import Entry, MessageEntry, OtherEntry, SegmentsEntry
 from context.messages import ToolDefinition, compact_json, list_tool_calls
 from context.tokens import TokenCounter, count_tool
 
-__all__ = ["NOTHING_DEFERRED", "DeferredTools", "ToolOffer", "build_promotion", "offer_tools"]
+__all__ = [
+    "NOTHING_DEFERRED",
+    "DeferredTools",
+    "ToolLimits",
+    "ToolOffer",
+    "build_promotion",
+    "offer_tools",
+]
 
 RECORD: Final = "offeredTools"  # the key of the decision in the segments entry of a turn
 PROMOTED: Final = "tools_promoted"
-SMALL_BUDGET: Final = 6_000
+# In windows below these sizes, built-in tools are deferred too, or only those of CORE are sent.
+SMALL_WINDOW: Final = 16_000
+SMALLEST_WINDOW: Final = 6_000
 CORE: Final = frozenset({"search_notes", "read_note", "read_result", "tool_search"})
 
 
@@ -71,12 +81,25 @@ class ToolOffer:
     stored_fields: Mapping[str, object] | None = None
 
 
+@dataclass(frozen=True)
+class ToolLimits:
+    """The limits that decide which tools a request includes.
+
+    Attributes:
+        window: the size of the window in tokens: the threshold, or the model's limit if smaller.
+        tool_tokens: the tokens available for tool definitions.
+    """
+
+    window: int
+    tool_tokens: int
+
+
 def offer_tools(
     tools: Sequence[ToolDefinition],
     foreign: frozenset[str],
     session: SessionPort,
     place: str,
-    limits: tuple[int, float],
+    limits: ToolLimits,
     counter: TokenCounter,
 ) -> ToolOffer:
     """Decide which tools the requests of a turn include.
@@ -89,27 +112,40 @@ def offer_tools(
         foreign: the names of tools from MCP servers.
         place: the name of the model and the threshold, as one string. If it changes, a new decision
             is made.
-        limits: the token budget of a request, and the fraction of it that is available for tools.
+        limits: the size of the window, and the tokens available for tools.
         counter: the token counter.
 
     Returns:
-        The tools to include and those to omit. Nothing is omitted if the budget is large and no
+        The tools to include and those to omit. Nothing is omitted if the window is large and no
         tool is from an MCP server.
     """
-    budget, share = limits
-    if not foreign and budget >= SMALL_BUDGET:
+    if not foreign and limits.window >= SMALL_WINDOW:
         return ToolOffer(tuple(tools))
     path = session.path()
     key = _hash_tools(tools, place)
     names = _find_record(path, key)
     stored_fields = None
     if names is None:
-        always = CORE if budget < SMALL_BUDGET else {t.name for t in tools} - foreign
-        rest = _rank([t for t in tools if t.name not in always], foreign, path)
-        head = [tool for tool in tools if tool.name in always]
-        names = _fill(head, rest, int(budget * share), counter)
+        names = _choose_names(tools, foreign, path, limits, counter)
         stored_fields = {RECORD: {"key": key, "names": names}}
     return _split(tools, names, _list_promoted(session), stored_fields)
+
+
+def _choose_names(
+    tools: Sequence[ToolDefinition],
+    foreign: frozenset[str],
+    path: Sequence[Entry],
+    limits: ToolLimits,
+    counter: TokenCounter,
+) -> list[str]:
+    """Return the names of the tools to include, in the order in which they are sent."""
+    is_small = limits.window < SMALL_WINDOW
+    always = CORE if is_small else {tool.name for tool in tools} - foreign
+    head = [tool for tool in tools if tool.name in always]
+    if limits.window < SMALLEST_WINDOW:
+        return [tool.name for tool in head]
+    rest = _rank([tool for tool in tools if tool.name not in always], foreign, path)
+    return _fill(head, rest, limits.tool_tokens, counter)
 
 
 def build_promotion(session: SessionPort, names: Sequence[str]) -> OtherEntry:

@@ -18,7 +18,7 @@ from chains.llm.port import Endpoint, KeyFor, ModelPort, ShapeMemory
 from chains.models import EXTRACTIVE, ModelInfo, look_up_model
 from chains.prompts import Customization
 from chains.request.chain import Chain
-from chains.request.deferral import offer_tools
+from chains.request.deferral import ToolLimits, offer_tools
 from chains.request.epochs import LoggedBreaker
 from chains.request.project import build_project_context, decide_text, find_project_context
 from chains.request.session import SessionPort
@@ -249,7 +249,9 @@ class TurnContext:
         if not ShapeMemory(chain.learned, self.model.learned_owner).find_shape().offers_tools:
             return replace(self, chain=replace(chain, tools=(), toolless_model=self.model.name))
         foreign = frozenset(t.definition.name for t in agent.extra_tools if t.origin == "mcp")
-        limits = self.compute_request_budget(self.factor).budget, agent.limits.tools_share
+        request_budget = self.compute_request_budget(self.factor)
+        tool_tokens = int(request_budget.budget * agent.limits.tools_share)
+        limits = ToolLimits(request_budget.window, tool_tokens)
         place = f"{self.request.model} {self.request.threshold}"
         offer = offer_tools(chain.tools, foreign, self.session, place, limits, self.counter)
         stored = {**chain.stored_fields, **(offer.stored_fields or {})}

@@ -44,6 +44,7 @@ from chains.request.request import TurnContext
 from chains.request.usage import CallUsage, build_usage_entry, warn_of_cut
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_answer_hooks
+from context.assemble.turn_context import START_TOKENS
 from context.errors import ContextOverflow
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
@@ -372,6 +373,7 @@ class AnswerStream:
             seconds=round(monotonic() - self._context.request.started_s, 3),
             reason=partial.reason or None,
             error_code=partial.error_code,
+            extra={START_TOKENS: self._report.start_tokens},
         )
 
     def _complete_report(self) -> ContextReport:

@@ -17,7 +17,7 @@ from context.assemble.attachments import (
 )
 from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion, RequestSetup
 from context.assemble.request import RequestDraft, Tail, make_preamble
-from context.assemble.turn_context import count_lasting_tail, fit_passages
+from context.assemble.turn_context import count_lasting_start, count_lasting_tail, fit_passages
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
 from context.history.boundaries import (
@@ -49,6 +49,8 @@ class RequestPlan:
         offsets: the indexes up to which the messages of `trim_input` are already shortened.
         lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
             and the context sent with it.
+        lasting_start_tokens: the tokens to reserve, in this and later requests, for the tools and
+            instructions.
         dropped_turns: the old turns that requests no longer contain, as stored in the log.
         carry_forward: the segments carried forward from earlier turns (L2). They are empty if an
             earlier request of the turn already built them.
@@ -63,6 +65,7 @@ class RequestPlan:
     trim_input: TrimInput
     offsets: TrimOffsets
     lasting_tail_tokens: int
+    lasting_start_tokens: int
     dropped_turns: TurnList
     carry_forward: CarryForward
     segments: tuple[Segment, ...]
@@ -114,6 +117,9 @@ def build_plan(
         trim_input=trim_input,
         offsets=offsets,
         lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),
+        lasting_start_tokens=count_lasting_start(
+            before.tool_tokens + before.system_tokens, request.inputs.path, request.inputs.turn
+        ),
         dropped_turns=dropped_turns,
         carry_forward=carry_forward,
         segments=(*segments, *carry_forward.dropped),

@@ -11,6 +11,7 @@ from typing import Final
 from context.assemble.request import Tail
 from context.history.turns import MeasuredTurn, Turn
 from context.layers import Layer, Segment
+from context.log.entries import Entry, MessageEntry
 from context.tokens import count_segment
 
 PASSAGES_SHARE: Final = 0.25
@@ -18,6 +19,8 @@ LEAST_PASSAGES_SHARE: Final = 0.10
 TURN_CONTEXT_SHARE: Final = 0.50
 STANDING_SHARE: Final = 0.25
 STANDING_TURNS: Final = 4
+# The field of an answer with the token count of its request's tools and instructions.
+START_TOKENS: Final = "startTokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,32 @@ def count_lasting_tail(tail: Tail, earlier: Sequence[MeasuredTurn], budget: int)
         _count_tail(turn.turn, tail) > most for turn in before
     )
     return tail.total if running else most
+
+
+def count_lasting_start(start_tokens: int, path: Sequence[Entry], turn: str) -> int:
+    """Compute how many tokens to reserve for tools and instructions in this and later requests.
+
+    This is their size in this turn or in one of the last turns, whichever is smallest. Thus, one
+    question in a mode with many tools does not shorten the history permanently.
+
+    Args:
+        start_tokens: the token count of the tools and instructions of this turn.
+        path: the log entries of the active path. The answers of older versions of Strata do not
+            contain the size.
+        turn: the id of the turn in progress, or an empty string if the last turn has ended.
+    """
+    sizes = dict[str, int]()
+    most = STANDING_TURNS + (not turn)
+    for entry in reversed(path):
+        if not isinstance(entry, MessageEntry) or entry.turn_id == turn:
+            continue
+        if entry.turn_id not in sizes and len(sizes) == most:
+            break
+        size = entry.extra.get(START_TOKENS)
+        known = size if isinstance(size, int) and not isinstance(size, bool) else 0
+        # The last request of a turn may have offered no tools, so that the model answers.
+        sizes[entry.turn_id] = max(sizes.get(entry.turn_id, 0), known)
+    return min([start_tokens, *(size for size in sizes.values() if size > 0)])
 
 
 def _is_retrieved(segment: Segment) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from context.assemble.apply_hooks import link_entries, make_hook_envelope
 from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
 from context.assemble.request import Tail, make_preamble
-from context.assemble.turn_context import count_lasting_tail
+from context.assemble.turn_context import count_lasting_start, count_lasting_tail
 from context.compaction import CompactResult
 from context.fit.compact import History, compact_history, preview_compaction, write_compaction
 from context.fit.policy import HistoryUsage, Why
@@ -144,7 +144,9 @@ def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     shown, work = trim_input.shown_parts(offsets)
     tail = _make_tail(worked_on, question, counter)
-    fixed_tokens = start.tool_tokens + start.system_tokens
+    size = start.tool_tokens + start.system_tokens
+    in_progress = request.inputs.turn if worked_on else ""
+    fixed_tokens = count_lasting_start(size, request.inputs.path, in_progress)
     fixed_tokens += count_lasting_tail(tail, reading.earlier, request.budget_tokens) if tail else 0
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0

@@ -19,7 +19,7 @@ from context.fit.guard_steps import END_LOOP, STEPS, GuardState
 from context.fit.marks import CacheMark
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn
-from context.layers import Segment
+from context.layers import Layer, Segment
 from context.messages import Message, compact_json, thaw_mapping
 from context.report.report import ContextReport, LeftOut
 
@@ -123,21 +123,30 @@ class GuardReport:
     ends_loop: bool = False
 
 
-def enforce_budget(draft: RequestDraft, budget: int, lasting_tail_tokens: int) -> GuardReport:
+def enforce_budget(
+    draft: RequestDraft,
+    budget: int,
+    lasting_tail_tokens: int,
+    lasting_start_tokens: int | None = None,
+) -> GuardReport:
     """Make a request fit its token budget by leaving out the least valuable content first.
 
     Args:
         draft: the content of the request before the guard.
         budget: the token limit of the request.
         lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
-            and its context (the tail). Only the decision to drop turns permanently uses this value.
-            The other steps use the tail's actual size.
+            and its context (the tail).
+        lasting_start_tokens: the tokens to reserve for the tools and instructions, or None for
+            their size in this request. Only the decision to drop turns permanently uses these two
+            values. The other steps use the actual sizes.
 
     Source: the design document "Token Budget Enforcement", phases 1 and 2.
     """
     if not can_fit(draft, budget):
         return GuardReport(_strip(draft), fits=False)
-    passing = GuardState(draft, budget, lasting_tail_tokens)
+    start = draft.layers[Layer.T] + draft.layers[Layer.L1]
+    lasting_start = start if lasting_start_tokens is None else lasting_start_tokens
+    passing = GuardState(draft, budget, lasting_start + lasting_tail_tokens)
     for step in STEPS:
         if passing.draft.used <= budget:
             break

@@ -49,7 +49,8 @@ class GuardState:
 
     Attributes:
         budget: the token limit of the request.
-        lasting_tail_tokens: the tokens to reserve for the user message in this and later requests.
+        lasting_tokens: the tokens to reserve in this and later requests for tools, instructions and
+            the user message with its context.
         steps: the names of the steps that changed the content, in order.
         left_out: everything left out so far.
         cut: the number of old turns that later requests leave out too.
@@ -57,25 +58,16 @@ class GuardState:
 
     draft: RequestDraft
     budget: int
-    lasting_tail_tokens: int
+    lasting_tokens: int
     steps: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     cut: int = 0
 
-    def budget_beside(self, tail_tokens: int) -> int:
-        """Return how many tokens the history and the tool calls may use together.
-
-        Args:
-            tail_tokens: the token count of the user message with its context.
-        """
-        layers = self.draft.layers
-        return self.budget - layers[Layer.T] - layers[Layer.L1] - tail_tokens
-
     @property
     def history_budget_now(self) -> int:
         """The tokens available for the history in this request."""
-        tail = self.draft.tail.total + self.draft.uncached_tokens
-        return self.budget_beside(tail) - self.draft.layers[Layer.W]
+        layers, tail = self.draft.layers, self.draft.tail.total + self.draft.uncached_tokens
+        return self.budget - layers[Layer.T] - layers[Layer.L1] - tail - layers[Layer.W]
 
     def after(self, step: str, draft: RequestDraft, left_out: Sequence[LeftOut]) -> "GuardState":
         """Return the state after a step of the budget guard, or this state if nothing was left out.
@@ -135,7 +127,7 @@ def _cut_history(passing: GuardState) -> GuardState:
 
     The history is cut well below its budget, so the next drop is needed only much later.
     """
-    history_budget = passing.budget_beside(passing.lasting_tail_tokens)
+    history_budget = passing.budget - passing.lasting_tokens
     work = passing.draft.layers[Layer.W]
     if passing.draft.layers[Layer.L4] + work <= history_budget:
         return passing

@@ -76,7 +76,7 @@ def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
         budget: the token limit of the request.
     """
     layers = plan.draft.layers
-    fixed_tokens = layers[Layer.T] + layers[Layer.L1] + plan.lasting_tail_tokens
+    fixed_tokens = plan.lasting_start_tokens + plan.lasting_tail_tokens
     return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 

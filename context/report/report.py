@@ -282,6 +282,11 @@ class ContextReport:
         return self.components.used_tokens
 
     @property
+    def start_tokens(self) -> int:
+        """The token count of the tools and instructions (T and L1) together."""
+        return sum(self.layers[one].tokens for one in (Layer.T, Layer.L1) if one in self.layers)
+
+    @property
     def fraction(self) -> float:
         """The used fraction of the token budget, or 1.0 if the budget is zero."""
         return self.components.used_percentage

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
+from context.assemble.turn_context import START_TOKENS
 from context.hooks import ContextResult, HookRegistry
 from context.log.entries import (
     CustomMessageEntry,
@@ -67,7 +68,10 @@ class Loop:
     def store(self, role, content):
         message = Message(role, content)
         name, parent = next(self.chat._ids), self.chat.path[-1].id
-        entry = MessageEntry(name, parent, TIME, message, self.inputs.turn, status="complete")
+        sent = {START_TOKENS: self.requests[-1].report.start_tokens} if self.requests else {}
+        extra = sent if role == "assistant" else {}
+        place = name, parent, TIME, message, self.inputs.turn
+        entry = MessageEntry(*place, status="complete", extra=extra)
         self.chat.path.append(entry)
 
     def step(self, *results):

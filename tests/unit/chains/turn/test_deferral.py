@@ -140,6 +140,28 @@ def test_a_small_budget_offers_the_core_tools_only(run, server):
     assert offered[:4] == ["search_notes", "read_note", "read_result", "tool_search"]
 
 
+@pytest.mark.parametrize("threshold", [6_000, 8_000, 12_000])
+def test_a_window_under_16000_defers_the_built_in_tools_that_are_used_least(run, server, threshold):
+    server.script(calling(("recent_notes", {}), ("current_time", {})), Answer("Ok."))
+    report = reports(run((), threshold=threshold))[0]
+    core, offered = ["search_notes", "read_note", "read_result", "tool_search"], names_in
+    assert offered(server.bodies[0])[:4] == core
+    assert report["layers"]["T"]["tokens"] <= max(0.10 * report["budget"], 500)
+    deferred = report["deferred_tools"]
+    assert {*deferred, *offered(server.bodies[0])} == set(BUILT_IN)
+    note = f"[{len(deferred)} tools deferred to save context. Use tool_search to find them.]"
+    assert note in str(server.bodies[0]["messages"][-1])
+    run((), "With another model?", threshold=threshold, model="another")
+    used = {"recent_notes", "current_time"} & set(offered(server.bodies[-1])[4:6])
+    assert len(used) == (0 if threshold == 6_000 else 2)
+
+
+def test_a_window_of_16000_offers_all_built_in_tools(run, server):
+    server.script(Answer("Ok."))
+    run((), threshold=16_000)
+    assert names_in(server.bodies[0]) == BUILT_IN
+
+
 def test_a_search_without_a_match_says_so(run, server):
     server.script(calling(("tool_search", {"query": "zebra"})), Answer("Ok."))
     run(make_tools(60))

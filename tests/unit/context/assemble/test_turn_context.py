@@ -1,10 +1,16 @@
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from context.assemble.request import Tail
-from context.assemble.turn_context import count_lasting_tail, fit_passages
+from context.assemble.turn_context import (
+    START_TOKENS,
+    count_lasting_start,
+    count_lasting_tail,
+    fit_passages,
+)
 from context.history.turns import MeasuredTurn, list_turns
 from context.layers import Layer
 from context.messages import Message
@@ -111,3 +117,43 @@ def test_a_note_that_was_cited_earlier_takes_nothing_from_the_passages():
     fitted = fit_passages(tail(cited, *passages), 1_000)
     assert fitted.tail.segments[0] == cited
     assert fitted.dropped == fit_passages(tail(*passages), 1_000).dropped
+
+
+def with_starts(*sizes):
+    """A chat whose answers say how large their tools and instructions were; None says nothing."""
+    chat = Chat(threshold=100_000)
+    for size in sizes:
+        chat.ask("Why?")
+        extra = {} if size is None else {START_TOKENS: size}
+        chat.path[-1] = replace(chat.path[-1], extra=extra)
+    return tuple(chat.path)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "lasting"),
+    [
+        ((), 3_000),
+        ((200,), 200),
+        ((200, 3_000, 3_000, 3_000), 200),
+        ((200, 3_000, 3_000, 3_000, 3_000), 3_000),
+        ((9_000, 8_000), 3_000),
+        ((None, None), 3_000),
+        ((None, 200, None), 200),
+        ((0, -4, True, "200"), 3_000),
+    ],
+)
+def test_tools_and_instructions_count_as_the_smallest_of_the_last_four_turns(sizes, lasting):
+    path = with_starts(*sizes)
+    assert count_lasting_start(3_000, path, "now") == lasting
+
+
+def test_a_turn_that_has_ended_is_no_turn_before_itself():
+    path = with_starts(200, 3_000, 3_000, 3_000, 3_000)
+    assert count_lasting_start(3_000, path, "") == 200
+    assert count_lasting_start(3_000, path[2:], "") == 3_000
+
+
+def test_a_last_request_without_tools_does_not_stand_for_its_turn():
+    path = with_starts(3_000)
+    last = replace(path[-1], id="end", extra={START_TOKENS: 200})
+    assert count_lasting_start(3_000, (*path, last), "now") == 3_000
