@@ -7,13 +7,14 @@ front end asks the user through an `ApprovalPort`.
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from chains.cancel import CancelToken
 from context.layers import Segment
 from context.messages import ToolDefinition
 
 __all__ = [
+    "READING_TOOLS",
     "ApprovalLevel",
     "ApprovalPort",
     "ApprovalRequest",
@@ -28,6 +29,22 @@ __all__ = [
     "Verdict",
 ]
 
+# The built-in tools that change nothing. All other built-in tools act.
+READING_TOOLS: Final = frozenset(
+    {
+        "current_time",
+        "fetch_url",
+        "get_links",
+        "grep_notes",
+        "list_folder",
+        "list_tags",
+        "read_note",
+        "read_result",
+        "recent_notes",
+        "search_notes",
+        "tool_search",
+    }
+)
 ProposalKind = Literal["write", "fetch", "mcp", "memory"]
 Decision = Literal["once", "session", "reject"]
 ApprovalLevel = Literal["ask", "never", "reads", "all"]
@@ -91,6 +108,7 @@ class Tool:
         propose: computes what a call would do without changing anything. It may raise the same
             exceptions as `run`.
         origin: whether the tool is part of Strata or belongs to an MCP server.
+        declares_reading: whether the MCP server of the tool declares that it only reads.
         cites: receives the function that numbers the sources of a turn, and returns a tool whose
             results have citation numbers. None if the results cannot be cited.
     """
@@ -101,6 +119,14 @@ class Tool:
     propose: Callable[[Mapping[str, Any]], Proposal] | None = None
     origin: ToolOrigin = "builtin"
     cites: "Callable[[NumberSources], Tool] | None" = None
+    declares_reading: bool = False
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether a call changes nothing, so that it can be repeated for its result."""
+        if self.origin == "builtin":
+            return self.definition.name in READING_TOOLS
+        return self.declares_reading
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from chains.prompts import (
 from chains.request.deferral import NOTHING_DEFERRED, DeferredTools
 from chains.request.project import PROJECT, ProjectContext, ProjectSetup
 from chains.request.session import SessionPort
-from chains.tool import ApprovalPort, ApprovalRules, Tool
+from chains.tool import READING_TOOLS, ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import Resolve
 from context.layers import Segment
 from context.messages import ToolDefinition
@@ -192,6 +192,12 @@ class Chain:
         if not self.toolless_model:
             return found
         return (*found, f"{self.toolless_model} takes no tools, so the agent can only answer.")
+
+    @property
+    def reading_tools(self) -> frozenset[str]:
+        """The names of the tools that only read, of the connected MCP servers too."""
+        extra = self.agent.extra_tools if self.agent else ()
+        return READING_TOOLS.union(tool.definition.name for tool in extra if tool.reads_only)
 
     def with_folder_names(self, session: SessionPort, threshold: int) -> "Chain":
         """Add the folder names of the vault to an agent's prompt.

@@ -235,6 +235,7 @@ def build_inputs(
         warnings=() if warnings is None else (*warnings, *_list_degraded(context)),
         history_policy=request.history_policy,
         deferral=chain.deferred.to_inputs(),
+        reading_tools=chain.reading_tools,
     )
 
 

@@ -39,6 +39,7 @@ __all__ = [
 
 USUAL_CHARS: Final = 4_000
 MOST_CHARS: Final = 20_000
+MOST_ERROR_CHARS: Final = 4_000
 NOT_KEPT: Final = (
     "A large result of {tool} could not be stored beside the chat, so all of it stays in the chat "
     "and in its requests."
@@ -80,18 +81,29 @@ def offload_result(
 
     Args:
         tool: the name of the tool.
-        outcome: the outcome of the call. An error always stays in the log.
+        outcome: the outcome of the call. An error always stays in the log, but is shortened if it
+            is very long.
         session: the session that stores the result.
         threshold: the maximum size in bytes of a result that stays in the log.
     """
     content = outcome.content
     size = len(content.encode("utf-8", "surrogatepass"))
-    if outcome.is_error or not outcome.is_offloaded or size <= threshold:
-        return StoredOutcome(content, outcome.is_error)
+    if outcome.is_error:
+        return StoredOutcome(_shorten_error(content), is_error=True)
+    if not outcome.is_offloaded or size <= threshold:
+        return StoredOutcome(content, is_error=False)
     ref_id = session.keep_result(tool, content)
     if ref_id is None:
         return StoredOutcome(content, is_error=False, problem=NOT_KEPT.format(tool=tool))
     return StoredOutcome(offload_stub(tool, content, ref_id), is_error=False, ref_id=ref_id)
+
+
+def _shorten_error(content: str) -> str:
+    """Shorten a long error to its beginning and end, because requests never shorten errors."""
+    if len(content) <= MOST_ERROR_CHARS:
+        return content
+    part = MOST_ERROR_CHARS // 2
+    return f"{content[:part]}\n…\n{content[-part:]}"
 
 
 def build_result_tool(session: SessionPort) -> Tool:

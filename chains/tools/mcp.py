@@ -74,9 +74,10 @@ def _describe_hints(tool: McpTool) -> str:
 
 
 def _build_tool(client: McpClient, server: McpServer, tool: McpTool, cancel: CancelToken) -> Tool:
+    declares_reading = tool.is_read_only and not tool.is_destructive
+
     def propose(arguments: Mapping[str, Any]) -> Proposal:
         summary = f"Call {show_text(tool.name)} of the MCP server {server.name}."
-        declares_reading = tool.is_read_only and not tool.is_destructive
         return Proposal(
             "mcp",
             f"{summary} {_describe_hints(tool)}".strip(),
@@ -92,7 +93,7 @@ def _build_tool(client: McpClient, server: McpServer, tool: McpTool, cancel: Can
 
     description = f"[MCP server {server.name}] {tool.shown_description}"
     definition = ToolDefinition(tool.full_name, description, dict(tool.schema))
-    return Tool(definition, propose=propose, origin="mcp")
+    return Tool(definition, propose=propose, origin="mcp", declares_reading=declares_reading)
 
 
 def _approve() -> str:

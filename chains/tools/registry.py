@@ -55,6 +55,10 @@ class ToolRegistry:
         """Return whether calls of a tool need the user's approval."""
         return name in self._tools and self._tools[name].propose is not None
 
+    def reads_only(self, name: str) -> bool:
+        """Return whether calls of a tool change nothing."""
+        return name in self._tools and self._tools[name].reads_only
+
     def run(self, call: RequestedCall) -> ToolOutcome:
         """Run a tool call. If it fails, the outcome contains the error."""
         return self._attempt(call.name, lambda: self._run(call))

@@ -46,6 +46,7 @@ from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_result_hooks
+from context.history.tool_pairing import READS_ONLY
 from context.history.turns import list_turns
 from context.layers import Segment
 from context.log.entries import MessageEntry
@@ -293,6 +294,8 @@ class AgentLoop:
         self._memory.store()
         part = ToolResultPart(call.id, stored.content, stored.is_error)
         result = self._build_entry(Message("tool", (part,)), turn)
+        if self._registry.reads_only(call.name):  # known later too, without the tool's server
+            result = replace(result, extra={READS_ONLY: True})
         read = self._sources.take_new(done.outcome.content, outcome.content)
         run = ToolRun(call.id, status, done.seconds, stored.ref_id, read)
         session.append([result, run.to_entry(session.new_id(), result.id, result.timestamp)])

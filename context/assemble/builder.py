@@ -5,6 +5,7 @@ the turn's context, attachments carried forward from earlier turns, the session'
 turn's tool calls so far.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,7 @@ from context.assemble.request import RequestDraft, Tail, make_preamble
 from context.assemble.turn_context import count_lasting_start, count_lasting_tail, fit_passages
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
+from context.history import tool_pairing
 from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
@@ -98,7 +100,8 @@ def build_plan(
     kept, dropped_turns = split_dropped_turns(reading.drops, reading.earlier, request.epoch)
     lead, question, work = current.parts
     history = _append_lead(kept, lead, counter)
-    trim_input = TrimInput(history, question, work, reading.pins.messages, counter)
+    acts = find_acts(reading, history, work, request.inputs.reading_tools)
+    trim_input = TrimInput(history, question, work, reading.pins.messages | acts, counter)
     trims = [trim for trim in reading.trims if request.epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     if trims:
@@ -113,7 +116,7 @@ def build_plan(
     before = make_preamble(hooked_path.envelope.system, hooked_path.envelope.tools, counter)
     uncached = _make_uncached(reading, hooked_path.envelope)
     return RequestPlan(
-        draft=RequestDraft(before, history, fitted.tail, work, uncached, reading.pins),
+        draft=RequestDraft(before, history, fitted.tail, work, uncached, reading.pins, acts),
         trim_input=trim_input,
         offsets=offsets,
         lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),
@@ -126,6 +129,27 @@ def build_plan(
         oversized=(*carry_forward.dropped, *fitted.dropped),
         previous_question=_find_previous_question(request.inputs, reading),
     )
+
+
+def find_acts(
+    reading: ReplayedPath,
+    history: TurnList,
+    work: Sequence[Message],
+    reading_tools: frozenset[str] | None,
+) -> frozenset[str]:
+    """Return the ids of the messages with results of tools that may have changed something.
+
+    Args:
+        reading: the turns and other state that were rebuilt from the log.
+        history: the earlier turns.
+        work: the tool calls and results of the current turn.
+        reading_tools: the names of the tools that only read, or None if all tools do.
+    """
+    if reading_tools is None:
+        return frozenset()
+    read = reading.open.turn.read if reading.open else frozenset()
+    acts = tool_pairing.find_acts(work, read, reading_tools)
+    return acts.union(*(turn.find_acts(reading_tools) for turn in history))
 
 
 def _is_open(turn: Turn, turn_id: str) -> bool:

@@ -180,6 +180,8 @@ class PrepareInputs:
         given_summary: a summary that the user already reviewed, for a compaction on demand. None to
             generate one.
         deferral: the tools that the request omits to save tokens.
+        reading_tools: the names of the tools that only read. The results of all other tools are not
+            shortened, so that the model does not act again. If None, all tools only read.
         history_policy: the settings for trimming and compaction. If None, only the budget guard
             shortens the request.
     """
@@ -206,6 +208,7 @@ class PrepareInputs:
     unsent: tuple[Segment, ...] = ()
     sees: bool | None = True
     deferral: ToolDeferral = ToolDeferral()
+    reading_tools: frozenset[str] | None = None
     is_cached: bool = True
 
 

@@ -154,6 +154,8 @@ class RequestDraft:
         work: the tool calls and results of the current turn.
         uncached: the last message, which is sent only with this request, or None.
         pins: the pinned messages and segments, which are never removed.
+        acts: the ids of the messages with results of tools that may have changed something. While
+            the model can call tools, these results are never shortened.
     """
 
     preamble: Preamble
@@ -162,6 +164,7 @@ class RequestDraft:
     work: tuple[Message, ...] = ()
     uncached: Message | None = None
     pins: Pins = NO_PINS
+    acts: frozenset[str] = frozenset()
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:

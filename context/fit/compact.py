@@ -240,7 +240,7 @@ def _plan_compaction(
         target=int(usage.history_budget * TARGET) - usage.work,
         is_whole=why == "asked",
         is_foretold=False,
-        pinned=history.trim_input.pinned,
+        spared=history.trim_input.spared,
         task=task,
         counter=request.counter,
         given=request.inputs.given_summary,

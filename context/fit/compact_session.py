@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from context.assemble.apply_hooks import link_entries, make_hook_envelope
+from context.assemble.builder import find_acts
 from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
 from context.assemble.request import Tail, make_preamble
 from context.assemble.turn_context import count_lasting_start, count_lasting_tail
@@ -139,7 +140,8 @@ def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
     _, question, work = worked_on.parts if worked_on else ((), None, ())
     epoch = request.epoch
     kept, dropped_turns = split_dropped_turns(reading.drops, turns, epoch)
-    trim_input = TrimInput(kept, question, work, reading.pins.messages, counter)
+    acts = find_acts(reading, kept, work, request.inputs.reading_tools)
+    trim_input = TrimInput(kept, question, work, reading.pins.messages | acts, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     shown, work = trim_input.shown_parts(offsets)

@@ -45,7 +45,7 @@ class CompactionInput:
         target: the token limit for the turns after the compaction.
         is_whole: whether to summarise all turns before the last complete one, even if they fit.
         is_foretold: whether this is a preview, which uses an outline in place of a model's summary.
-        pinned: the ids of messages that must not change.
+        spared: the ids of messages that must not change.
         task: the instructions for the summarising model, without the turns to summarise.
         given: a finished summary that the user reviewed, or None to generate one.
     """
@@ -58,7 +58,7 @@ class CompactionInput:
     target: int
     is_whole: bool
     is_foretold: bool
-    pinned: frozenset[str]
+    spared: frozenset[str]
     task: SummaryTask
     counter: TokenCounter
     given: GivenSummary | None = None
@@ -181,7 +181,7 @@ def _clear(order: CompactionInput, state: CompactionState) -> None:
         if over <= 0:
             break
         shorter = message
-        if message.id not in order.pinned and _is_large(message, least_bytes):
+        if message.id not in order.spared and _is_large(message, least_bytes):
             shorter = clean_message(message, order.counter)
         if message.id and shorter is not message:
             state.cleared[message.id] = shorter

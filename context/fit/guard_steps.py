@@ -26,6 +26,7 @@ from context.fit.shorten import (
     shrink_older_results,
     shrink_work,
 )
+from context.history.tool_pairing import list_tool_results
 from context.history.turn_list import TurnList, count_summaries, is_summary
 from context.history.turns import MeasuredTurn
 from context.layers import Layer, Segment
@@ -223,10 +224,16 @@ def _shorten_work(passing: GuardState) -> GuardState:
     work = draft.work
     for smaller in shrink_older_results(draft.work):
         pairs = zip(draft.work, smaller, strict=True)
-        work = tuple(full if full.id in draft.pins.messages else short for full, short in pairs)
+        work = tuple(full if _is_spared(full, draft) else short for full, short in pairs)
         if replace(draft, work=work).used <= passing.budget:
             break
     return _with_work(passing, "work", work)
+
+
+def _is_spared(message: Message, draft: RequestDraft) -> bool:
+    """Return whether results in a message stay, so that the model does not repeat an act."""
+    is_named = message.id in draft.pins.messages or message.id in draft.acts
+    return is_named or any(result.is_error for result in list_tool_results(message))
 
 
 def _end_loop(passing: GuardState) -> GuardState:

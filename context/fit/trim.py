@@ -191,11 +191,11 @@ def _find_offsets(
 
 def _clean(trim_input: TrimInput, message: Message) -> Message:
     return (
-        message if message.id in trim_input.pinned else clean_message(message, trim_input.counter)
+        message if message.id in trim_input.spared else clean_message(message, trim_input.counter)
     )
 
 
 def _trim_message(trim_input: TrimInput, has_answers: bool, message: Message) -> Message:
-    if message.id in trim_input.pinned or not can_be_trimmed(message, has_answers):
+    if message.id in trim_input.spared or not can_be_trimmed(message, has_answers):
         return message
     return trim_message(message, trim_input.counter)

@@ -171,13 +171,13 @@ def split_dropped_turns(
 
 
 def show_turns(
-    turns: TurnList, reach: TrimOffsets, pinned: frozenset[str], counter: TokenCounter
+    turns: TurnList, reach: TrimOffsets, spared: frozenset[str], counter: TokenCounter
 ) -> TurnList:
     """Return turns as sent to the model, with old messages shortened.
 
     Args:
         reach: the indexes up to which messages are shortened.
-        pinned: the ids of messages that are not shortened.
+        spared: the ids of messages that are not shortened.
     """
     furthest = max(reach.cleaned, reach.trimmed)
     if not furthest:
@@ -187,7 +187,7 @@ def show_turns(
     for place, turn in enumerate(turns):
         if start >= furthest:
             return TurnList.of((*shown, *turns[place:]))
-        shown.append(_show_turn(turn, start, reach, pinned, counter))
+        shown.append(_show_turn(turn, start, reach, spared, counter))
         start += len(turn.messages)
     return TurnList.of(shown)
 
@@ -196,7 +196,7 @@ def show_messages(
     messages: Sequence[Message],
     start: int,
     reach: TrimOffsets,
-    pinned: frozenset[str],
+    spared: frozenset[str],
     counter: TokenCounter,
 ) -> tuple[Message, ...]:
     """Return messages as sent to the model, with old messages shortened.
@@ -204,10 +204,10 @@ def show_messages(
     Args:
         start: the index of the first message in the whole list.
         reach: the indexes up to which messages are shortened.
-        pinned: the ids of messages that are not shortened.
+        spared: the ids of messages that are not shortened.
     """
     return tuple(
-        message if message.id in pinned else reach.form(at, message, counter)
+        message if message.id in spared else reach.form(at, message, counter)
         for at, message in enumerate(messages, start)
     )
 
@@ -216,10 +216,10 @@ def _show_turn(
     turn: MeasuredTurn,
     start: int,
     reach: TrimOffsets,
-    pinned: frozenset[str],
+    spared: frozenset[str],
     counter: TokenCounter,
 ) -> MeasuredTurn:
-    messages = show_messages(turn.messages, start, reach, pinned, counter)
+    messages = show_messages(turn.messages, start, reach, spared, counter)
     pairs = [pair for pair in zip(turn.messages, messages, strict=True) if pair[0] is not pair[1]]
     if not pairs:
         return turn
@@ -241,14 +241,14 @@ class TrimInput:
         question: the user message of the current turn, which is never shortened, or None if no turn
             is in progress.
         work: the tool calls and results of the current turn.
-        pinned: the ids of messages that are not shortened.
+        spared: the ids of messages that are not shortened.
         counter: counts the tokens.
     """
 
     history: TurnList
     question: Message | None
     work: tuple[Message, ...]
-    pinned: frozenset[str]
+    spared: frozenset[str]
     counter: TokenCounter
 
     @cached_property
@@ -264,7 +264,7 @@ class TrimInput:
             reach: the indexes up to which messages are shortened.
         """
         return tuple(
-            message if message.id in self.pinned else reach.form(at, message, self.counter)
+            message if message.id in self.spared else reach.form(at, message, self.counter)
             for at, message in enumerate(self.messages)
         )
 
@@ -274,9 +274,9 @@ class TrimInput:
         Args:
             reach: the indexes up to which messages are shortened.
         """
-        history = show_turns(self.history, reach, self.pinned, self.counter)
+        history = show_turns(self.history, reach, self.spared, self.counter)
         start = len(self.messages) - len(self.work)
-        return history, show_messages(self.work, start, reach, self.pinned, self.counter)
+        return history, show_messages(self.work, start, reach, self.spared, self.counter)
 
     def start_of_turn(self, age: int) -> int:
         """Return the index of the first message of the last `age` turns."""

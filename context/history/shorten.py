@@ -35,6 +35,15 @@ def trim_message(message: Message, counter: TokenCounter) -> Message:
     return _make_once("trimmed", _trim_parts, message, counter)
 
 
+def can_shorten_result(result: ToolResultPart) -> bool:
+    """Return whether a tool result may be shortened.
+
+    Errors stay, because a model that no longer sees them repeats the failed calls. Stubs stay,
+    because they contain the reference to the stored result.
+    """
+    return not result.is_error and not is_offload_stub(result.content)
+
+
 def is_tool_work(message: Message) -> bool:
     """Return whether a message is a tool result, or an assistant message with tool calls."""
     return message.role == "tool" or (
@@ -70,7 +79,13 @@ def _clean_results(message: Message) -> Message:
     assert not isinstance(message.content, str)
     assert not isinstance(made.content, str)
     pairs = zip(message.content, made.content, strict=True)
-    return _with_parts(message, tuple(min(pair, key=_size) for pair in pairs))
+    return _with_parts(message, tuple(_choose_shorter(*pair) for pair in pairs))
+
+
+def _choose_shorter(part: Part, cleaned: Part) -> Part:
+    if isinstance(part, ToolResultPart) and not can_shorten_result(part):
+        return part
+    return min(part, cleaned, key=_size)
 
 
 def _trim_parts(message: Message) -> Message:
@@ -85,7 +100,7 @@ def _trim_part(part: Part) -> Part:
         return part
     if isinstance(part, TextPart | ReasoningPart):
         return type(part)(TRIMMED)  # without a signature, which holds for the whole text only
-    if isinstance(part, ToolResultPart) and not is_offload_stub(part.content):
+    if isinstance(part, ToolResultPart) and can_shorten_result(part):
         return replace(part, content=TRIMMED)
     return part
 

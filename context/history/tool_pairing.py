@@ -14,6 +14,8 @@ from context.messages import Message, TextPart, ToolCallPart, ToolResultPart, li
 INTERRUPTED: Final = "[interrupted]"
 NO_RESULT: Final = "[no result: the call was interrupted]"
 _SEALED: Final = ":sealed"
+# The field of a tool result's log entry that says that the tool only reads.
+READS_ONLY: Final = "readsOnly"
 
 
 def complete_tool_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -40,6 +42,28 @@ def list_tool_results(message: Message) -> tuple[ToolResultPart, ...]:
     if isinstance(message.content, str):
         return ()
     return tuple(part for part in message.content if isinstance(part, ToolResultPart))
+
+
+def find_acts(
+    messages: Sequence[Message], read: frozenset[str], reading_tools: frozenset[str]
+) -> frozenset[str]:
+    """Return the ids of the messages with a result of a tool that may have changed something.
+
+    These results are never shortened, or a model that no longer sees them might act again.
+
+    Args:
+        messages: the messages of a turn, in order.
+        read: the ids of the messages of which the log says that the tool only reads.
+        reading_tools: the names of the tools that only read. All other tools may change something.
+    """
+    names: dict[str, str] = {}
+    acts: list[str] = []
+    for message in messages:
+        names |= {call.id: call.name for call in list_tool_calls(message)}
+        called = (names.get(result.tool_call_id, "") for result in list_tool_results(message))
+        if message.id and message.id not in read and not reading_tools.issuperset(called):
+            acts.append(message.id)
+    return frozenset(acts)
 
 
 def is_final(message: Message) -> bool:

@@ -11,7 +11,9 @@ from itertools import pairwise
 from typing import Final
 
 from context.history.tool_pairing import (
+    READS_ONLY,
     complete_tool_calls,
+    find_acts,
     is_final,
     list_tool_results,
     make_interruption,
@@ -59,6 +61,11 @@ class Turn:
     def answers(self) -> tuple[MessageEntry, ...]:
         """The log entries of the turn's assistant messages and tool results."""
         return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
+
+    @property
+    def read(self) -> frozenset[str]:
+        """The ids of the tool results of which the log says that the tool only reads."""
+        return frozenset(entry.id for entry in self.answers if entry.extra.get(READS_ONLY) is True)
 
     @property
     def is_complete(self) -> bool:
@@ -286,6 +293,24 @@ class MeasuredTurn:
         if len(self.messages) < 2:
             return is_first_joined
         return is_merged(*self.messages[-2:])
+
+    def find_acts(self, reading_tools: frozenset[str]) -> frozenset[str]:
+        """Return the ids of the messages with results of tools that may have changed something.
+
+        The ids are cached per set of tools.
+
+        Args:
+            reading_tools: the names of the tools that only read.
+        """
+        known = self._acts.get(reading_tools)
+        if known is None:
+            known = find_acts(self.messages, self.turn.read, reading_tools)
+            self._acts[reading_tools] = known
+        return known
+
+    @cached_property
+    def _acts(self) -> dict[frozenset[str], frozenset[str]]:
+        return {}
 
     @cached_property
     def digest(self) -> bytes:

@@ -31,6 +31,7 @@ class Loop:
     chat: Chat = field(default_factory=lambda: Chat(threshold=50_000))
     hooks: HookRegistry | None = None
     tools: tuple[ToolDefinition, ...] = (SEARCH,)
+    reading_tools: frozenset[str] | None = None
     requests: list = field(default_factory=list)
 
     def begin(self, question, segments=()):
@@ -47,6 +48,7 @@ class Loop:
             request=number,
             tools=self.tools if tools is None else tools,
             previous=self.chat.previous,
+            reading_tools=self.reading_tools,
         )
         appended = []
         ports = replace(self.chat.ports(appended), hooks=self.hooks)
@@ -74,11 +76,11 @@ class Loop:
         entry = MessageEntry(*place, status="complete", extra=extra)
         self.chat.path.append(entry)
 
-    def step(self, *results):
-        calls = tuple(ToolCallPart(f"c{at}", "search", {"q": "x"}) for at in range(len(results)))
+    def step(self, *results, name="search", is_error=False):
+        calls = tuple(ToolCallPart(f"c{at}", name, {"q": "x"}) for at in range(len(results)))
         self.store("assistant", calls)
         for at, result in enumerate(results):
-            self.store("tool", (ToolResultPart(f"c{at}", result),))
+            self.store("tool", (ToolResultPart(f"c{at}", result, is_error),))
         return self.send()
 
     def end(self, answer="Done."):

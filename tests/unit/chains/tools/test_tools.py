@@ -35,6 +35,15 @@ def test_a_result_at_the_threshold_stays():
     assert offload_result("t", outcome, MemorySession(), 9).ref_id == "r0"
 
 
+def test_a_long_error_keeps_its_beginning_and_its_end():
+    session = MemorySession()
+    stored = offload_result("t", ToolOutcome(f"begin{'x' * 9_000}end", is_error=True), session, 9)
+    assert stored.content.startswith("begin")
+    assert stored.content.endswith("end")
+    assert len(stored.content) <= 4_003
+    assert (stored.is_error, session.results) == (True, {})
+
+
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
 def test_numbers_that_json_does_not_have_are_refused_in_arguments(number):
     for text in (f'{{"limit": {number}}}', f'{{"deep": [{{"k": {number}}}]}}'):
