@@ -249,9 +249,8 @@ class TurnContext:
         if not ShapeMemory(chain.learned, self.model.learned_owner).find_shape().offers_tools:
             return replace(self, chain=replace(chain, tools=(), toolless_model=self.model.name))
         foreign = frozenset(t.definition.name for t in agent.extra_tools if t.origin == "mcp")
-        request_budget = self.compute_request_budget(self.factor)
-        tool_tokens = int(request_budget.budget * agent.limits.tools_share)
-        limits = ToolLimits(request_budget.window, tool_tokens)
+        sizes = self.compute_request_budget(self.factor)
+        limits = ToolLimits(sizes.window, int(sizes.budget * agent.limits.tools_share))
         place = f"{self.request.model} {self.request.threshold}"
         offer = offer_tools(chain.tools, foreign, self.session, place, limits, self.counter)
         stored = {**chain.stored_fields, **(offer.stored_fields or {})}

@@ -17,8 +17,13 @@ from context.assemble.attachments import (
     make_carry_forward,
 )
 from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion, RequestSetup
-from context.assemble.request import RequestDraft, Tail, make_preamble
-from context.assemble.turn_context import count_lasting_start, count_lasting_tail, fit_passages
+from context.assemble.request import Preamble, RequestDraft, Tail, make_preamble
+from context.assemble.turn_context import (
+    FittedTail,
+    count_lasting_start,
+    count_lasting_tail,
+    fit_passages,
+)
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
 from context.history import tool_pairing
@@ -30,7 +35,7 @@ from context.history.boundaries import (
 )
 from context.history.memory import MEMORY_CHANGED
 from context.history.pins import PINNED_SOURCE
-from context.history.replay import ReplayedPath
+from context.history.replay import CurrentTurn, ReplayedPath
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
 from context.layers import Layer, Segment
@@ -109,10 +114,7 @@ def build_plan(
     turn_segments = current.turn.segments
     pinned = _collect_pins(reading, request.ports, (history, work), turn_segments)
     segments = (*pinned, *carry_forward.without(pinned), *turn_segments)
-    tools = frozenset(tool.name for tool in hooked_path.envelope.tools)
-    notes = request.inputs.deferral.add_note(current.memory.render())
-    tail = Tail(segments, question, counter, notes, tools)
-    fitted = fit_passages(tail, request.budget_tokens)
+    fitted = _fit_tail(request, hooked_path.envelope, current, segments)
     before = make_preamble(hooked_path.envelope.system, hooked_path.envelope.tools, counter)
     uncached = _make_uncached(reading, hooked_path.envelope)
     return RequestPlan(
@@ -120,15 +122,38 @@ def build_plan(
         trim_input=trim_input,
         offsets=offsets,
         lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),
-        lasting_start_tokens=count_lasting_start(
-            before.tool_tokens + before.system_tokens, request.inputs.path, request.inputs.turn
-        ),
+        lasting_start_tokens=_count_start(before, request.inputs),
         dropped_turns=dropped_turns,
         carry_forward=carry_forward,
         segments=(*segments, *carry_forward.dropped),
         oversized=(*carry_forward.dropped, *fitted.dropped),
         previous_question=_find_previous_question(request.inputs, reading),
     )
+
+
+def _fit_tail(
+    request: RequestSetup,
+    envelope: ContextEnvelope,
+    current: CurrentTurn,
+    segments: tuple[Segment, ...],
+) -> FittedTail:
+    """Build the last user message with its context, without the passages that exceed their share.
+
+    Args:
+        request: the setup of the request.
+        envelope: the envelope with the tools.
+        current: the turn in progress.
+        segments: the context of the turn, and that of earlier turns.
+    """
+    tools = frozenset(tool.name for tool in envelope.tools)
+    notes = request.inputs.deferral.add_note(current.memory.render())
+    tail = Tail(segments, current.parts[1], request.counter, notes, tools)
+    return fit_passages(tail, request.budget_tokens)
+
+
+def _count_start(preamble: Preamble, inputs: PrepareInputs) -> int:
+    size = preamble.tool_tokens + preamble.system_tokens
+    return count_lasting_start(size, inputs.path, inputs.turn)
 
 
 def find_acts(
