@@ -32,6 +32,8 @@ OWN_FACTOR: Final = 1.0
 GUESSED_FACTOR: Final = 1.1
 FACTOR_STEP: Final = 0.05
 LARGEST_FACTOR: Final = 2.0
+MOST_TIMES_COUNTED: Final = 10  # the counts of two tokenizers differ far less
+MOST_HIDDEN_TOKENS: Final = 4_096  # instructions that a provider adds to a request
 PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any size
 
 
@@ -170,16 +172,28 @@ def raise_factor(factor: float, estimated: int, reported: int) -> float:
 
     Token budgets are divided by the safety factor. If the request was larger than `estimated ×
     factor`, the factor rises by one step. It never falls. Steps are small and limited, because a
-    provider may report wrong counts.
+    provider may report wrong counts. A count that no tokenizer can have is ignored.
 
     Args:
         factor: the current safety factor.
         estimated: the estimated token count of the request.
         reported: the token count reported by the provider.
     """
-    if reported <= estimated * factor + PRIMING_TOKENS or factor >= LARGEST_FACTOR:
-        return factor
-    return min(round(factor + FACTOR_STEP, 2), LARGEST_FACTOR)
+    is_larger = reported > estimated * factor + PRIMING_TOKENS
+    is_absurd = reported > estimated * MOST_TIMES_COUNTED + MOST_HIDDEN_TOKENS
+    return step_factor(factor) if is_larger and not is_absurd else factor
+
+
+def step_factor(factor: float) -> float:
+    """Return the safety factor after one step, which stays within its limits."""
+    return bound_factor(factor + FACTOR_STEP)
+
+
+def bound_factor(factor: float) -> float:
+    """Return a safety factor within its limits, whatever a log or a provider says."""
+    if not math.isfinite(factor):
+        return OWN_FACTOR
+    return min(max(round(factor, 2), OWN_FACTOR), LARGEST_FACTOR)
 
 
 def _count_image(data: str, counter: TokenCounter) -> int:

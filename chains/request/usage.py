@@ -6,13 +6,14 @@ from typing import Final
 
 from chains.events import Usage, Warned
 from chains.request.session import SessionPort
-from context.log.entries import UsageEntry
+from context.log.entries import OtherEntry, UsageEntry
 from context.report.report import ContextReport
-from context.tokens import raise_factor
+from context.tokens import bound_factor, raise_factor, step_factor
 
 __all__ = [
     "CallUsage",
     "LogUsage",
+    "build_factor_entry",
     "build_usage_entry",
     "find_factor",
     "log_usage",
@@ -26,6 +27,8 @@ SUMMARY: Final = "summary"
 REWRITE: Final = "rewriting"
 READING: Final = "reading"
 TITLE: Final = "title"
+# The custom type of the entry for a safety factor that a rejected request has raised.
+RAISED: Final = "factor_raised"
 # Token counts differ up to threefold in non-Latin scripts. Below this share, text is missing.
 LEAST_COUNTED_SHARE: Final = 0.25
 # No server has a context length below this, so a smaller request is never cut.
@@ -111,7 +114,7 @@ def warn_of_cut(model: str, report: ContextReport, usage: Usage) -> Warned | Non
     The warnings about one model have one topic.
     """
     used, counted = report.used, usage.prompt_tokens
-    if used <= SMALLEST_CONTEXT or counted >= used * LEAST_COUNTED_SHARE:
+    if used <= SMALLEST_CONTEXT or counted <= 0 or counted >= used * LEAST_COUNTED_SHARE:
         return None
     message = (
         f"The service counted {counted:,} tokens where about {used:,} were sent. It may have cut "
@@ -120,7 +123,30 @@ def warn_of_cut(model: str, report: ContextReport, usage: Usage) -> Warned | Non
     return Warned(message, topic=f"cut {model}")
 
 
+def build_factor_entry(session: SessionPort, report: ContextReport) -> OtherEntry:
+    """Build the log entry for a safety factor that is raised without reported usage.
+
+    The service rejected a request as too long that was short enough by Strata's count.
+    """
+    content = {
+        "model": report.model,
+        "estimated": report.used,
+        "factor": step_factor(report.request_budget.factor),
+    }
+    path = session.path()
+    place = session.new_id(), path[-1].id if path else None, session.now()
+    return OtherEntry(*place, "custom", {"customType": RAISED, "content": content})
+
+
 def find_factor(session: SessionPort, model: str) -> float | None:
-    """Return the safety factor for token budgets that was learned for a model, or None."""
-    factors = [entry.factor for entry in session.usage() if entry.model == model]
-    return max(factors, default=None)
+    """Return the safety factor for token budgets that was learned for a model, or None.
+
+    Factors outside of the limits, which Strata never writes, are ignored.
+    """
+    raised = (entry.content for entry in session.custom(RAISED))
+    factors = [
+        *(entry.factor for entry in session.usage() if entry.model == model),
+        *(one.get("factor") for one in raised if one.get("model") == model),
+    ]
+    known = [one for one in factors if isinstance(one, int | float) and one == bound_factor(one)]
+    return max(known, default=None)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from context.budget import compute_budget
 from context.messages import (
     ImagePart,
     Message,
@@ -17,6 +18,7 @@ from context.tokens import (
     LARGEST_FACTOR,
     ByteEstimator,
     TokenCounter,
+    bound_factor,
     choose_safety_factor,
     count_message,
     count_part,
@@ -131,7 +133,20 @@ def test_the_few_tokens_that_every_request_gets_do_not_raise_the_factor():
     assert raise_factor(1.0, estimated=50, reported=59) == 1.05
 
 
-@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**9))))
+@pytest.mark.parametrize("reported", [-1, -(10**9), 0, 10**9, 10**18, 60_000])
+@pytest.mark.parametrize("estimated", [0, 1, 5_000])
+def test_a_count_that_no_tokenizer_can_have_does_not_move_the_factor(reported, estimated):
+    assert raise_factor(1.1, estimated, reported) == 1.1
+
+
+@pytest.mark.parametrize("factor", [0.0, -3.0, 1e9, float("nan"), float("inf"), 1.999, 1.0])
+def test_a_factor_stays_within_its_limits_whatever_a_log_says(factor):
+    assert 1.0 <= bound_factor(factor) <= LARGEST_FACTOR
+    budget = compute_budget(ByteEstimator(), 8_000, None, 2_000, factor).budget
+    assert 3_000 <= budget <= 5_454
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-(10**9), 10**9))))
 def test_the_factor_never_goes_down_and_never_runs_away(reports):
     factor = 1.1
     for estimated, reported in reports:
