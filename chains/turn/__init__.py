@@ -13,6 +13,7 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 - `approved_calls`: runs the tool calls that need approval: propose, ask the user, apply.
 - `calls`: single calls outside of an answer, which test a model or write a chat title.
 - `compact`: compacts the history as a step of a turn, with summaries written by a model.
+- `overflow`: shortens a request that a service rejected as too long.
 - `summariser`: writes a summary with a model, in pieces if the turns are too long for it.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
 - `regenerate`: drafts the last turn again, to regenerate its answer.

@@ -38,12 +38,12 @@ from chains.llm.port import (
     RequestedCall,
 )
 from chains.models import EXTRACTIVE, ModelInfo
-from chains.request.draft import PreparedTurn, prepare_step
+from chains.request.draft import PreparedTurn
 from chains.request.epochs import remember_sent
 from chains.request.request import TurnContext
 from chains.request.usage import CallUsage, build_usage_entry, warn_of_cut
-from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_answer_hooks
+from chains.turn.overflow import shrink_request
 from context.assemble.turn_context import START_TOKENS
 from context.errors import ContextOverflow
 from context.layers import Segment
@@ -207,43 +207,16 @@ class AnswerStream:
     def _shrink_request(self, overflow: ContextOverflow) -> Generator[Event, None, bool]:
         """Compact the session after an overflow, and prepare the request again.
 
-        Args:
-            overflow: the exception for the rejected request.
-
-        Returns:
-            Whether the new request is smaller.
+        Return whether the new request is smaller.
         """
-        before, session = self._turn, self._context.session
-        lower = self._lower_threshold(overflow.limit)
-        forced = yield from compact(lower, turn=before.turn, reason="overflow")
-        try:
-            turn = yield from self._prepare_again(lower)
-        except ContextOverflow:
-            if forced.entry is None:
-                return False
-            turn = yield from self._prepare_again(self._context)
-        if turn.request.report.used >= before.request.report.used:
+        turn = yield from shrink_request(self._context, self._turn, overflow)
+        if turn is None:
             return False
         self._turn, self._report = turn, turn.request.report
         if turn.entries:
-            session.append(turn.entries)
+            self._context.session.append(turn.entries)
         yield ContextPrepared(self._report)
         return True
-
-    def _lower_threshold(self, limit: int | None) -> TurnContext:
-        most, request = limit, self._context.request
-        if most is None:
-            most = self._turn.request.report.used
-        request = replace(request, threshold=min(request.threshold, most))
-        return replace(self._context, request=request)
-
-    def _prepare_again(self, context: TurnContext) -> Generator[Event, None, PreparedTurn]:
-        turn = self._turn
-        return (
-            yield from prepare_request(
-                context, lambda context: prepare_step(context, turn, replaces_last=True)
-            )
-        )
 
     def _take(self, event: ModelEvent) -> Iterator[Event]:
         partial = self._partial
