@@ -9,6 +9,7 @@
     ├── ContextHookError    a context hook that failed, so that nothing was sent
     │   └── HookPatchError  … because its patch cannot be applied; a ContextPatchError as well
     ├── SummaryFailed       a summary of old messages that cannot be used
+    │   └── SummaryRefused  … because of its text, so that the model is asked once more
     ├── BadPin              an item that cannot be pinned
     │   └── PinTargetMissing  … because there is no such item
     ├── BadPolicy           budget thresholds out of order
@@ -88,6 +89,10 @@ class SummaryFailed(ContextError):
 
     If a model wrote the summary, an outline made without a model is used instead.
     """
+
+
+class SummaryRefused(SummaryFailed):
+    """Raised when the text of a model's summary must not replace the messages."""
 
 
 class BadPin(ContextError, ValueError):

@@ -16,14 +16,14 @@ from typing import Final
 
 from chains.cancel import CancelToken
 from chains.errors import ModelError
-from chains.llm.port import ModelEnded, ModelPort, ModelText
+from chains.llm.port import ModelCalls, ModelEnded, ModelPort, ModelText
 from chains.prompts import SUMMARY_PROMPT
 from chains.request.usage import CallUsage, LogUsage
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import Preamble, make_preamble
 from context.budget import RequestBudget
 from context.envelope import System
-from context.errors import ContextOverflow, SummaryFailed
+from context.errors import ContextOverflow, SummaryFailed, SummaryRefused
 from context.fit.guard import PreparedRequest
 from context.history.turns import MeasuredTurn
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
@@ -36,6 +36,10 @@ __all__ = ["Summariser"]
 WORDS_PER_TOKEN: Final = 0.6
 MOST_ROUNDS: Final = 6
 PIECE_SHARE: Final = 0.98  # joined parts may have slightly more tokens than their sum
+_AGAIN: Final = (
+    "Your last attempt could not be used: {refusal} Call no tool and announce nothing. Write the "
+    "summary itself, with the names, numbers and paths of the conversation."
+)
 _SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
 
@@ -142,19 +146,30 @@ class Summariser:
         )
         text = self._answer(request)
         if not text.strip():
-            raise SummaryFailed("The model gave no summary.")
+            raise SummaryRefused("The model gave no summary.")
         return text
 
     def _answer(self, request: PreparedRequest) -> str:
-        pieces = []
+        """Return the model's text.
+
+        Raises:
+            SummaryRefused: the text is incomplete, or the model called a tool in its place.
+        """
+        pieces, refusal = [], ""
         for event in self.model.stream(request, self.cancel):
             if isinstance(event, ModelText):
                 pieces.append(event.text)
+            elif isinstance(event, ModelCalls):
+                refusal = "The model called a tool in place of a summary."
             elif isinstance(event, ModelEnded):
                 if event.usage is not None:
                     self.log_usage(CallUsage(request.report, event.usage))
                 if event.status == "interrupted":
                     raise SummaryFailed(f"The summary broke off: {event.reason}.")
+                if event.finish == "length":
+                    refusal = "The summary was cut at its length limit."
+        if refusal:
+            raise SummaryRefused(refusal)
         return "".join(pieces)
 
 
@@ -173,7 +188,8 @@ def _list_shortened(task: SummaryTask) -> Iterator[str]:
 def _write_task(task: SummaryTask, what: str) -> str:
     words = max(20, int(task.most_tokens * WORDS_PER_TOKEN))
     more = f" {task.instructions.strip()}" if task.instructions.strip() else ""
-    return f"Write down what has to be remembered of {what}, in at most {words} words.{more}"
+    again = f" {_AGAIN.format(refusal=task.refusal)}" if task.refusal else ""
+    return f"Write down what has to be remembered of {what}, in at most {words} words.{more}{again}"
 
 
 def _render_turn(turn: MeasuredTurn) -> Iterator[str]:

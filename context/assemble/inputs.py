@@ -43,6 +43,7 @@ class SummaryTask:
         request_budget: the token budget of each call to the model.
         most_tokens: the maximum length of the summary in tokens.
         instructions: the user's instructions for the summary, or an empty string.
+        refusal: why the model's first summary was refused, or an empty string.
     """
 
     said: tuple[MeasuredTurn, ...]
@@ -53,6 +54,7 @@ class SummaryTask:
     session: str | None
     most_tokens: int
     instructions: str = ""
+    refusal: str = ""
 
     @property
     def continues(self) -> bool:

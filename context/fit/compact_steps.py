@@ -16,7 +16,13 @@ from context.assemble.inputs import GivenSummary, Summarise, SummaryTask
 from context.compaction import CompactResult, ConversationSignals, find_safe_split
 from context.errors import SummaryFailed
 from context.fit.drop import fit_turns
-from context.fit.summaries import Maker, check_given_summary, check_summary, make_outline
+from context.fit.summaries import (
+    Maker,
+    check_given_summary,
+    check_summary,
+    make_outline,
+    request_summary,
+)
 from context.history.shorten import clean_message
 from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
@@ -263,7 +269,9 @@ def _summarise_by_model(
     if summarise is None:
         return ""
     try:
-        return check_summary(summarise(task), old, task.most_tokens, counter)
+        return request_summary(
+            task, summarise, lambda text: check_summary(text, old, task.most_tokens, counter)
+        )
     except SummaryFailed as failure:
         state.warnings.append(f"{failure} An outline stands in its place.")
         return ""

@@ -1,12 +1,15 @@
 """Check summaries of old turns, and build outlines where no model can write a summary."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
+from context.assemble.inputs import Summarise, SummaryTask
 from context.carry_forward import truncate_with_ellipsis
 from context.cleaner import clean_tool_output
 from context.compaction import HEAD
-from context.errors import SummaryFailed
+from context.errors import SummaryFailed, SummaryRefused
+from context.fit.summary_check import examine_summary
 from context.history.tool_pairing import is_final
 from context.history.turns import MeasuredTurn
 from context.messages import Message, list_tool_calls
@@ -33,6 +36,29 @@ def format_summary(text: str) -> str:
     return f"{HEAD}\n{text.strip()}"
 
 
+def request_summary(task: SummaryTask, summarise: Summarise, check: Callable[[str], str]) -> str:
+    """Ask a model for a summary, and once more if its text must be refused.
+
+    Args:
+        task: the inputs of the summary.
+        summarise: asks the model.
+        check: checks the length of a summary, and returns it as it is used.
+
+    Raises:
+        SummaryFailed: when the second summary must be refused too, or a call fails.
+    """
+
+    def ask(task: SummaryTask) -> str:
+        text = summarise(task)
+        examine_summary(text, task.said)
+        return check(text)
+
+    try:
+        return ask(task)
+    except SummaryRefused as refusal:
+        return ask(replace(task, refusal=str(refusal)))
+
+
 def check_summary(
     text: str, turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter
 ) -> str:
@@ -45,20 +71,20 @@ def check_summary(
         counter: counts the tokens.
 
     Raises:
-        SummaryFailed: when the summary is empty, cannot be shortened enough, or is not smaller than
-            the turns.
+        SummaryRefused: when the summary is empty, cannot be shortened enough, or is not smaller
+            than the turns.
     """
     if not text.strip():
-        raise SummaryFailed("The summary is empty.")
+        raise SummaryRefused("The summary is empty.")
     stored = format_summary(text)
     while (size := count_message(Message("user", stored), counter)) > most_tokens:
         body = stored.removeprefix(f"{HEAD}\n")
         most_chars = min(len(body) - 1, len(body) * most_tokens // size)
         if most_chars < 1:
-            raise SummaryFailed("The summary cannot be made short enough.")
+            raise SummaryRefused("The summary cannot be made short enough.")
         stored = format_summary(truncate_with_ellipsis(body, most_chars).rstrip(" .\n"))
     if count_message(Message("user", stored), counter) >= sum(turn.tokens for turn in turns):
-        raise SummaryFailed("The summary is no smaller than what it stands for.")
+        raise SummaryRefused("The summary is no smaller than what it stands for.")
     return stored
 
 

@@ -1,6 +1,7 @@
 """Compactions in whole turns: by a scripted model, by an outline, after an overflow, on request."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +17,7 @@ from context.history.turns import list_turns
 from context.log.entries import ModelChangeEntry, OptionsChangeEntry, TransformEntry, parse_entry
 from tests.support.models.model_server import Answer, Failure
 
-SUMMARY = "Decisions: beans are sown in May."
+SUMMARY = "Decisions: beans are sown in Row 12, as was asked in questions 10 and 11."
 WORDS = "words and words and words " * 60
 
 
@@ -156,6 +157,86 @@ def test_an_overflow_compacts_to_the_usual_share_of_the_limit_that_it_names(
     assert limit * 0.4 < context["used"] < limit * 0.75
     assert context["layers"]["L4"]["items"] > 5
     assert len(compactions(session)) == 1
+
+
+FIGURES = (
+    "prompt is too long: 209321 tokens > 200000 maximum",
+    "This model's maximum context length is 200,000 tokens. However, you requested 209,321 tokens.",
+    "the request exceeds the available context size (200000 tokens), n_prompt_tokens = 400000",
+    "maximum context length is 200000 tokens",
+)
+
+
+@pytest.mark.parametrize("words", FIGURES)
+@pytest.mark.parametrize("turns", [2, 12])
+def test_an_overflow_whose_figures_contradict_ours_gets_its_compaction_and_its_retry(
+    chat, session, server, words, turns
+):
+    for number in range(turns):
+        before = result_of(chat(f"Question {number}?", threshold=300_000)).context
+    server.script(Failure.saying(400, words), answering)
+    asked = len(server.bodies)
+    events = chat("Too long?", threshold=300_000)
+    context = result_of(events).context
+    assert [e.reason for e in events if isinstance(e, CompactionStarted)] == ["overflow"]
+    assert 0.1 * before["used"] < context["used"] < before["used"]
+    answers = [body for body in server.bodies[asked:] if not is_for_summary(body)]
+    assert len(answers) == 2
+    assert context["factor"] == round(before["factor"] + 0.05, 2)
+    after = result_of(chat("And then?", threshold=300_000)).context
+    assert after["factor"] == context["factor"]
+
+
+def test_an_overflow_of_a_first_question_shortens_what_was_sent_along(
+    chat, session, server, source
+):
+    found = tuple(source(number, "beans in the sun. " * 60) for number in range(1, 7))
+    server.script(Failure.saying(400, FIGURES[0]), answering)
+    notes = tuple(replace(one, kind="note") for one in found)
+    result = result_of(chat("Too long?", threshold=300_000, attached=notes))
+    first, second = server.bodies
+    assert result.answer == WORDS
+    assert len(str(second["messages"])) < 0.9 * len(str(first["messages"]))
+
+
+def test_an_overflow_that_nothing_can_shorten_is_told_and_not_asked_again(chat, server):
+    server.script(Failure.saying(400, FIGURES[0]))
+    with pytest.raises(ContextOverflow):
+        chat("Too long?", threshold=300_000)
+    assert len(server.bodies) == 1
+
+
+BAD_SUMMARIES = (
+    Answer("- Decisions: beans are sown in", finish="length"),
+    Answer(""),
+    Answer("I will now look that up."),
+    Answer("Beans?", calls=(("c1", "search_notes", "{}"),)),
+    Answer("Something was said."),
+)
+
+
+@pytest.mark.parametrize("bad", BAD_SUMMARIES, ids=["cut", "empty", "promise", "call", "nameless"])
+@pytest.mark.parametrize("is_mended", [True, False])
+def test_a_summary_that_says_nothing_is_asked_for_once_more_and_then_made_as_an_outline(
+    chat, session, server, bad, is_mended
+):
+    wanted = []
+
+    def reply(body):
+        if not is_for_summary(body):
+            return Answer(WORDS, chunk_chars=400)
+        wanted.append(str(body["messages"][-1]["content"]))
+        return Answer(SUMMARY) if is_mended and len(wanted) == 2 else bad
+
+    server.script(reply)
+    for number in range(10, 24):
+        if not compactions(session):
+            chat(f"Is Question {number} of Row 12 about beans?", threshold=4_000)
+    (apply,) = compactions(session)[0].patch
+    assert (len(wanted), apply["by"]) == (2, "model" if is_mended else "outline")
+    assert "could not be used" not in wanted[0]
+    assert "could not be used" in wanted[1]
+    assert "Row 12" in apply["summary"]
 
 
 def test_an_overflow_that_stays_is_told(chat, server):

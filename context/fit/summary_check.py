@@ -1,0 +1,163 @@
+"""Check that a summary says something of the turns that it replaces.
+
+A summary replaces the turns for good, so that one that only announces what the model will do, or
+that names nothing of what was said, must not be stored. The check needs no model.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from context.errors import SummaryRefused
+from context.history.turns import MeasuredTurn
+from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+
+MOST_PROMISE_CHARS: Final = 400
+LEAST_STEM_CHARS: Final = 4
+LEAST_NAME_CHARS: Final = 2
+
+# Numbers of one digit are left out, since each list has them.
+_NUMBER: Final = re.compile(r"\d(?:[\d.,:/-]*\d)")
+_PATH: Final = re.compile(r"[\w./-]*\w\.(?:md|markdown|txt|pdf|docx?|png|jpe?g|csv|html?|canvas)\b")
+_QUOTED: Final = re.compile(r"\[\[([^\]|#\n]{2,80})|[「『《]([^」』》\n]{2,40})[」』》]")
+_KATAKANA: Final = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_SENTENCE: Final = re.compile(r"[^.!?。！？…؟।\n]+")
+_LABEL: Final = re.compile(r"[^\W\d_][^:：\n]{1,30}[:：]\s*\S")
+_FILLER: Final = re.compile(
+    r"(?:(?:ok(?:ay)?|sure|certainly|of course|all right|alright|gut|klar|natürlich|bien sûr|claro"
+    r"|certo|хорошо|конечно|好的?|はい|네|tamam)\b)?[\s,.!:;，、。！—–*_#>-]*"
+)
+# How sentences begin that only announce what their writer will do, one row for some languages.
+_ANNOUNCEMENTS: Final = (
+    r"(?:first|now|next)?,? ?(?:i(?:['’]ll| will| shall| am going to|['’]m going to| need to"
+    r"| should| would| am now|['’]m now|['’]m)|let(?:['’]s| me| us)) ",
+    r"(?:zuerst |jetzt |nun |dann )?(?:ich (?:werde|schaue|sehe|suche|lese|prüfe|muss|kann)"
+    r"|(?:werde|schaue|sehe|suche|lese|prüfe) ich|lass(?:en sie)? mich) ",
+    r"(?:d'abord |maintenant )?,? ?(?:je (?:vais|regarde|cherche|vérifie|dois)"
+    r"|laisse[zr]?[- ]moi|permettez[- ]moi) ",
+    r"(?:primero |ahora )?,? ?(?:voy a|vamos a|déjame|déjeme|permíteme|buscaré|revisaré) ?",
+    r"(?:primeiro |agora )?,? ?(?:vou|irei|vamos|deixe[- ]me|deixa[- ]me) ",
+    r"(?:prima |ora )?,? ?(?:vado a|cerco|controllo|guardo|cercherò|controllerò|lasciami|fammi) ?",
+    r"(?:eerst |nu )?,? ?(?:ik (?:zal|ga|zoek|kijk|moet)|laat me|laten we) ",
+    r"(?:nu )?(?:jag (?:ska|kommer att|letar|kollar)|jeg (?:vil|skal|kigger|ser)|låt mig|la meg"
+    r"|lad mig) ",
+    r"(?:zaraz |teraz )?(?:sprawdzę|poszukam|zobaczę|przeczytam|pozwól)",
+    r"(?:сейчас|теперь|сначала)?,? ?(?:я )?(?:посмотрю|проверю|поищу|найду|прочитаю|узнаю|буду"
+    r"|собираюсь|давайте|позвольте)",
+    r"(?:зараз )?(?:я )?(?:перевірю|подивлюсь|пошукаю|знайду)",
+    r"(?:我|现在|接下来|首先|先|马上|稍等){0,3}(?:让我|我来|我会|我将|我要|我先|我去|我现在|我这就|我马上)",
+    r"(?:سأ|سوف|دعني|لنبحث)|(?:אני )?(?:אבדוק|אחפש|הולך ל|אקרא|תן לי)",
+    r"(?:tôi|mình) sẽ |để tôi |saya akan |biarkan saya |mari (?:saya|kita) ",
+    r"(?:minä )?(?:tarkistan|katson|etsin) |megnézem|utánanézek|θα (?:ελέγξω|ψάξω|δω)",
+)
+# How such sentences end, in languages that have the verb there.
+_ENDINGS: Final = (
+    r"(?:調べ|確認|検索|探し|見て|読ん|お調べ)[^。]{0,12}(?:ます|みます|ましょう)",
+    r"(?:확인|검색|찾아|조사|살펴)[^.]{0,10}(?:겠습니다|볼게요|할게요|보겠습니다)",
+    r"(?:bak|ara|kontrol ed|incele)[^\s]{0,4}ca[ğk][^\s]{0,3}|(?:ूँ|ूं)ग[ाी]",
+)
+_BEGINS: Final = re.compile("|".join(f"(?:{one})" for one in _ANNOUNCEMENTS))
+_ENDS: Final = re.compile("|".join(f"(?:{one})\\W*$" for one in _ENDINGS))
+
+
+def examine_summary(text: str, turns: Sequence[MeasuredTurn]) -> None:
+    """Check that a model's summary can replace turns.
+
+    Args:
+        text: the summary.
+        turns: the turns that it replaces.
+
+    Raises:
+        SummaryRefused: when the summary is empty, only announces something, or contains no name,
+            number or path of the turns, although they have some.
+    """
+    if not text.strip():
+        raise SummaryRefused("The summary is empty.")
+    if is_promise(text):
+        raise SummaryRefused("The summary only says what the model will do.")
+    facts = find_facts("\n".join(_list_texts(turns)))
+    if facts and not _mentions_any(text, facts):
+        raise SummaryRefused("The summary names nothing of what it stands for.")
+
+
+def is_promise(text: str) -> bool:
+    """Return whether a text only announces what its writer will do, or a text that is missing.
+
+    Longer texts, and texts with labelled lines such as `Open: …`, are summaries.
+    """
+    body = text.strip()
+    if len(body) > MOST_PROMISE_CHARS:
+        return False
+    if "\n" not in body and body.endswith((":", "：")):
+        return True
+    sentences = [one.strip() for one in _SENTENCE.findall(body) if _WORD.search(one)]
+    if any(_LABEL.match(_strip_filler(sentence)) for sentence in sentences):
+        return False
+    return any(map(_is_announcement, sentences))
+
+
+def _is_announcement(sentence: str) -> bool:
+    folded = sentence.casefold()
+    return bool(_BEGINS.match(_strip_filler(folded)) or _ENDS.search(folded))
+
+
+def _strip_filler(sentence: str) -> str:
+    match = _FILLER.match(sentence.casefold())
+    return sentence[match.end() :] if match else sentence
+
+
+def find_facts(text: str) -> frozenset[str]:
+    """Return the names, numbers and paths in a text, in lower case.
+
+    A name is a word with a capital letter within a sentence. In scripts without capital letters,
+    names in quotation marks, names in Katakana and foreign words are found.
+    """
+    found = {*_NUMBER.findall(text), *_PATH.findall(text), *_KATAKANA.findall(text)}
+    found |= {name.strip() for pair in _QUOTED.findall(text) for name in pair if name.strip()}
+    return frozenset(fact.casefold() for fact in (*found, *_find_names(text)))
+
+
+def _find_names(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        word, before = match.group(), text[: match.start()][-3:].rstrip(" ")
+        is_inside = before[-1:].isalnum() or before.endswith((",", "、"))
+        is_name = word[0].isupper() and (is_inside or word[1:].isupper())
+        if is_name and len(word) >= LEAST_NAME_CHARS:
+            yield word
+
+
+def _mentions_any(text: str, facts: Iterable[str]) -> bool:
+    folded = text.casefold()
+    return any(_shorten_fact(fact) in folded for fact in facts)
+
+
+def _shorten_fact(fact: str) -> str:
+    """Return what is searched for of a fact: a path without its folders, a word without its ending.
+
+    Many languages change the endings of names.
+    """
+    name = fact.rsplit("/", 1)[-1].rsplit(".", 1)[0] if _PATH.fullmatch(fact) else fact
+    if not name.isalpha():
+        return name
+    return name[: max(LEAST_STEM_CHARS, len(name) - 2)]
+
+
+def _list_texts(turns: Sequence[MeasuredTurn]) -> Iterator[str]:
+    for turn in turns:
+        yield from (segment.source for segment in turn.turn.segments)
+        for message in turn.messages:
+            yield from _list_message_texts(message)
+
+
+def _list_message_texts(message: Message) -> Iterator[str]:
+    if isinstance(message.content, str):
+        yield message.content
+        return
+    for part in message.content:
+        if isinstance(part, TextPart | ReasoningPart):
+            yield part.text
+        elif isinstance(part, ToolCallPart):
+            yield part.arguments_json
+        elif isinstance(part, ToolResultPart):
+            yield part.content
