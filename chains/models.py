@@ -25,6 +25,7 @@ from chains.providers import (
     IMAGES,
     KEYLESS,
     LOCAL_BASES,
+    NEED_TOOLS,
     TAKE_MARKS,
     TOOLS,
     describe_endpoint,
@@ -97,6 +98,15 @@ class ModelInfo:
     def takes_marks(self) -> bool:
         """Whether the service supports cache marks, which say how much of a request to cache."""
         return self.endpoint is not None and self.endpoint.provider in TAKE_MARKS
+
+    @property
+    def needs_tools(self) -> bool:
+        """Whether the service refuses requests without tools if the history has tool calls."""
+        endpoint = self.endpoint
+        is_claude = endpoint is not None and "claude" in endpoint.wire_name
+        return endpoint is not None and (
+            endpoint.provider in NEED_TOOLS or (endpoint.provider == "vertex_ai" and is_claude)
+        )
 
     @property
     def learned_owner(self) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "IMAGES",
     "KEYLESS",
     "LOCAL_BASES",
+    "NEED_TOOLS",
     "TAKE_MARKS",
     "TOOLS",
     "Service",
@@ -59,6 +60,8 @@ KEYLESS: Final = frozenset(
 # Fields of the table that say what a model supports.
 TOOLS: Final = "supports_function_calling"
 IMAGES: Final = "supports_vision"
+# Providers that refuse a request with tool calls in its history, but without tools.
+NEED_TOOLS: Final = frozenset({"anthropic", "bedrock"})
 # Providers that accept cache marks. Others may reject a request that has them.
 TAKE_MARKS: Final = frozenset({"anthropic", "bedrock", "openrouter", "vertex_ai"})
 

@@ -1,4 +1,4 @@
-"""ServerQuery model servers, and find servers on this computer."""
+"""Query model servers, and find servers on this computer."""
 
 import json
 import socket
@@ -217,7 +217,7 @@ class _Place:
         return find_ollama_root(self.base)
 
     def get(self, address: str) -> ServerResponse:
-        """ServerQuery a page of the server, with the key."""
+        """Query a page of the server, with the key."""
         query = ServerQuery("GET", address, self.key)
         return _queries.send(query, self.ledger, is_fresh=self.is_fresh)
 

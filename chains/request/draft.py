@@ -6,6 +6,7 @@ memory, and stored together before the first request is sent.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from chains.models import EXTRACTIVE
 from chains.request.epochs import THRESHOLD, build_epoch_entries, find_last_sent
@@ -15,7 +16,7 @@ from context.assemble.apply_hooks import run_turn_end_hooks
 from context.fit.guard import PreparedRequest
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry, is_path_entry
-from context.messages import FrozenMapping, Message
+from context.messages import FrozenMapping, Message, ToolDefinition, list_tool_calls
 from context.pipeline import Mode as PrepareMode
 from context.pipeline import PrepareInputs, prepare
 
@@ -30,6 +31,13 @@ __all__ = [
     "prepare_turn",
     "run_end_hooks",
 ]
+
+
+NO_TOOL: Final = ToolDefinition(
+    "no_tool",
+    "No tool can be called now. Answer in text.",
+    {"type": "object", "properties": {}},
+)
 
 
 @dataclass(frozen=True)
@@ -228,7 +236,7 @@ def build_inputs(
         sees=context.model.sees,
         path=path,
         turn=turn,
-        tools=chain.tools,
+        tools=chain.tools or _list_placeholders(context, path),
         previous=find_last_sent(session, path, turn) or session.previous_body(),
         is_cached=_has_answered(path, request.model),
         factor=context.factor,
@@ -237,6 +245,18 @@ def build_inputs(
         deferral=chain.deferred.to_inputs(),
         reading_tools=chain.reading_tools,
     )
+
+
+def _list_placeholders(context: TurnContext, path: Sequence[Entry]) -> tuple[ToolDefinition, ...]:
+    """Return a tool that does nothing if the model's service needs one for earlier tool calls.
+
+    It is offered for as long as the path has tool calls, so that the cached prefix does not change.
+    Otherwise the client library would add a tool of its own, which is not counted.
+    """
+    if not context.model.needs_tools:
+        return ()
+    messages = (entry.message for entry in path if isinstance(entry, MessageEntry))
+    return (NO_TOOL,) if any(map(list_tool_calls, messages)) else ()
 
 
 def _has_answered(path: Sequence[Entry], model: str) -> bool:

@@ -13,9 +13,12 @@ import pytest
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded, ToolEnded, ToolStarted, TurnEnded, Usage
 from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.request.draft import NO_TOOL
+from chains.tokenizer import load_counter
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
 from context.log.entries import MessageEntry
+from context.tokens import count_tool
 from tests.support.models.anthropic_events import SIGNATURE
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.memory_session import ListSearch, hit
@@ -75,10 +78,12 @@ def notes() -> Notes:
 def run(server: ModelServer, session, notes, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end; return its events."""
 
-    def running(question="When?", *, token=None, limits=None, clock=None, **fields):
+    def running(question="When?", *, token=None, limits=None, clock=None, has_agent=True, **fields):
         limits = limits or AgentLimits(24, 300, 4_096)
         agent = AgentSetup(notes, limits, clock or time.monotonic)
         chain = Chain("agent", lambda _: None, pause=pause, tools=AGENT_TOOLS, agent=agent)
+        if not has_agent:
+            chain = Chain("chat", lambda _: None, pause=pause)
         values = {"mode": "agent", "api_base": server.url, "threshold": 32_000} | fields
         return list(run_turn(chain, ask(question, **values), session, token or CancelToken()))
 
@@ -253,6 +258,28 @@ def test_signed_reasoning_goes_back_unchanged_within_the_turn_only(run, server, 
     assert SIGNATURE not in json.dumps(later)
     stored = [entry.message for entry in session.path() if isinstance(entry, MessageEntry)]
     assert any(SIGNATURE in json.dumps(message.to_dict()) for message in stored)
+
+
+def test_a_service_that_needs_tools_gets_one_that_is_counted_and_named(run, server):
+    server.script(calling(("list_folder", {})), Answer("Ok"))
+    run(model=CLAUDE)
+    plain = {"model": CLAUDE, "mode": "chat"}
+    chat, again = (result_of(run("And?", has_agent=False, **plain)).context for _ in range(2))
+    tokens = count_tool(NO_TOOL, load_counter(CLAUDE))
+    for context, body in zip((chat, again), server.bodies[2:], strict=True):
+        assert [tool["name"] for tool in body["tools"]] == ["no_tool"]
+        assert context["layers"]["T"]["tokens"] == tokens > 0
+    assert "the tools changed" in chat["prefix"]["reasons"]
+    assert "the tools changed" not in again["prefix"]["reasons"]
+
+
+def test_no_other_service_gets_a_tool_that_does_nothing(run, server):
+    server.script(calling(("list_folder", {})), Answer("Ok"))
+    run()
+    assert (
+        result_of(run("And?", has_agent=False, mode="chat")).context["layers"]["T"]["tokens"] == 0
+    )
+    assert "tools" not in server.bodies[2]
 
 
 def test_the_usage_is_that_of_all_requests(run, server):
