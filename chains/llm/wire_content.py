@@ -1,22 +1,31 @@
 """Convert one message to chat API JSON, and merge two of them."""
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from context.messages import compact_json
+from context.layers import MOST_ARGUMENT_LEVELS, is_nested_too_deep
+from context.messages import Message, ReasoningPart, TextPart, ToolResultPart, compact_json
 
 __all__ = [
     "USUAL_STYLE",
     "WireStyle",
     "add_mark",
     "convert_message",
+    "has_content",
     "join_texts",
     "merge_wire_messages",
 ]
 
 # The cache mark, at the end of the part of a request that the provider should cache.
 _MARK: Final = {"type": "ephemeral"}
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}(?:__thought__.+)?", re.DOTALL)
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
+# Marks of a chat template that a server should have removed, such as `<|channel|>`.
+_TEMPLATE_MARK: Final = re.compile(r"<\|.*", re.DOTALL)
+_LONGEST_READ: Final = 1_000
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,39 @@ class WireStyle:
 USUAL_STYLE: Final = WireStyle()
 # Stands for thinking that was not stored, where a model refuses a message without any.
 _NO_THINKING: Final = " "
+
+
+def is_blank(text: str) -> bool:
+    """Return whether a text has nothing but white space. Services refuse such content."""
+    return not text or text.isspace()
+
+
+def has_content(message: Message) -> bool:
+    """Return whether a message is sent, because it has text, an image, a call or a result."""
+    if isinstance(message.content, str):
+        return message.role != "tool" and not is_blank(message.content)
+    if message.role == "tool":
+        return any(isinstance(part, ToolResultPart) for part in message.content)
+    return any(
+        not is_blank(part.text)
+        if isinstance(part, TextPart)
+        else not isinstance(part, ReasoningPart)
+        for part in message.content
+    )
+
+
+def clean_tool_name(name: str) -> str:
+    """Return a tool name that every service takes: up to 64 of the characters A-Z a-z 0-9 _ -."""
+    plain = _NOT_IN_NAMES.sub("_", _TEMPLATE_MARK.sub("", name[:_LONGEST_READ]))
+    return plain[:64] or "unnamed"
+
+
+def clean_call_id(id: str) -> str:
+    """Return the id of a tool call, or one made from it if not every service takes it.
+
+    An id with a signature of Gemini's, which LiteLLM appends to it, is kept.
+    """
+    return id if _ID.fullmatch(id) else f"call_{hashlib.sha256(id.encode()).hexdigest()[:24]}"
 
 
 def merge_wire_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +114,10 @@ def join_texts(message: dict[str, Any]) -> dict[str, Any]:
 def convert_message(
     message: Mapping[str, Any], style: WireStyle, *, keeps_signed: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield a message as chat API JSON. A message with several tool results becomes several.
+    """Yield a message as chat API JSON, as every service takes it.
+
+    A message with several tool results becomes several. One without content becomes none: what a
+    model once sent, or an earlier version stored, must not make every later request fail.
 
     Args:
         message: the message in provider-neutral form.
@@ -80,16 +125,20 @@ def convert_message(
         keeps_signed: whether reasoning with a provider's signature is kept.
     """
     role, content = message["role"], message["content"]
-    if role == "assistant":
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    parts = [part for part in parts if part["type"] != "text" or not is_blank(part["text"])]
+    if role == "tool":
+        for part in _parts(parts, "tool_result"):
+            id = clean_call_id(part["tool_call_id"])
+            yield {"role": role, "tool_call_id": id, "content": part["content"]}
+    elif not any(part["type"] != "reasoning" for part in parts):
+        return
+    elif role == "assistant":
         yield _assistant(parts, style, keeps_signed=keeps_signed)
     elif isinstance(content, str):
         yield dict(message)
-    elif role == "tool":
-        for part in _parts(content, "tool_result"):
-            yield {"role": role, "tool_call_id": part["tool_call_id"], "content": part["content"]}
     else:
-        yield {**message, "content": [_block(part) for part in content]}
+        yield {**message, "content": [_block(part) for part in parts]}
 
 
 def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -136,8 +185,11 @@ def add_mark(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _call(part: Mapping[str, Any]) -> dict[str, Any]:
-    function = {"name": part["name"], "arguments": compact_json(part["arguments"])}
-    return {"id": part["id"], "type": "function", "function": function}
+    arguments = part["arguments"]
+    if is_nested_too_deep(arguments, MOST_ARGUMENT_LEVELS):  # stored by an earlier version
+        arguments = {}
+    function = {"name": clean_tool_name(part["name"]), "arguments": compact_json(arguments)}
+    return {"id": clean_call_id(part["id"]), "type": "function", "function": function}
 
 
 def _parts(content: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:

@@ -13,12 +13,12 @@ from chains.llm.wire_content import (
     WireStyle,
     add_mark,
     convert_message,
+    has_content,
     join_texts,
     merge_wire_messages,
 )
 from context.fit.cache import encode_message, make_message_body
 from context.fit.guard import PreparedRequest
-from context.history.tool_pairing import list_tool_results
 from context.history.turns import MeasuredTurn
 from context.layers import replace_surrogates
 from context.messages import Message, compact_json
@@ -231,7 +231,7 @@ def _join_messages(
                 found[-1] = merge_wire_messages(found[-1], wired)
             else:
                 found.append(wired)
-        if at in marked:
+        if at in marked and found:
             found[-1] = add_mark(found[-1])
     return [join_texts(message) for message in found] if style.joins_text else found
 
@@ -277,21 +277,11 @@ def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
 def _may_join(first: Message, second: Message) -> bool:
     if first.role == second.role != "tool":
         return True
-    return _is_void(first) or _is_void(second)
-
-
-def _is_void(message: Message) -> bool:
-    """Return whether a message is a tool message without a result.
-
-    Such a message is not sent.
-    """
-    return message.role == "tool" and not (
-        isinstance(message.content, str) or list_tool_results(message)
-    )
+    return not (has_content(first) and has_content(second))
 
 
 def _encode_message(message: Message, style: WireStyle, work_from: int) -> str:
-    if isinstance(message.content, str) and not style.returns_thinking:
+    if isinstance(message.content, str) and has_content(message) and not style.returns_thinking:
         return encode_message(message)
     return ",".join(_encode_run([message], style, work_from))
 
