@@ -17,7 +17,8 @@ from vault.catalog import Catalog
 from vault.coverage import find_gap
 from vault.listing.tasks import list_tasks
 from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
-from vault.quotes.lines import build_stems, choose_best_line
+from vault.notes.text.stems import WordStems
+from vault.quotes.lines import choose_best_line
 from vault.search.hits import WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import KeepCurrent, Passage, Passages
 from vault.search.query import Query, TaskFilter, parse_query
@@ -111,7 +112,7 @@ def _build_note_hits(
     Returns:
         One hit for each note with its best line, and whether no note contains all words.
     """
-    terms, stems = _choose_terms(query.words), build_stems(query.words)
+    terms, stems = _choose_terms(query.words), WordStems(query.words)
     files = _list_files(catalog, scope)
     found, is_partial = _find_passages(catalog, query, terms, files, scope)
     read = Passages(catalog).details(found)
@@ -206,7 +207,7 @@ def _find_first_passages(
     return dict.fromkeys(first.values(), 1.0)
 
 
-def _build_line_hit(passage: Passage, score: float, stems: Sequence[str]) -> Hit:
+def _build_line_hit(passage: Passage, score: float, stems: WordStems) -> Hit:
     """Build a hit that shows only the line of a passage that contains the most stems."""
     best = choose_best_line(passage.markdown_text, stems)
     place = min(passage.lines[0] + best, passage.lines[1])

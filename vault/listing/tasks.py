@@ -1,11 +1,11 @@
 """List every task in the notes that matches a query, such as `task:open roof`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
 from vault.notes.tasks import TaskItem
-from vault.quotes.lines import build_stems, find_stems
+from vault.notes.text.stems import WordStems
 from vault.search.hits import Hit, build_hit
 from vault.search.passages import KeepCurrent, Passage
 from vault.search.query import Query
@@ -67,7 +67,7 @@ def list_tasks(
         One hit for each task, and whether no task has all words of the query. Then the tasks with
         the most words are listed.
     """
-    stems = build_stems(query.words) if query.words.strip() else ()
+    stems = WordStems(query.words)
     found = [
         each
         for _, passage in keep_current(passages.items())
@@ -79,9 +79,9 @@ def list_tasks(
     return [each.build_hit() for each in found], 0 < most < len(stems)
 
 
-def _find_tasks(query: Query, passage: Passage, stems: Sequence[str]) -> Iterator[_FoundTask]:
+def _find_tasks(query: Query, passage: Passage, stems: WordStems) -> Iterator[_FoundTask]:
     text = passage.markdown_text
-    around = find_stems(" ".join((passage.title, *passage.heading)), stems)
+    around = stems.find(" ".join((passage.title, *passage.heading)))
     for task in list_matching_tasks(query, text):
         above = " ".join(text.find_headings(task.line - 1)[-1:])
-        yield _FoundTask(passage, task, around | find_stems(f"{above} {task.text}", stems))
+        yield _FoundTask(passage, task, around | stems.find(f"{above} {task.text}"))

@@ -168,17 +168,31 @@ _ITALIAN: Final = """
     che chi ci come con cosa da dei della delle di dove e gli i il io la le mi mia mio nel nella
     non o per perche quale quali quando quanto si sono sul un una
 """
-_BY_LANGUAGE: Final = tuple(
-    frozenset(words.split()) for words in (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN)
-)
-FUNCTION_WORDS: Final = frozenset().union(*_BY_LANGUAGE)
+_BY_LANGUAGE: Final = {
+    language: frozenset(words.split())
+    for language, words in (
+        ("english", _ENGLISH),
+        ("german", _GERMAN),
+        ("french", _FRENCH),
+        ("spanish", _SPANISH),
+        ("italian", _ITALIAN),
+    )
+}
+FUNCTION_WORDS: Final = frozenset().union(*_BY_LANGUAGE.values())
 
 
 def find_function_words(text: str) -> frozenset[str]:
-    """Return the function words of a text's language, normalized as by `fold`.
+    """Return the function words of a text's language, normalized as by `fold`."""
+    return _BY_LANGUAGE[find_language(text)]
 
-    The language is the one whose function words are most frequent in the text. In case of a tie,
-    English is preferred, then German, French, Spanish and Italian.
+
+def find_language(text: str) -> str:
+    """Return the language of a text, such as "english".
+
+    It is the one whose function words are most frequent in the text. In case of a tie, English is
+    preferred, then German, French, Spanish and Italian.
     """
     words = _WORD.findall(fold(text[:_MAX_QUERY_CHARS]))
-    return max(_BY_LANGUAGE, key=lambda known: sum(word in known for word in words))
+    return max(
+        _BY_LANGUAGE, key=lambda language: sum(word in _BY_LANGUAGE[language] for word in words)
+    )

@@ -3,12 +3,10 @@
 Front matter, comments, headings and lines without words are chosen only if there is no better line.
 """
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from vault.notes.keywords import FUNCTION_WORDS, index_text
 from vault.notes.text.lines import (
     BLANK,
     COMMENT,
@@ -22,42 +20,24 @@ from vault.notes.text.lines import (
     UNDERLINED,
 )
 from vault.notes.text.markdown_text import MarkdownText
+from vault.notes.text.stems import WordStems
 
-__all__ = ["build_stems", "choose_best_line", "choose_lines", "find_stems"]
+__all__ = ["choose_best_line", "choose_lines"]
 
-_STEM_SHARE: Final = 0.7
 _MAX_LINE_CHARS: Final = 240
 _MOST_OTHER: Final = 2
-_MOST_STEMS: Final = 32
 # The kinds of lines that are chosen only if there is no better line, and those that never are.
 _HIDDEN_KINDS: Final = frozenset((FRONT, COMMENT))
 _OTHER_KINDS: Final = _HIDDEN_KINDS | {*HEADINGS, *UNDERLINED, NESTED_HEADING}
 _EMPTY_KINDS: Final = frozenset((BLANK, FENCE_OPENS, FENCE_CLOSES, TABLE_RULE, UNDERLINE))
-_WORD: Final = re.compile(r"[^\W_]+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.?!;])[\"'”’)\]]*\s+")
 _PROSE, _OTHER, _EMPTY = 2, 1, 0
 
 
-def build_stems(text: str) -> tuple[str, ...]:
-    """Return the stems of a text's words, without function words such as "the".
-
-    If the text contains only function words, their stems are returned.
-    """
-    every = list(dict.fromkeys(_WORD.findall(index_text(text))))[:_MOST_STEMS]
-    telling = [word for word in every if word not in FUNCTION_WORDS] or every
-    return tuple(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
-
-
-def find_stems(line: str, stems: Sequence[str]) -> frozenset[str]:
-    """Return the stems with which any word of a line begins."""
-    words = _WORD.findall(index_text(line))
-    return frozenset(stem for stem in stems if any(word.startswith(stem) for word in words))
-
-
-def choose_best_line(text: MarkdownText, stems: Sequence[str]) -> int:
+def choose_best_line(text: MarkdownText, stems: WordStems) -> int:
     """Return the index of the line of a passage that contains the most stems."""
     rated = _rate_lines(text)
-    found = [len(find_stems(line, stems)) for line in text.lines]
+    found = [len(stems.find(line)) for line in text.lines]
     return max(range(len(rated)), key=lambda at: (found[at], rated[at]))
 
 
@@ -72,9 +52,9 @@ def choose_lines(text: MarkdownText, query: str, most: int) -> list[str]:
         query: the words that were searched for.
         most: the maximum number of lines.
     """
-    lines, stems = text.lines, build_stems(query)
+    lines, stems = text.lines, WordStems(query)
     rated = _rate_lines(text)
-    held = [find_stems(line, stems) for line in lines]
+    held = [stems.find(line) for line in lines]
     prose = [at for at, rate in enumerate(rated) if rate == _PROSE]
     other = [at for at, rate in enumerate(rated) if rate == _OTHER]
     if not any(held[at] for at in prose):
@@ -100,7 +80,7 @@ def _rate_line(line: str, kind: str) -> int:
     return _OTHER if kind in _OTHER_KINDS else _PROSE
 
 
-def _shorten(line: str, stems: Sequence[str]) -> str:
+def _shorten(line: str, stems: WordStems) -> str:
     """Shorten a long line to an excerpt that starts with a sentence.
 
     The excerpt that contains the most stems is chosen.
@@ -110,7 +90,7 @@ def _shorten(line: str, stems: Sequence[str]) -> str:
         return line
     starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
     spans = {at: line[at : at + _MAX_LINE_CHARS] for at in starts}
-    found = {at: len(find_stems(span, stems)) for at, span in spans.items()}
+    found = {at: len(stems.find(span)) for at, span in spans.items()}
     start = max(starts, key=lambda at: (found[at], at if found[at] else -at))
     shown = spans[start]
     if start + len(shown) < len(line):

@@ -16,8 +16,9 @@ from dataclasses import replace
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from vault.notes.keywords import FUNCTION_WORDS, fold, index_text
+from vault.notes.keywords import fold
 from vault.notes.text.markdown_text import MarkdownText
+from vault.notes.text.stems import WordStems
 from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
 from vault.search.query import Query, parse_query
@@ -36,15 +37,12 @@ FEWEST_PASSAGES = 10
 _EXCERPT_CHARS = 300
 _LONGEST_SENTENCE_CHARS = 450
 _MOST_OF_A_PASSAGE = 4
-_STEM_SHARE = 0.7
-_MOST_WORDS = 32
 
 # A hit that contains no word of the query must be similar in meaning, and almost as similar as the
 # closest hit.
 _LEAST_COSINE = 0.2
 _LEAST_SHARE = 0.75
 
-_WORD = re.compile(r"[^\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.?!])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
 
 
@@ -116,7 +114,7 @@ def cut_excerpts(
         long_notes: the paths of the notes whose passages are cut.
         k: the maximum number of hits.
     """
-    stems = _list_stems(query.words)
+    stems = WordStems(query.words)
     cut = {
         at: [
             part
@@ -160,17 +158,7 @@ def _keep_note_order(
     return [*kept, *sorted(others, key=lambda place: -place[0])]
 
 
-def _list_stems(words: str) -> frozenset[str]:
-    """Return the stems of a query's words, without function words such as "the".
-
-    If the query contains only function words, their stems are returned.
-    """
-    every = _WORD.findall(index_text(words))[:_MOST_WORDS]
-    telling = [word for word in every if word not in FUNCTION_WORDS] or every
-    return frozenset(word[: max(3, math.ceil(len(word) * _STEM_SHARE))] for word in telling)
-
-
-def _split_parts(passage: MarkdownText, stems: Collection[str]) -> list[_Span]:
+def _split_parts(passage: MarkdownText, stems: WordStems) -> list[_Span]:
     """Split a passage into groups of whole sentences. Code fences and tables are not cut.
 
     Args:
@@ -179,8 +167,6 @@ def _split_parts(passage: MarkdownText, stems: Collection[str]) -> list[_Span]:
     """
     if not stems:
         return []
-    longest_first = "|".join(sorted(stems, key=len, reverse=True))
-    beginnings = re.compile(rf"(?<![^\W_])(?:{longest_first})")
     spans: list[tuple[int, int]] = []
     text = "\n".join(passage.lines)
     for start, end in _split_units(passage, text):
@@ -188,10 +174,7 @@ def _split_parts(passage: MarkdownText, stems: Collection[str]) -> list[_Span]:
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
-    return [
-        _Span(start, end, frozenset(beginnings.findall(index_text(text[start:end]))))
-        for start, end in spans
-    ]
+    return [_Span(start, end, stems.find(text[start:end])) for start, end in spans]
 
 
 def _has_phrases(text: str, part: _Span, phrases: Collection[str]) -> bool:
@@ -229,14 +212,14 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
         start = after
 
 
-def _weigh_stems(parts: Sequence[_Span], stems: Collection[str]) -> dict[str, float]:
+def _weigh_stems(parts: Sequence[_Span], stems: WordStems) -> dict[str, float]:
     """Return the weight of each stem. Rare stems weigh more, and the weights add up to 1.
 
     Args:
         parts: the groups of sentences in which the stems are counted.
         stems: the stems of the query.
     """
-    having = {stem: sum(stem in part.held for part in parts) for stem in stems}
+    having = {stem: sum(stem in part.held for part in parts) for stem in stems.names}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
         for stem, count in having.items()

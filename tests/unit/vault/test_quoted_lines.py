@@ -3,7 +3,8 @@
 import pytest
 
 from vault.notes.text.markdown_text import read_text
-from vault.quotes.lines import build_stems, choose_best_line, choose_lines
+from vault.notes.text.stems import WordStems
+from vault.quotes.lines import choose_best_line, choose_lines
 
 PREAMBLE = """---
 eip: 20
@@ -70,5 +71,5 @@ def test_a_long_line_is_cut_to_the_sentences_with_the_words() -> None:
 
 def test_the_best_line_has_the_most_words_and_is_text_rather_than_a_heading() -> None:
     text = read_text("# Beans\n\nBeans.\nWater beans.")
-    assert choose_best_line(text, build_stems("beans")) == 2
-    assert choose_best_line(text, build_stems("the beans, water")) == 3
+    assert choose_best_line(text, WordStems("beans")) == 2
+    assert choose_best_line(text, WordStems("the beans, water")) == 3
