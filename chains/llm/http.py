@@ -53,6 +53,10 @@ class ResponseTooLarge(Exception):
     """The response exceeds the size limit for an answer."""
 
 
+class SentAlready(Exception):
+    """The call was refused, so that it may not send another request of its own."""
+
+
 class WireCall:
     """One attempt to call a model.
 
@@ -141,7 +145,14 @@ class WireCall:
                 response.close()
 
     def before_request(self, request: "httpx.Request") -> None:
-        """Record the body, refuse forbidden hosts, and remove the keys of other services."""
+        """Record the body, refuse forbidden hosts, and remove the keys of other services.
+
+        Raises:
+            SentAlready: the service has refused a request. LiteLLM sends some refused requests
+                again, with blank messages or without the fields that it takes for the cause.
+        """
+        if self.status is not None and self.status >= 400:
+            raise SentAlready
         host = request.url.host
         if self._offline and not is_loopback(host):
             self.refusal = Offline(host)

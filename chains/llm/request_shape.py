@@ -139,6 +139,8 @@ _REFUSED_FIELD: Final = tuple(
         r"|(?:additional|extra) propert(?:y|ies)|cannot find field|no such field)",
         rf"(?:does not|doesn'?t|do not|don'?t|cannot|can'?t) (?:currently |yet )?"
         rf"(?:support|accept|allow|take|recogni[sz]e|have) (?:the |an? )?(?:{_THING} )?{_FIELD}",
+        rf"(?:{_THING}|values) (?:are |is )?not (?:permitted|allowed|supported)"
+        rf"(?: (?:on|for|by|with|in) [\w ]{{1,30}})?\s*:\s*{_FIELD}",
         rf"no (?:{_THING}|attribute)\s*:?\s*{_FIELD}",
         rf"param: {_FIELD}; code: unsupported_parameter",
     )

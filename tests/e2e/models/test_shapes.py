@@ -119,3 +119,21 @@ def test_an_empty_temperature_is_not_sent(
     assert program.json("settings", "set", "chat.temperature", "0.5")["value"] == 0.5
     program.json("ask", "Where?", "--mode", "chat")
     assert server.bodies[2]["temperature"] == 0.5
+
+
+def test_content_as_text_is_learned_where_texts_are_not_joined_anyway(
+    chat: Rpc, server: ModelServer
+) -> None:
+    def reply(body: Body) -> Reply:
+        if any(isinstance(message["content"], list) for message in body["messages"]):
+            return Failure.saying(400, "messages[1].content must be a string")
+        return Answer("In the shed.", usage=None)
+
+    server.script(reply)
+    turn = chat.turn("prompt", text="Where is the hose?", mode="vault")
+    assert (turn["status"], len(server.bodies)) == ("complete", 2)
+    parts = server.bodies[0]["messages"][-1]["content"]
+    joined = "\n\n".join(part["text"] for part in parts)
+    assert server.bodies[1]["messages"][-1]["content"] == joined
+    assert wire_of(chat) == server.bodies[1]
+    chat.close()

@@ -9,11 +9,12 @@ from tests.support.behaviours.bodies import BODIES
 from tests.support.behaviours.calls import CALLS
 from tests.support.behaviours.endings import ENDINGS
 from tests.support.behaviours.failures import FAILURES
+from tests.support.behaviours.shapes import SHAPES
 from tests.support.behaviours.thinking import THINKING
 
 __all__ = ["ROWS", "UNMET", "Behaviour"]
 
-ROWS: tuple[Behaviour, ...] = (*BODIES, *THINKING, *CALLS, *ENDINGS, *FAILURES)
+ROWS: tuple[Behaviour, ...] = (*BODIES, *THINKING, *CALLS, *ENDINGS, *FAILURES, *SHAPES)
 
 # The rows that Strata does not meet yet. A row that is met fails until it is removed from here.
 UNMET: frozenset[str] = frozenset(

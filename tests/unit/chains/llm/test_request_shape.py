@@ -86,7 +86,15 @@ REFUSALS = [
     (openai("this model does not support thinking"), no("reasoning_effort")),
     ("invalid option provided: num_ctx", no("num_ctx")),
     (openai("Unknown parameter: 'num_ctx'", "num_ctx", "unknown_parameter"), no("num_ctx")),
+    (openai("Extra inputs are not permitted: stream_options"), no("stream_options")),
+    (openai("body -> temperature: extra fields not permitted"), no("temperature")),
+    (openai("Argument not supported on this model: stream_options"), no("stream_options")),
+    (openai("`stream_options`: unexpected property"), no("stream_options")),
     # Fields within messages
+    (
+        openai("messages.2: Extra inputs are not permitted: reasoning_content"),
+        no("reasoning_content"),
+    ),
     (
         {
             "error": {
