@@ -8,7 +8,7 @@ from chains.events import Usage, Warned
 from chains.request.session import SessionPort
 from context.log.entries import OtherEntry, UsageEntry
 from context.report.report import ContextReport
-from context.tokens import bound_factor, raise_factor, step_factor
+from context.tokens import LARGEST_FACTOR, OWN_FACTOR, raise_factor, step_factor
 
 __all__ = [
     "CallUsage",
@@ -143,10 +143,14 @@ def find_factor(session: SessionPort, model: str) -> float | None:
 
     Factors outside of the limits, which Strata never writes, are ignored.
     """
-    raised = (entry.content for entry in session.custom(RAISED))
+    # Each turn reads all usage, so this loop calls no function.
     factors = [
-        *(entry.factor for entry in session.usage() if entry.model == model),
-        *(one.get("factor") for one in raised if one.get("model") == model),
+        entry.factor
+        for entry in session.usage()
+        if entry.model == model and OWN_FACTOR <= entry.factor <= LARGEST_FACTOR
     ]
-    known = [one for one in factors if isinstance(one, int | float) and one == bound_factor(one)]
-    return max(known, default=None)
+    for raised in session.custom(RAISED):
+        factor = raised.content.get("factor")
+        if isinstance(factor, int | float) and raised.content.get("model") == model:
+            factors += [factor] if OWN_FACTOR <= factor <= LARGEST_FACTOR else []
+    return max(factors, default=None)

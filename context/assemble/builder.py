@@ -174,7 +174,7 @@ def find_acts(
         return frozenset()
     read = reading.open.turn.read if reading.open else frozenset()
     acts = tool_pairing.find_acts(work, read, reading_tools)
-    return acts.union(*(turn.find_acts(reading_tools) for turn in history))
+    return acts | history.find_acts(reading_tools)
 
 
 def _is_open(turn: Turn, turn_id: str) -> bool:

@@ -5,14 +5,16 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar, overload
 
+from context.history.tool_pairing import find_acts
 from context.history.turns import MeasuredTurn
 from context.messages import Message
 from context.offload import Offloaded
 
 REMEMBERED_DIGESTS: Final = 4
-REMEMBERED_VALUES: Final = 8  # three values of a request, for each of the last starting positions
+REMEMBERED_VALUES: Final = 16  # five values of a request, for each of the last starting positions
 _MESSAGES: Final = "messages"
 _WITHOUT: Final = "without"
+_ACTS: Final = "acts"
 KEPT_CLAIMS: Final = 64
 
 T = TypeVar("T")
@@ -169,6 +171,19 @@ class TurnList(Sequence[MeasuredTurn]):
         places, turns = self._store.with_stubs, self._store.turns
         for place in places[bisect_left(places, self._start) : bisect_left(places, self._stop)]:
             yield from turns[place].offloaded
+
+    def find_acts(self, reading_tools: frozenset[str]) -> frozenset[str]:
+        """Return the ids of the messages with results of tools that may have changed something.
+
+        Args:
+            reading_tools: the names of the tools that only read.
+        """
+
+        def extend(known: frozenset[str] | None, turns: Sequence[MeasuredTurn]) -> frozenset[str]:
+            acts = (find_acts(one.messages, one.turn.read, reading_tools) for one in turns)
+            return (known or frozenset()).union(*acts)
+
+        return self.accumulate((_ACTS, reading_tools), extend)
 
     @property
     def digest(self) -> bytes:

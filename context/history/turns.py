@@ -13,7 +13,6 @@ from typing import Final
 from context.history.tool_pairing import (
     READS_ONLY,
     complete_tool_calls,
-    find_acts,
     is_final,
     list_tool_results,
     make_interruption,
@@ -293,24 +292,6 @@ class MeasuredTurn:
         if len(self.messages) < 2:
             return is_first_joined
         return is_merged(*self.messages[-2:])
-
-    def find_acts(self, reading_tools: frozenset[str]) -> frozenset[str]:
-        """Return the ids of the messages with results of tools that may have changed something.
-
-        The ids are cached per set of tools.
-
-        Args:
-            reading_tools: the names of the tools that only read.
-        """
-        known = self._acts.get(reading_tools)
-        if known is None:
-            known = find_acts(self.messages, self.turn.read, reading_tools)
-            self._acts[reading_tools] = known
-        return known
-
-    @cached_property
-    def _acts(self) -> dict[frozenset[str], frozenset[str]]:
-        return {}
 
     @cached_property
     def digest(self) -> bytes:
