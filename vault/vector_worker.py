@@ -1,14 +1,16 @@
 """The child process that runs Chroma. Only this module loads chromadb.
 
 Run as `python -P -m vault.vector_worker [FOLDER]`. With FOLDER, the process opens the store in that
-folder. Without FOLDER, it is a client of the server that the `open` request names. The store
-contains only vectors, each under the hash of its text. A lock file next to the folder makes a
-second process wait until the first has ended, because two processes would damage the store. When
-the parent process ends, the current request is finished first.
+folder. Without FOLDER, it is a client of the server that the `open` request names. Of what a server
+sends, only plain values are read, and nothing is built that it names. The store contains only
+vectors, each under the hash of its text. A lock file next to the folder makes a second process wait
+until the first has ended, because two processes would damage the store. When the parent process
+ends, the current request is finished first.
 """
 
 import fcntl
 import os
+import re
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +22,8 @@ from vault.workers.frames import Answer, Frame, Requests
 _HNSW = {"space": "cosine", "ef_construction": 128, "ef_search": 256, "max_neighbors": 24}
 _CONNECT_S = 5.0
 _MOST_ON_A_SERVER = 300  # the limit of Chroma's own service for one request
+_PLAIN_FIELDS = ("id", "name", "tenant", "database", "dimension", "version", "log_position")
+_HASH = re.compile(r"(?:[0-9a-f]{2}){1,64}")
 
 
 def main() -> None:
@@ -69,6 +73,8 @@ class _Store:
         self._most = client.get_max_batch_size()
         if self._folder is None:
             self._most = min(self._most, _MOST_ON_A_SERVER)
+        if self._most < 1:
+            raise ValueError("it takes no vectors")
         for name in [collection.name for collection in client.list_collections()]:
             is_ours = self._folder is not None or name.startswith(wanted["prefix"])
             if is_ours and (name != wanted["collection"] or wanted["anew"]):
@@ -82,10 +88,13 @@ class _Store:
         if self._folder is not None:
             found: list[str] = self._collection.get(include=[])["ids"]
             return found
-        ids: list[str] = []
+        ids: dict[str, None] = {}
         while page := self._collection.get(include=[], limit=self._most, offset=len(ids))["ids"]:
-            ids += page
-        return ids
+            before = len(ids)
+            ids |= dict.fromkeys(map(_check_hash, page))
+            if len(ids) == before:  # the server repeats a page
+                break
+        return list(ids)
 
     def _split(self, count: int) -> Iterator[slice]:
         for start in range(0, count, self._most):
@@ -98,7 +107,10 @@ class _Store:
             n_results=wanted if self._folder else min(wanted, _MOST_ON_A_SERVER),
             include=["distances"],
         )
-        return {"ids": found["ids"][0], "distances": found["distances"][0]}, b""
+        ids, distances = found["ids"][0], found["distances"][0]
+        if len(ids) != len(distances):
+            raise ValueError("it sent another number of distances than of ids")
+        return {"ids": [*map(_check_hash, ids)], "distances": [*map(float, distances)]}, b""
 
 
 def _open_local(folder: Path) -> Any:
@@ -114,6 +126,7 @@ def _connect(server: Mapping[str, Any]) -> Any:
     import chromadb
     from chromadb.config import Settings
 
+    _build_nothing_of_answers()
     token = server["token"]
     return chromadb.HttpClient(
         host=server["host"],
@@ -124,6 +137,32 @@ def _connect(server: Mapping[str, Any]) -> Any:
         headers={"X-Chroma-Token": token, "Authorization": f"Bearer {token}"} if token else None,
         settings=Settings(anonymized_telemetry=False),
     )
+
+
+def _build_nothing_of_answers() -> None:
+    """Make Chroma's client read only plain values of the collections that a server describes.
+
+    It would otherwise build the embedding functions that their schema and configuration name, and
+    these may load code from any folder. Without its tables of such functions, it can build none.
+    """
+    from chromadb.types import Collection
+    from chromadb.utils import embedding_functions
+
+    embedding_functions.known_embedding_functions.clear()
+    embedding_functions.sparse_known_embedding_functions.clear()
+    read = Collection.from_json
+
+    def read_plain(answer: Mapping[str, Any]) -> Any:
+        plain = {name: answer[name] for name in _PLAIN_FIELDS if name in answer}
+        return read({**plain, "configuration_json": {}})
+
+    Collection.from_json = read_plain
+
+
+def _check_hash(value: object) -> str:
+    if not isinstance(value, str) or not _HASH.fullmatch(value):
+        raise ValueError("it sent ids that are no hashes")
+    return value
 
 
 def _read_vectors(frame: Frame) -> Any:
