@@ -99,10 +99,12 @@ def _is_left(file: Path) -> bool:
 def open_file(path: Path, flags: int) -> int:
     """Open a regular file and return its descriptor. Symbolic links are refused.
 
+    Only the owner can read a file that this creates, if the flags contain `O_CREAT`.
+
     Raises:
         OSError: the file cannot be opened, or is not a regular file.
     """
-    handle = os.open(path, flags | _NO_LINK | _NO_WAIT)
+    handle = os.open(path, flags | _NO_LINK | _NO_WAIT, 0o600)
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)

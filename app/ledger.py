@@ -149,7 +149,7 @@ class Ledger:
             name = self._path.with_suffix(".lock")
             with storage_errors(name):
                 # Only read, so that the ledger can be listed in a folder that cannot be written.
-                handle = os.open(name, os.O_RDONLY | os.O_CREAT, 0o600)
+                handle = open_file(name, os.O_RDONLY | os.O_CREAT)
             try:
                 try:
                     acquire_lock(handle, name, LOCK_WAIT_S)

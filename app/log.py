@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from app.durable import open_file
 from app.paths import Paths, make_private_folder
 
 PACKAGES = ("app", "chains", "context", "ui", "vault")
@@ -56,7 +57,7 @@ def start_log(path: Path) -> None:
     Existing entries are kept. A second call switches to another file.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written, or is a link.
     """
     stop_log()
     make_private_folder(path.parent)
@@ -80,7 +81,7 @@ def stop_log() -> None:
 class _PrivateFile(RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        handle = os.open(self.baseFilename, flags, 0o600)
+        handle = open_file(Path(self.baseFilename), flags)
         return TextIOWrapper(os.fdopen(handle, "ab"), self.encoding, errors="replace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the overridden name)

@@ -395,4 +395,4 @@ def _synchronize_quietly(store: VectorStore) -> None:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -35,7 +35,8 @@ def main() -> None:
         return
     folder = Path(sys.argv[1])
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with folder.with_name(f"{folder.name}.lock").open("wb") as lock:
+    name = folder.with_name(f"{folder.name}.lock")
+    with os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         requests.serve(_Store(folder).handle)
 

@@ -123,7 +123,7 @@ def keep_choice(file: Path, choice: Mapping[str, Any]) -> None:
     with suppress(OSError):
         make_cache_folder(file.parent)
         written = file.with_name(f"{file.name}.{os.getpid()}")
-        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with open(descriptor, "w", encoding="utf-8") as out:
             json.dump({**read_choice(file), **choice}, out)
         written.replace(file)

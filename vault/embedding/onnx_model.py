@@ -235,7 +235,7 @@ def _read_json(file: Path) -> dict[str, Any]:
 
 def _write_json(file: Path, data: Mapping[str, Any]) -> None:
     new = file.with_name(f"{file.name}.new-{os.getpid()}")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "w", encoding="utf-8") as out:
         json.dump(data, out)
     new.replace(file)

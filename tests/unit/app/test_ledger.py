@@ -78,6 +78,12 @@ def test_a_link_in_place_of_the_ledger_refuses_the_call(path: Path, tmp_path: Pa
     with pytest.raises(LedgerFailed):
         Ledger(path).record(call())
     assert not (tmp_path / "elsewhere").exists()
+    path.unlink()
+    path.with_suffix(".lock").unlink()
+    path.with_suffix(".lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(LedgerFailed, match=r"ledger\.lock cannot be"):
+        Ledger(path).record(call())
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_the_ledger_keeps_the_newest_calls_within_its_size(path: Path) -> None:

@@ -1,4 +1,5 @@
 import logging
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -30,6 +31,34 @@ def test_our_packages_are_written_and_libraries_are_not(file: Path) -> None:
 def test_the_log_is_for_its_owner_alone(file: Path) -> None:
     logging.getLogger("app").info("x")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("place", ["link", "dangling link", "fifo", "folder"])
+def test_nothing_but_a_file_is_taken_for_the_log(tmp_path: Path, place: str) -> None:
+    note, path = tmp_path / "note.md", tmp_path / "strata.log"
+    if place == "fifo":
+        os.mkfifo(path)
+    elif place == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(note)
+    if place == "link":
+        note.write_text("A note.")
+    with pytest.raises(OSError):  # noqa: PT011 - each kind has an error of its own
+        log.start_log(path)
+    logging.getLogger("app").warning("x")
+    assert (note.read_text() if note.exists() else "") == ("A note." if place == "link" else "")
+
+
+def test_a_link_in_the_place_of_an_older_log_is_not_followed(file: Path, tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("A note.")
+    for number in (1, 2, 3):
+        file.with_name(f"strata.log.{number}").symlink_to(note)
+    for _ in range(50):
+        logging.getLogger("app").info("%s", "x" * 100_000)
+    assert note.read_text() == "A note."
+    assert not file.with_name("strata.log.1").is_symlink()
 
 
 def test_a_rotated_log_stays_private_and_small(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
