@@ -163,14 +163,29 @@ class ApprovalRules:
     Thread-safe.
     """
 
-    def __init__(self, level: ApprovalLevel = "ask") -> None:
+    def __init__(self, level: ApprovalLevel = "ask", hosts: Collection[str] = ()) -> None:
+        """Create rules that remember nothing yet.
+
+        Args:
+            level: which proposals are decided without asking the user.
+            hosts: the hosts that the user names in the question of the turn. With the level
+                "reads", pages are fetched from no others.
+        """
         self._level: ApprovalLevel = level
+        self._hosts = frozenset(hosts)
         self._lock = threading.Lock()
         self._scopes: set[tuple[ProposalKind, str]] = set()
 
     def with_level(self, level: ApprovalLevel) -> "ApprovalRules":
         """Return rules with another approval level, which share the remembered approvals."""
-        rules = ApprovalRules(level)
+        return self._copy(level, self._hosts)
+
+    def with_hosts(self, hosts: Collection[str]) -> "ApprovalRules":
+        """Return rules for a question that names hosts, which share the remembered approvals."""
+        return self._copy(self._level, hosts)
+
+    def _copy(self, level: ApprovalLevel, hosts: Collection[str]) -> "ApprovalRules":
+        rules = ApprovalRules(level, hosts)
         rules._lock, rules._scopes = self._lock, self._scopes
         return rules
 
@@ -180,11 +195,19 @@ class ApprovalRules:
             return "reject"
         if proposal.warnings:
             return None
-        if self._level == "all" or (self._level == "reads" and proposal.session_scope):
+        if self._level == "all" or (self._level == "reads" and self._is_quiet_read(proposal)):
             return "once"
         with self._lock:
             is_known = (proposal.kind, proposal.session_scope) in self._scopes
         return "once" if proposal.session_scope and is_known else None
+
+    def _is_quiet_read(self, proposal: Proposal) -> bool:
+        """Return whether a proposal only reads, and reaches nothing that the user did not name.
+
+        A note may tell the model to fetch an address that carries the text of notes away.
+        """
+        scope = proposal.session_scope
+        return bool(scope) and (proposal.kind != "fetch" or scope in self._hosts)
 
     def remember(self, proposal: Proposal) -> None:
         """Remember that the scope of a proposal is approved for the session."""

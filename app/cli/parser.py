@@ -260,7 +260,8 @@ def _define_ask(verb: ArgumentParser) -> None:
         "--approve",
         choices=("never", "reads", "all"),
         help="what the tools of an agent may do without asking (otherwise a terminal is asked, "
-        "and without one nothing is approved); reads: fetch and read, but change nothing",
+        "and without one nothing is approved); reads: read, and fetch pages of hosts that the "
+        "question names, but change nothing",
     )
     verb.add_argument("--no-index", action="store_true", help="leave the index as it is")
     verb.add_argument(

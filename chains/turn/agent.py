@@ -46,6 +46,7 @@ from chains.turn.answer import AnswerStream, TurnAnswer
 from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_result_hooks
+from chains.web.urls import find_named_hosts
 from context.history.tool_pairing import READS_ONLY
 from context.history.turns import list_turns
 from context.layers import Segment
@@ -98,8 +99,9 @@ class AgentLoop:
                 *(tool.cites(number) if tool.cites else tool for tool in agent.extra_tools),
             )
         )
+        rules = agent.rules.with_hosts(find_named_hosts(context.request.question))
         self._approved = ApprovedCalls(
-            agent, self._registry, context.cancel, context.session.new_id
+            replace(agent, rules=rules), self._registry, context.cancel, context.session.new_id
         )
         self._first = first
         self._until = agent.clock() + agent.limits.max_seconds

@@ -7,8 +7,10 @@ return others.
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from chains.errors import FetchFailed
@@ -20,6 +22,7 @@ __all__ = [
     "IPAddress",
     "IPRule",
     "find_addresses",
+    "find_named_hosts",
     "is_public",
     "is_same_host",
     "parse_url",
@@ -34,6 +37,10 @@ MAX_URL_CHARS: Final = 4_000
 MAX_ADDRESSES: Final = 3
 MAX_PORT: Final = 65_535
 _SCHEMES: Final = ("http", "https")
+# Up to the end of the host. What precedes an `@` belongs to it: such an address is refused.
+_NAMED: Final = re.compile(
+    r"""(?i)(?:\bhttps?://|(?<![\w.@/-])www\.)[^\s/?#"'<>()\[\]{}|\\,;`*]+"""
+)
 # IPv6 networks whose addresses contain an IPv4 address, in their last 32 bits.
 _TRANSLATED: Final = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
 _LOCAL_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b:1::/48")
@@ -67,6 +74,22 @@ def parse_url(address: str, base: "httpx.URL | None" = None) -> "httpx.URL":
             f"The address of {url.host} contains a user name or password. Name it without them."
         )
     return url
+
+
+def find_named_hosts(text: str) -> frozenset[str]:
+    """Return the hosts of the web addresses in a text, each with and without a leading `www.`.
+
+    A name without `http://`, `https://` or `www.` is no address, since many files are called like
+    hosts, such as `note.md`.
+    """
+    hosts: set[str] = set()
+    for match in _NAMED.finditer(text):
+        address = match.group()
+        with suppress(FetchFailed):
+            url = parse_url(address if "://" in address else f"https://{address}")
+            host = url.raw_host.decode("ascii").rstrip(".").removeprefix("www.")
+            hosts |= {host, f"www.{host}"}
+    return frozenset(hosts)
 
 
 def is_same_host(first: "httpx.URL", second: "httpx.URL") -> bool:

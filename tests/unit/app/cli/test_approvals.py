@@ -65,6 +65,7 @@ def diary(monkeypatch: pytest.MonkeyPatch) -> Diary:
         (("--approve", "never"), {"session_scope": "example.org"}, "denied"),
         (("--approve", "reads"), {}, "denied"),
         (("--approve", "reads"), {"session_scope": "example.org"}, "ok"),
+        (("--approve", "reads"), {"session_scope": "example.org", "kind": "fetch"}, "denied"),
         (("--approve", "all"), {}, "ok"),
         (("--approve", "all"), {"warnings": ("More than ten notes.",)}, "denied"),
     ],

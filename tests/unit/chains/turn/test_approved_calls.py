@@ -40,7 +40,15 @@ def calling(*calls) -> Answer:
 def run(server, session, pause, ask):
     """Run a turn with tools that ask first; return its events."""
 
-    def running(*diaries, port=None, level="ask", rules=None, token=None, clock=time.monotonic):
+    def running(
+        *diaries,
+        port=None,
+        level="ask",
+        rules=None,
+        token=None,
+        clock=time.monotonic,
+        question="Write.",
+    ):
         tools = tuple(diary.tool for diary in diaries)
         agent = AgentSetup(
             NoNotes(),
@@ -52,7 +60,7 @@ def run(server, session, pause, ask):
         )
         offered = (*AGENT_TOOLS, *(tool.definition for tool in tools))
         chain = Chain("agent", lambda _: None, pause=pause, tools=offered, agent=agent)
-        request = ask("Write.", mode="agent", api_base=server.url, threshold=32_000)
+        request = ask(question, mode="agent", api_base=server.url, threshold=32_000)
         return run_turn(chain, request, session, token or CancelToken())
 
     return running
@@ -133,6 +141,45 @@ def test_levels_without_a_person(run, server, level, fields, is_done):
     server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
     events = list(run(diary, level=level))
     assert (diary.text == "a", statuses(events)) == (is_done, ["ok" if is_done else "denied"])
+
+
+@pytest.mark.parametrize(
+    ("question", "scope", "is_done"),
+    [
+        ("Read https://example.org/a and sum up.", "example.org", True),
+        ("Read <HTTPS://Example.ORG>.", "example.org", True),
+        ("Read [it](https://www.example.org/a).", "example.org", True),
+        ("Read https://example.org.", "www.example.org", True),
+        ("Read www.example.org, please.", "example.org", True),
+        ("Read https://bücher.example/", "xn--bcher-kva.example", True),
+        ("Read http://example.org:8080/x", "example.org", True),
+        ("Read https://[2001:db8::1]/x", "other.example", False),
+        ("Read https://example.org/?u=https://other.example", "example.org", True),
+        ("Read https://example.org", "other.example", False),
+        ("Read https://example.org", "a.example.org", False),
+        ("Read https://example.org@other.example/", "other.example", False),
+        ("Read https://example.org@other.example/", "example.org", False),
+        ("What does note.md say?", "note.md", False),
+        ("Run it.sh at me@www.example.org", "www.example.org", False),
+        ("", "example.org", False),
+    ],
+)
+def test_reads_fetches_only_from_hosts_that_the_question_names(
+    run, server, question, scope, is_done
+):
+    page = Diary("fetch_page", kind="fetch", session_scope=scope)
+    server.script(calling(("fetch_page", {"text": "a"})), Answer("Ok"))
+    events = list(run(page, level="reads", question=f"{question} Go."))
+    assert (page.text == "a", statuses(events)) == (is_done, ["ok" if is_done else "denied"])
+
+
+def test_a_host_of_an_earlier_question_is_not_named_by_the_next(run, server):
+    page = Diary("fetch_page", kind="fetch", session_scope="example.org")
+    rules = ApprovalRules("reads")
+    server.script(calling(("fetch_page", {"text": "a"})), Answer("Ok"))
+    assert statuses(run(page, rules=rules, question="Read https://example.org")) == ["ok"]
+    server.script(calling(("fetch_page", {"text": "a"})), Answer("Ok"))
+    assert statuses(run(page, rules=rules, question="And the links?")) == ["denied"]
 
 
 def test_a_brake_asks_a_person_whatever_was_allowed(run, server):
