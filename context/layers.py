@@ -112,7 +112,7 @@ class Segment:
     """A piece of context with a stable id, such as an attached note or a passage.
 
     Attributes:
-        source: a path relative to the vault, or a URL.
+        source: a path relative to the vault, an absolute path outside the vault, or a URL.
         lines: the first and last line in the source, counted from 1, or None.
         version: a hash of the source's content when it was read, or None.
         content: the escaped text.
@@ -124,6 +124,8 @@ class Segment:
             be sent.
         structure: what the lines of the text are in their note, such as code or headings, written
             and read by `vault.notes.text.markdown_text`. An empty string if unknown.
+        base: the folder of a project outside the vault, or an empty string. Models see the path of
+            the source relative to it.
         image: the image sent with the text, or None. The log stores it only for the turn in which
             it was attached (L3), because later turns (L2) repeat the same image.
     """
@@ -143,6 +145,7 @@ class Segment:
     whole_tokens: int | None = None
     image: ImageData | None = None
     structure: str = ""
+    base: str = ""
 
     def __post_init__(self) -> None:
         # `source` stays as it is, since a file whose name is not UTF-8 is found by it.
@@ -197,8 +200,17 @@ class Segment:
 
     @property
     def shown_source(self) -> str:
-        """The name of the source for use in a sentence, from `name_source`."""
-        return name_source(self.source)
+        """The name of the source for models and for use in a sentence, never an absolute path.
+
+        For a note of a project outside the vault, this is its path in the project. See also
+        `name_source`.
+        """
+        inside = self.source.removeprefix(f"{self.base}/") if self.base else self.source
+        return name_source(inside)
+
+    def name_below(self, folder: str) -> "Segment":
+        """Return the segment with `folder` as its base, if its source is an absolute path in it."""
+        return replace(self, base=folder) if self.source.startswith(f"{folder}/") else self
 
     @property
     def raw_content(self) -> str:
@@ -238,6 +250,7 @@ class Segment:
             whole_tokens=whole if isinstance(whole, int) else None,
             image=ImageData.from_dict(image) if isinstance(image, Mapping) else None,
             structure=_read_text(data, "structure", default=""),
+            base=_read_text(data, "base", default=""),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -245,6 +258,8 @@ class Segment:
         made: dict[str, object] = {"derived": self.derived} if self.derived else {}
         if self.structure:
             made["structure"] = self.structure
+        if self.base:
+            made["base"] = self.base
         if self.is_excerpt:
             made["wholeTokens"] = self.whole_tokens
         if self.image is not None and self.layer is Layer.L3:
@@ -267,11 +282,10 @@ class Segment:
     def render(self) -> str:
         """Render the segment for the model, as an XML element that names its source.
 
-        Block ids, embedded image names and the folder of an image outside the vault are removed,
-        because models cannot use them.
+        Block ids, embedded image names and folders outside the vault are removed, because models
+        cannot use them.
         """
-        named = self.shown_source if self.kind == "image" else self.source
-        source, content = replace_surrogates(named), _remove_marks(self.content)
+        source, content = replace_surrogates(self.shown_source), _remove_marks(self.content)
         if self.layer is Layer.L2:
             return wrap_prior(source, _PRIOR_TYPES.get(self.kind, self.kind), content)
         lines = f"{self.lines[0]}-{self.lines[1]}" if self.lines else None

@@ -128,16 +128,22 @@ def _connect(server: Mapping[str, Any]) -> Any:
     from chromadb.config import Settings
 
     _build_nothing_of_answers()
-    token = server["token"]
     return chromadb.HttpClient(
         host=server["host"],
         port=server["port"],
         ssl=server["ssl"],
         tenant=server["tenant"],
         database=server["database"],
-        headers={"X-Chroma-Token": token, "Authorization": f"Bearer {token}"} if token else None,
+        headers=_build_key_headers(server["token"]),
         settings=Settings(anonymized_telemetry=False),
     )
+
+
+def _build_key_headers(token: str) -> dict[str, str] | None:
+    """Build the headers for a token, or for the complete `Basic …` value of a password."""
+    if token.startswith("Basic "):
+        return {"Authorization": token}
+    return {"X-Chroma-Token": token, "Authorization": f"Bearer {token}"} if token else None
 
 
 def _build_nothing_of_answers() -> None:

@@ -138,13 +138,20 @@ def move_password(address: str) -> str:
     bare = without_password(address)
     if bare == address:
         return address
+    save_key(parse_origin(bare), build_basic_key(address))
+    return bare
+
+
+def build_basic_key(address: str) -> str:
+    """Build the `Basic …` value of an `Authorization` header from the credentials in an address.
+
+    The password is hidden in all later log messages.
+    """
     parts = urlsplit(address)
     pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-    key = f"Basic {b64encode(pair.encode()).decode()}"
     if parts.password:
         hide(unquote(parts.password))
-    save_key(parse_origin(bare), key)
-    return bare
+    return f"Basic {b64encode(pair.encode()).decode()}"
 
 
 def without_password(address: str) -> str:

@@ -20,13 +20,12 @@ from app.config.schema import (
     omit_shares,
     schema,
 )
+from app.config.setting_secrets import SECRET_SETTINGS, move_secrets, remove_secrets
 from app.config.settings import SHARES, Settings
 from app.durable import lock_folder, read_file, write_atomically
 from app.errors import (
     AppError,
     BadSetting,
-    InvalidRequest,
-    NoKeyring,
     storage_errors,
     storage_failed,
 )
@@ -66,7 +65,7 @@ class SettingsStore:
         self._lock = threading.RLock()
         self._is_folder_locked = False
         self._run = {
-            key: check(key, _without_secret(key, value)) for key, value in (overrides or {}).items()
+            key: check(key, move_secrets(key, value)) for key, value in (overrides or {}).items()
         }
         self.reload()
         check_shares(Settings.model_validate({**self._file, **self._run}))
@@ -80,7 +79,7 @@ class SettingsStore:
                 found = self._parse(self._read())
             except AppError as error:
                 found, problems = {}, [error]
-            problems += self._take_secret(found)
+            problems += self._take_secrets(found)
             for key in found.keys() & schema().keys():
                 try:
                     self._written[key] = check(key, found[key])
@@ -162,7 +161,7 @@ class SettingsStore:
         """
         with self._lock:
             try:
-                checked = check(key, _without_secret(key, value))
+                checked = check(key, move_secrets(key, value))
                 self._require_order(key, checked)
             except BadSetting as error:
                 if key in schema():
@@ -220,28 +219,25 @@ class SettingsStore:
             finally:
                 self._is_folder_locked = False
 
-    def _take_secret(self, found: dict[str, Any]) -> list[AppError]:
-        """Move a password in the server address to the keyring, and return any errors."""
-        key = "chat.apiBase"
-        address = found.get(key)
-        if not isinstance(address, str) or "@" not in address:
-            return []
-        from app.config import secrets  # loads the code of the models
+    def _take_secrets(self, found: dict[str, Any]) -> list[AppError]:
+        """Move the passwords and keys in the file to the keyring, and return any errors.
 
-        if secrets.without_password(address) == address:
-            return []
-        found[key] = secrets.without_password(address)
-        try:
-            with self._lock_folder():
-                if self._parse(self._read()).get(key) == address:  # not changed meanwhile
-                    self._write(key, _without_secret(key, address))
-        except AppError as error:
-            return [
-                BadSetting(
-                    f"{error} The password in {self.path} is not used.", key=key, hint=error.hint
-                )
-            ]
-        return []
+        Args:
+            found: the values in the file by key, from which they are removed.
+        """
+        problems: list[AppError] = []
+        for key in SECRET_SETTINGS:
+            value = found.get(key)
+            if value and (bare := remove_secrets(key, value)) != value:
+                found[key] = bare
+                try:
+                    with self._lock_folder():
+                        if self._parse(self._read()).get(key) == value:  # not changed meanwhile
+                            self._write(key, move_secrets(key, value))
+                except AppError as error:
+                    unused = f"{error} The password in {self.path} is not used."
+                    problems.append(BadSetting(unused, key=key, hint=error.hint))
+        return problems
 
     def _combine(self) -> None:
         self.values = Settings.model_validate({**self._file, **self._run})
@@ -330,27 +326,6 @@ class SettingsStore:
         with storage_errors(self.path):
             make_private_folder(self.path.parent)
             write_atomically(self.path, new.encode())
-
-
-def _without_secret(key: str, value: object) -> object:
-    """Move a password in a server address to the keyring, and return the address without it.
-
-    Raises:
-        BadSetting: the keyring cannot store the password, or the connection is not encrypted.
-    """
-    if key != "chat.apiBase" or not isinstance(value, str) or "@" not in value:
-        return value
-    from app.config import secrets  # loads the code of the models
-
-    try:
-        return secrets.move_password(value)
-    except (NoKeyring, InvalidRequest) as error:
-        bare = secrets.without_password(value)
-        raise BadSetting(
-            f"{key} holds a password, which belongs in the system's keyring. {error}",
-            key=key,
-            hint=f"Set {key} to {bare}, and enter the key for it with `strata keys set`.",
-        ) from error
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

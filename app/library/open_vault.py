@@ -69,11 +69,11 @@ def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOp
         return IndexOptions(values.embedding_model, reranker=reranker)
     # A vault without a server is searched sooner without these.
     from app.config import secrets
-    from chains.llm.urls import is_loopback, parse_host
+    from chains.llm.urls import is_loopback, parse_host, parse_origin
 
     server = VectorServer(
         url,
-        token=secrets.key_for(_VECTOR_SERVER) or "",
+        token=secrets.key_for(parse_origin(url)) or secrets.key_for(_VECTOR_SERVER) or "",
         is_refused=values.privacy_offline and not is_loopback(parse_host(url)),
         record=None if ledger is None else _build_recorder(ledger, parse_host(url)),
     )

@@ -194,19 +194,20 @@ class ProjectNotes:
     def _show(self, found: SearchResult) -> SearchResult:
         if not self._is_own:
             return found
-        return replace(
-            found, hits=tuple(replace(h, path=self.name_path(h.path)) for h in found.hits)
-        )
+        base = str(self.library.root)
+        hits = (replace(hit, path=self.name_path(hit.path), base=base) for hit in found.hits)
+        return replace(found, hits=tuple(hits))
 
     def name_path(self, path: str) -> str:
-        """Convert a path in the library to the path that models, tools and chats use for the note.
+        """Convert a path in the library to the path that chats use for the note.
 
-        For a project outside of the vault, this is the absolute path.
+        For a project outside of the vault, this is the absolute path. Models and tools use the path
+        in the project.
         """
         return f"{self.library.root}/{path}" if self._is_own else path
 
     def _find_library_path(self, path: str) -> str:
-        """Convert the path that models, tools and chats use for a note to its path in the library.
+        """Convert the path that models, tools or chats use for a note to its path in the library.
 
         This is the inverse of `name_path`.
         """

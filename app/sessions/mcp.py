@@ -10,14 +10,15 @@ import logging
 import shlex
 import threading
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from app.config.setting_secrets import fill_server, forget_server
 from app.config.settings_file import SettingsStore
 from app.durable import write_atomically
-from app.errors import storage_errors
+from app.errors import NoKeyring, storage_errors
 from app.paths import make_private_folder
 from chains.cancel import CancelToken
 from chains.concurrency import gather
@@ -80,7 +81,7 @@ class McpServers:
             Cancelled: the turn was cancelled.
             StorageFailed: an approval could not be stored.
         """
-        servers = parse_servers(self._settings.values.mcp_servers)
+        servers = self._read_servers()
         self._stop_others(servers)
         warnings: list[str] = []
         approved = []
@@ -105,7 +106,7 @@ class McpServers:
 
     def list_servers(self) -> tuple[tuple[McpServer, bool], ...]:
         """Return each configured server, and whether the user has approved it, sorted by name."""
-        servers = parse_servers(self._settings.values.mcp_servers)
+        servers = self._read_servers()
         return tuple((server, self._read_approval(server) is not None) for server in servers)
 
     def approve(self, server: McpServer) -> None:
@@ -148,12 +149,18 @@ class McpServers:
         with self._lock:
             self._open.pop(server, None)
         self._client.stop(server)
+        with suppress(NoKeyring):
+            forget_server(server)
         with storage_errors(file := self._approval_file(server)):
             file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop all servers."""
         self._client.close()
+
+    def _read_servers(self) -> tuple[McpServer, ...]:
+        """Return the configured servers, with their secrets from the keyring."""
+        return tuple(map(fill_server, parse_servers(self._settings.values.mcp_servers)))
 
     def _stop_others(self, servers: tuple[McpServer, ...]) -> None:
         """Stop the running servers that are not in `servers`, the list from the settings."""

@@ -5,6 +5,7 @@ prompt therefore stays the same when a note is saved, so that providers can cach
 after a compaction, or when the user asks for it.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, Self
@@ -50,13 +51,24 @@ class ProjectFile(NamedTuple):
     """A project note that a model may read.
 
     Attributes:
-        path: the path that models and tools use for the note.
+        path: the path relative to the vault, or the absolute path if the project is outside it.
         relative: the path relative to the project's folder.
     """
 
     path: str
     relative: str
     size: int
+
+    @property
+    def shown(self) -> str:
+        """The path that models and tools use for the note, which is never absolute."""
+        return self.relative if os.path.isabs(self.path) else self.path
+
+    @property
+    def base(self) -> str:
+        """The project's folder, if the project is outside the vault, or an empty string."""
+        is_outside = os.path.isabs(self.path)
+        return self.path.removesuffix(f"/{self.relative}") if is_outside else ""
 
 
 class ProjectPort(Protocol):
@@ -219,14 +231,14 @@ def _include_texts(
         note = _read(notes, file)
         if note is None or not note.text.strip():
             continue
-        text = f"{clean_name(file.path)}\n\n{note.text}"
+        text = f"{clean_name(file.shown)}\n\n{note.text}"
         if (tokens := counter.count(text)) <= most_tokens:
             number, most_tokens = number + 1, most_tokens - tokens
             yield _build_note_segment(number, file, note, text)
 
 
 def _build_note_segment(number: int, file: ProjectFile, note: Note, text: str) -> Segment:
-    return Segment.build(
+    made = Segment.build(
         id=f"{NOTE_ID}{number}",
         layer=Layer.L1,
         kind="note",
@@ -235,6 +247,7 @@ def _build_note_segment(number: int, file: ProjectFile, note: Note, text: str) -
         version=note.version,
         title=note.title,
     )
+    return made.name_below(file.base) if file.base else made
 
 
 def _outline(
@@ -252,7 +265,7 @@ def _outline(
 
 
 def _outline_note(file: ProjectFile, note: Note) -> Iterator[str]:
-    name = clean_name(file.path)
+    name = clean_name(file.shown)
     is_named = note.title and note.title != file.relative.rpartition("/")[2].rpartition(".")[0]
     yield f"- {name}: {clean_name(note.title)}" if is_named else f"- {name}"
     shown = [heading for heading in note.headings if heading.level <= DEEPEST_HEADING]

@@ -73,7 +73,8 @@ def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:
 
 def _line(hit: Hit, number: int) -> Segment:
     line = _segment(hit.path, hit.text)
-    return replace(line, lines=hit.lines, version=hit.version, title=hit.title, number=number)
+    made = replace(line, lines=hit.lines, version=hit.version, title=hit.title, number=number)
+    return made.name_below(hit.base) if hit.base else made
 
 
 def _segment(source: str, text: str) -> Segment:

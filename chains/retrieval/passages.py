@@ -101,7 +101,7 @@ def _merge(spans: Iterable[_Span], gap: int) -> list[_Span]:
 def _segment(span: _Span, number: int) -> Segment:
     hit = span.hit
     place = f"{hit.path}\n{hit.lines[0]}-{hit.lines[1]}\n{hit.version}\n{hit.text}"
-    return Segment.build(
+    made = Segment.build(
         id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],
         layer=Layer.L3,
         kind="passage",
@@ -114,3 +114,4 @@ def _segment(span: _Span, number: int) -> Segment:
         number=number,
         structure=hit.structure,
     )
+    return made.name_below(hit.base) if hit.base else made

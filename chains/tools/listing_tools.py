@@ -85,14 +85,16 @@ def build_listing_tools(
 
     def get_links(arguments: Mapping[str, Any]) -> str:
         note, allowed = notes.read_allowed(arguments["path"]), list_allowed(notes)
+        # The path of a note is absolute in a project outside the vault.
+        path = note.path.removeprefix(f"{notes.root}/")
         resolver = notes.build_link_resolver()
-        back = find_backlinks(notes.root, allowed, notes.read_allowed, note.path, resolver)
-        outgoing = _list_outgoing(note.path, note.links, resolver, frozenset(allowed))
+        back = find_backlinks(notes.root, allowed, notes.read_allowed, path, resolver)
+        outgoing = _list_outgoing(path, note.links, resolver, frozenset(allowed))
         return "\n".join(
             (
-                f"Links in {note.path}:",
+                f"Links in {path}:",
                 *(list(outgoing) or ["none"]),
-                f"Links to {note.path}:",
+                f"Links to {path}:",
                 *([f"{source}, line {link.line}" for source, link in back] or ["none"]),
             )
         )

@@ -127,6 +127,7 @@ def build_note_tools(
     def read(arguments: Mapping[str, Any]) -> str:
         note = notes.read_allowed(arguments["path"])
         segment = _read_lines(note, arguments.get("start", 1), arguments.get("end"))
+        segment = segment.name_below(str(notes.root))
         return render_segments(sources.number([segment]))
 
     def list_folder(arguments: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from chains.errors import Cancelled, ProposalOutdated, ToolFailed
@@ -43,8 +44,14 @@ class ToolOutcome:
 class ToolRegistry:
     """The tools of a turn, keyed by name."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], folder: Path | None = None) -> None:
+        """Store the tools.
+
+        Args:
+            folder: the folder of the notes, which is removed from the errors that models see.
+        """
         self._tools = {tool.definition.name: tool for tool in tools}
+        self._folder = folder
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
@@ -94,10 +101,16 @@ class ToolRegistry:
         except (Cancelled, ProposalOutdated):
             raise
         except (ToolFailed, VaultError) as error:
-            return ToolOutcome(f"Error: {error}", is_error=True)
+            return ToolOutcome(f"Error: {self._hide_folders(str(error))}", is_error=True)
         except Exception:  # noqa: BLE001 - a bug in a tool is logged, and reported to the model
             _log.exception("The tool %s failed", name)
             return ToolOutcome(f"Error: the tool {name} failed. Go on without it.", True)
+
+    def _hide_folders(self, text: str) -> str:
+        """Make the paths in an error relative to the notes, or else to the user's home."""
+        if self._folder is not None:
+            text = text.replace(f"{self._folder}/", "").replace(str(self._folder), "the notes")
+        return text.replace(f"{Path.home()}/", "~/")
 
     def _find(self, call: RequestedCall) -> tuple[Tool, Mapping[str, Any]]:
         tool, arguments = self._tool(call.name), parse_arguments(call)

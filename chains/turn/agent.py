@@ -97,7 +97,8 @@ class AgentLoop:
                 build_search_tool(self._found),
                 *build_memory_tools(self._memory),
                 *(tool.cites(number) if tool.cites else tool for tool in agent.extra_tools),
-            )
+            ),
+            agent.notes.root,
         )
         rules = agent.rules.with_hosts(find_named_hosts(context.request.question))
         self._approved = ApprovedCalls(

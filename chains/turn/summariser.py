@@ -195,7 +195,7 @@ def _write_task(task: SummaryTask, what: str) -> str:
 def _render_turn(turn: MeasuredTurn) -> Iterator[str]:
     for message in turn.messages:
         yield f"{_SPEAKERS[message.role]}: {_render_message(message)}"
-    if names := dict.fromkeys(segment.source for segment in turn.turn.segments):
+    if names := dict.fromkeys(segment.shown_source for segment in turn.turn.segments):
         yield f"Notes that were sent along: {', '.join(names)}"
 
 

@@ -181,7 +181,7 @@ def _make_segments(
         segment = replace(segment, content=content, version=source.version)
     text = segment.raw_content
     if not segment.is_whole:
-        text = shorten_carried_text(segment.source, segment.kind, text, tools)
+        text = shorten_carried_text(segment.shown_source, segment.kind, text, tools)
     yield _move_to_l2(segment, text), segment
 
 
@@ -205,4 +205,6 @@ def _move_to_l2(segment: Segment, text: str) -> Segment:
 
 
 def _describe_citation(segment: Segment) -> str:
-    return " › ".join(("Cited earlier: " + (segment.title or segment.source), *segment.heading))
+    return " › ".join(
+        ("Cited earlier: " + (segment.title or segment.shown_source), *segment.heading)
+    )

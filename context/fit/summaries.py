@@ -242,7 +242,7 @@ def _count_lines(turn: MeasuredTurn) -> int:
 
 
 def _list_sources(turns: Sequence[MeasuredTurn]) -> list[str]:
-    names = dict.fromkeys(part.source for turn in turns for part in turn.turn.segments)
+    names = dict.fromkeys(part.shown_source for turn in turns for part in turn.turn.segments)
     return [f"- Notes used: {', '.join(names)}"] if names else []
 
 

@@ -29,6 +29,7 @@ class Hit:
             None if the signal was not used. Boosts are from 0 to 1.
         version: the SHA-256 of the file's content that the lines refer to.
         structure: what the lines of the text are, as `vault.notes.text.markdown_text` writes it.
+        base: the folder of the project, if `path` is an absolute path in it, or an empty string.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Hit:
     signals: Mapping[str, float | None]
     version: str
     structure: str = ""
+    base: str = ""
 
     @property
     def markdown_text(self) -> MarkdownText:

@@ -66,13 +66,22 @@ def test_block_ids_and_images_are_not_sent(text, sent, layer):
 
 
 @pytest.mark.parametrize("layer", [Layer.L2, Layer.L3])
-def test_the_folder_of_a_pasted_image_is_not_sent(layer):
+@pytest.mark.parametrize("kind", ["image", "file", "note", "selection", "passage"])
+def test_the_folder_of_a_source_outside_the_vault_is_not_sent(layer, kind):
     source = "/home/anna/.local/share/strata/pasted/0123456789ab/Pasted image.png"
-    image = replace(passage(1, "[image]"), kind="image", source=source, layer=layer, lines=None)
-    assert "Pasted image.png" in image.render()
-    assert "anna" not in image.render()
-    note = replace(image, kind="file")  # a tool may read it by its path
-    assert source in note.render()
+    made = replace(passage(1, "[image]"), kind=kind, source=source, layer=layer, lines=None)
+    assert "Pasted image.png" in made.render()
+    assert "anna" not in made.render()
+
+
+def test_a_source_of_a_project_outside_the_vault_is_named_by_its_path_in_the_project():
+    made = replace(passage(1, "x"), source="/home/anna/Boat/Rig/Mast.md")
+    inside = made.name_below("/home/anna/Boat")
+    assert 'path="Rig/Mast.md"' in inside.render()
+    assert inside.source == made.source
+    assert Segment.from_dict(inside.to_dict()) == inside
+    assert made.name_below("/home/anna/Bo") == made
+    assert "base" not in made.to_dict()
 
 
 def test_segments_are_rendered_in_their_order():

@@ -37,12 +37,16 @@ def ask(model: ModelServer, small_vault: Path, capsys: pytest.CaptureFixture[str
     """Ask an agent whose model makes one call; return what is printed as JSON."""
 
     def call(
-        name: str, arguments: dict[str, Any], *argv: str, answer: str = "Done."
+        name: str,
+        arguments: dict[str, Any],
+        *argv: str,
+        answer: str = "Done.",
+        question: str = "Look.",
     ) -> dict[str, Any]:
         model.script(Answer("", calls=(("c1", name, json.dumps(arguments)),)), Answer(answer))
         options = ("--set", f"chat.apiBase={model.url}", "--set", "chat.model=gpt-4o")
         named = ("--vault", str(small_vault), "--mode", "agent", "--no-index", "--json")
-        assert run(["ask", "Look.", *options, *named, *argv], lambda _: 1) == 0
+        assert run(["ask", question, *options, *named, *argv], lambda _: 1) == 0
         found: dict[str, Any] = json.loads(capsys.readouterr().out)
         return found
 
@@ -56,13 +60,21 @@ def find_result(body: Body) -> str:
 
 
 @pytest.mark.parametrize(
-    ("level", "status"), [("never", "denied"), ("reads", "ok"), ("all", "ok"), (None, "denied")]
+    ("level", "question", "status"),
+    [
+        ("never", "Read {url}/oak.", "denied"),
+        ("reads", "Read {url}/oak.", "ok"),
+        ("reads", "What do my notes say?", "denied"),  # a note may have asked for the page
+        ("all", "Look.", "ok"),
+        (None, "Read {url}/oak.", "denied"),
+    ],
 )
-def test_a_page_is_fetched_as_far_as_the_level_allows(
-    ask: Ask, model: ModelServer, web: WebServer, level: str | None, status: str
+def test_a_page_is_fetched_as_far_as_the_level_and_the_question_allow(
+    ask: Ask, model: ModelServer, web: WebServer, level: str | None, question: str, status: str
 ) -> None:
     options = () if level is None else ("--approve", level)
-    (tool,) = ask("fetch_url", {"url": f"{web.url}/oak"}, *options)["tools"]
+    asked = question.format(url=web.url)
+    (tool,) = ask("fetch_url", {"url": f"{web.url}/oak"}, *options, question=asked)["tools"]
     assert tool["status"] == status
     assert [path for path, _ in web.requests] == (["/oak"] if status == "ok" else [])
     assert ("Ignore the user" in find_result(model.bodies[-1])) is (status == "ok")

@@ -177,7 +177,8 @@ def test_a_project_outside_the_vault_has_an_index_and_sessions_of_its_own(
     assistant.settings.set("project.includeText", "never")
     boat = str(tmp_path / "Boat")
     done = result_of(ask(assistant, "What wood is the mast?", mode="project", project=boat))
-    assert f"{boat}/Mast.md" in str(server.bodies[-1]["messages"][-1]["content"])
+    assert 'path="Mast.md"' in str(server.bodies[-1]["messages"][-1]["content"])
+    assert boat not in str(server.bodies)
     assert assistant.read_note(f"{boat}/Mast.md").title == "Mast"
     inside = result_of(ask(assistant, "Walrus?", mode="project", project=str(thesis)))
     chats = {chat.session: chat.project for chat in assistant.list_sessions()}

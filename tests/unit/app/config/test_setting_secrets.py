@@ -1,0 +1,160 @@
+"""Passwords and keys in settings go to the keyring, and are neither stored nor printed in clear."""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import keyring
+import pytest
+
+from app.cli.parser import run
+from app.config.setting_secrets import fill_server, forget_server
+from app.config.settings_file import SettingsStore
+from app.errors import BadSetting
+from app.library.open_vault import index_options
+from chains.mcp.server import McpServer
+from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
+
+BASIC = "Basic bWU6aHVzaGh1c2g="  # me:hushhush
+HUSH = "hushhush"
+GITHUB = {"command": "npx", "args": ["-y", "hub"], "env": {"GITHUB_TOKEN": HUSH, "LANG": "de"}}
+REMOTE = {"url": "https://mcp.invalid/x", "headers": {"X-Api-Key": HUSH, "Accept": "text/plain"}}
+SERVERS = {
+    "hub": GITHUB,
+    "far": REMOTE,
+    "bearer": {"url": "https://mcp.invalid", "headers": {"X-Any": f"Bearer {HUSH}"}},
+    "address": {"url": f"https://me:{HUSH}@mcp.invalid/x"},
+    "base": {"command": "db", "env": {"DATABASE": f"postgres://me:{HUSH}@127.0.0.1/x"}},
+    "camel": {"command": "x", "env": {"apiKey": HUSH, "PGPASSWORD": HUSH, "monkey": "a banana"}},
+    "named": {"command": "y", "env": {"API_KEY": "${MY_KEY}"}},
+}
+SECRETS = [
+    ("vectorStore.url", f"https://me:{HUSH}@vectors.invalid:8000?tenant=mine"),
+    ("vectorStore.url", f"http://me:{HUSH}@127.0.0.1:8000"),
+    ("chat.apiBase", f"https://me:{HUSH}@models.invalid/v1"),
+    ("mcp.servers", SERVERS),
+]
+Cli = Callable[..., str]
+
+
+@pytest.fixture
+def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    file = tmp_path / "keys.json"
+    monkeypatch.setenv(VARIABLE, str(file))
+    before = keyring.get_keyring()
+    keyring.set_keyring(FileKeyring())
+    yield file
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a verb; return everything that it prints."""
+
+    def call(*argv: str) -> str:
+        run(list(argv), lambda _: 1)
+        return "".join(capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def settings(strata_home: Path) -> Path:
+    file = strata_home / "config" / "settings.toml"
+    file.parent.mkdir(parents=True)
+    return file
+
+
+def read_ours(home: Path) -> str:
+    """Return the text of all files of the program."""
+    files = (path for path in home.rglob("*") if path.is_file())
+    return "".join(path.read_bytes().decode("utf-8", "replace") for path in files)
+
+
+@pytest.mark.parametrize(("key", "value"), SECRETS)
+def test_a_secret_is_neither_kept_nor_printed(
+    cli: Cli, keys: Path, settings: Path, strata_home: Path, key: str, value: Any
+) -> None:
+    given = value if isinstance(value, str) else json.dumps(value)
+    said = cli("settings", "set", key, given, "--json")
+    said += cli("settings", "get", key, "--json") + cli("settings", "get", key)
+    said += cli("settings", "list", "--json") + cli("settings", "list")
+    said += cli("settings", "set", key, "7") + cli("doctor", "--json") + cli("ledger")
+    assert HUSH not in said + read_ours(strata_home)
+    assert HUSH in "".join(read_keys(keys).values()) or BASIC in read_keys(keys).values()
+    assert tomllib.loads(settings.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("key", "value"), SECRETS)
+def test_a_secret_that_was_written_into_the_file_is_moved_out_of_it(
+    keys: Path, settings: Path, key: str, value: Any
+) -> None:
+    section, name = key.split(".")
+    bare = SettingsStore(settings)
+    bare.set(key, value)
+    expected, stored = bare.get(key), read_keys(keys)
+    keys.unlink()
+    settings.write_text(f"# mine\n[{section}]\n{name} = {_to_toml(value)}\n", "utf-8")
+    found = SettingsStore(settings)
+    assert (found.get(key), found.problems) == (expected, ())
+    assert read_keys(keys) == stored
+    assert HUSH not in settings.read_text("utf-8")
+    assert settings.read_text("utf-8").startswith("# mine")
+
+
+def test_a_server_gets_its_secrets_back(keys: Path, settings: Path) -> None:
+    store = SettingsStore(settings)
+    store.set("mcp.servers", SERVERS)
+    kept = store.get("mcp.servers")
+    assert kept["hub"]["env"] == {"GITHUB_TOKEN": "${KEYRING}", "LANG": "de"}
+    assert kept["named"] == SERVERS["named"]
+    assert kept["camel"]["env"]["monkey"] == "a banana"
+    servers = {name: fill_server(McpServer.parse(name, kept[name])) for name in SERVERS}
+    for name in ("hub", "far", "bearer", "base", "camel"):
+        given = McpServer.parse(name, SERVERS[name])
+        assert (servers[name].env, servers[name].headers) == (given.env, given.headers)
+    assert servers["address"].url == "https://mcp.invalid/x"
+    assert servers["address"].headers == {"Authorization": BASIC}
+    assert HUSH not in "".join(server.shown for server in servers.values())
+    for server in servers.values():
+        forget_server(server)
+    assert read_keys(keys) == {}
+
+
+def test_a_password_of_a_vector_server_is_sent_as_such(keys: Path, settings: Path) -> None:
+    store = SettingsStore(settings)
+    store.set("vectorStore.url", f"https://me:{HUSH}@vectors.invalid:8000?tenant=mine")
+    server = index_options(store.values).server
+    assert server is not None
+    assert server.url == "https://vectors.invalid:8000?tenant=mine"
+    assert server.token == BASIC
+
+
+@pytest.mark.parametrize(("key", "value"), [SECRETS[0], SECRETS[3]])
+def test_without_a_keyring_nothing_is_kept_and_the_way_out_is_named(
+    settings: Path, key: str, value: Any
+) -> None:
+    store = SettingsStore(settings)
+    with pytest.raises(BadSetting, match="belongs in the system's keyring") as refused:
+        store.set(key, value)
+    assert HUSH not in f"{refused.value} {refused.value.hint}"
+    assert ("${NAME}" if key == "mcp.servers" else "strata keys set") in str(refused.value.hint)
+    assert not settings.exists()
+
+
+def test_a_password_is_not_sent_unencrypted(keys: Path, settings: Path) -> None:
+    store = SettingsStore(settings)
+    far = {"far": {"url": f"http://me:{HUSH}@mcp.invalid/x"}}
+    for key, value in (("vectorStore.url", f"http://me:{HUSH}@far.invalid"), ("mcp.servers", far)):
+        with pytest.raises(BadSetting, match="unencrypted") as refused:
+            store.set(key, value)
+        assert HUSH not in str(refused.value)
+    assert read_keys(keys) == {}
+
+
+def _to_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{name}" = {_to_toml(each)}' for name, each in value.items()) + "}"
+    return json.dumps(value)
