@@ -1,14 +1,14 @@
 """Settings, API keys and models.
 
-    settings         The name, default, range, help and section of each setting, defined once.
-    schema           The schema entry of each setting, and validation.
-    settings_file    Read, check and change `settings.toml`; override settings for one program run.
-    setting_secrets  Move the passwords and keys in settings to the keyring.
-    secrets          API keys in the system keyring or the environment.
-    models           The models to choose from.
-    learned          The limits and shapes of requests that services have refused otherwise.
-    model_files      The model files on this computer that the user opened.
-    model_setup      Find, test and store the model that answers, and its API key.
+    settings          The name, default, range, help and section of each setting, defined once.
+    schema            The schema entry of each setting, and validation.
+    settings_file     Read, check and change `settings.toml`; override settings for one program run.
+    settings_secrets  Move the passwords and keys in settings to the keyring.
+    secrets           API keys in the system keyring or the environment.
+    models            The models to choose from.
+    learned           The limits and shapes of requests that services have refused otherwise.
+    model_files       The model files on this computer that the user opened.
+    model_setup       Find, test and store the model that answers, and its API key.
 
 This package may import `app.paths`, `app.durable`, `app.errors`, `app.log`, chains and vault. It
 stores API keys only in the keyring or the environment.
@@ -21,7 +21,7 @@ __all__ = [
     "models",
     "schema",
     "secrets",
-    "setting_secrets",
     "settings",
     "settings_file",
+    "settings_secrets",
 ]

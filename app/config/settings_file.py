@@ -20,8 +20,8 @@ from app.config.schema import (
     omit_shares,
     schema,
 )
-from app.config.setting_secrets import SECRET_SETTINGS, move_secrets, remove_secrets
 from app.config.settings import SHARES, Settings
+from app.config.settings_secrets import SECRET_SETTINGS, move_secrets, remove_secrets
 from app.durable import lock_folder, read_file, write_atomically
 from app.errors import (
     AppError,

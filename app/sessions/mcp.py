@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from app.config.setting_secrets import fill_server, forget_server
 from app.config.settings_file import SettingsStore
+from app.config.settings_secrets import fill_server, forget_server
 from app.durable import write_atomically
 from app.errors import NoKeyring, storage_errors
 from app.paths import make_private_folder

@@ -85,8 +85,7 @@ def build_listing_tools(
 
     def get_links(arguments: Mapping[str, Any]) -> str:
         note, allowed = notes.read_allowed(arguments["path"]), list_allowed(notes)
-        # The path of a note is absolute in a project outside the vault.
-        path = note.path.removeprefix(f"{notes.root}/")
+        path = note.path.removeprefix(f"{notes.root}/")  # it is absolute in a project outside
         resolver = notes.build_link_resolver()
         back = find_backlinks(notes.root, allowed, notes.read_allowed, path, resolver)
         outgoing = _list_outgoing(path, note.links, resolver, frozenset(allowed))

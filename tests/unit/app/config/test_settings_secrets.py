@@ -10,8 +10,8 @@ import keyring
 import pytest
 
 from app.cli.parser import run
-from app.config.setting_secrets import fill_server, forget_server
 from app.config.settings_file import SettingsStore
+from app.config.settings_secrets import fill_server, forget_server
 from app.errors import BadSetting
 from app.library.open_vault import index_options
 from chains.mcp.server import McpServer
