@@ -302,5 +302,5 @@ def propose_shape(shape: RequestShape, refusal: str) -> Iterator[RequestShape]:
     fields = set(find_refused_fields(refusal)) - shape.omitted
     if "max_tokens" in fields and not shape.has("max_completion_tokens"):
         yield shape.with_form("max_completion_tokens").without_fields(fields - {"max_tokens"})
-    elif fields:
+    if fields:
         yield shape.without_fields(fields)

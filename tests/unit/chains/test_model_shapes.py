@@ -1,6 +1,7 @@
 """Requests whose shape a server refuses, on the real path through litellm."""
 
 import json
+from itertools import product
 
 import pytest
 
@@ -185,3 +186,29 @@ def test_a_model_that_reasons_gets_no_temperature(model, server, prepared, name)
 def test_another_model_gets_one(model, server, prepared, name):
     stream(model(name=name), prepared)
     assert "temperature" in server.bodies[0]
+
+
+PROVIDERS = (
+    *("anthropic", "deepseek", "gemini", "groq", "llamafile", "lm_studio", "mistral", "ollama"),
+    *("openrouter", "together_ai", "xai"),
+)
+# These services take the field in any case, and litellm always sends it.
+ALWAYS_TAKEN = {("anthropic", "max_tokens"), ("gemini", "temperature")}
+NAMES_OF_FIELDS = {"temperature": ("temperature",), "max_tokens": ("max_tokens", "maxOutputTokens")}
+
+
+@pytest.mark.parametrize(
+    ("provider", "field"),
+    [pair for pair in product(PROVIDERS, NAMES_OF_FIELDS) if pair not in ALWAYS_TAKEN],
+)
+def test_each_provider_learns_the_shape_of_its_own_requests(
+    model, server, prepared, learned, provider, field
+):
+    def reply(body):
+        sent = json.dumps(body)
+        found = next((name for name in NAMES_OF_FIELDS[field] if f'"{name}"' in sent), None)
+        return Failure.saying(400, UNKNOWN.format(found)) if found else Answer("Here.")
+
+    server.script(reply)
+    events = stream(model(name=f"{provider}/scripted", key="key"), prepared)
+    assert "".join(event.text for event in events if isinstance(event, ModelText)) == "Here."
