@@ -145,6 +145,17 @@ _REFUSED_FIELD: Final = tuple(
         rf"param: {_FIELD}; code: unsupported_parameter",
     )
 )
+# A sentence with one of these refuses each field whose name no other word can be mistaken for.
+_REFUSES: Final = re.compile(
+    r"\bnot (?:an? |\w+ )?(?:supported|permitted|allowed|recogni[sz]ed|expected|accepted|known"
+    r"|valid|implemented|available|enabled)"
+    r"|(?:cannot|can't|must not|may not) be (?:set|used|specified|sent)"
+    r"|unsupported|unrecogni[sz]ed|unknown|unexpected|\bextra|deprecated|forbidden|disallowed"
+    r"|(?:does not|doesn'?t) (?:support|accept|allow|take)|must be (?:unset|omitted|removed)",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"[^\n]+?(?:[.;](?=\s+[A-Z\"'`])|\n|$)")
+_WORD: Final = re.compile(r"[A-Za-z_][\w.\[\]]*")
 _TOOLS_REFUSED: Final = (
     r"(?:does not|doesn'?t|do not|not) (?:currently )?(?:support|supporting|accept|allow)"
     r" (?:the use of )?(?:tools?|functions?)\b(?![.\[])"
@@ -177,13 +188,18 @@ def _rule(said: str, *forms: Form, omitted: str = "") -> _Rule:
 
 _ROLE: Final = r"(?:role|message)s?"
 _RULES: Final = (
-    _rule(r"\bmax_tokens\b.{0,160}\bmax_completion_tokens\b", "max_completion_tokens"),
+    _rule(
+        r"(?=.*\bmax_tokens\b)(?=.*\bmax_completion_tokens\b)"
+        r".*(?:\buse\b|instead|deprecated|unsupported|not supported|same time|\bboth\b)",
+        "max_completion_tokens",
+    ),
     _rule(
         r"system[`'\"]?(?: and tool)? (?:role|message|prompt|instruction)s?"
         r"[^.]{0,40}(?:not|n't|unsupported|invalid|only)"
         r"|(?:not|n't|unsupported|invalid|unknown|unexpected|only)\b[^.]{0,60}\b(?:role|message)s?"
         r"[^.]{0,20}[`'\"]?system\b"
         r"|(?:not|n't) (?:support|accept|allow)\w* (?:the |a )?[`'\"]?(?:system|developer)\b"
+        r"|(?:start|begin) with an? user.{0,40}system"
         r"|developer (?:instruction|message|role)s? (?:is|are) not"
         r"|\brole\b.{0,60}(?:should|must) be (?:one of )?[\[(]?[`'\"]?"
         r"(?:user[`'\"]?(?:,| or| and) [`'\"]?(?:assistant|model)"
@@ -208,6 +224,7 @@ _RULES: Final = (
         r"|invalid type: sequence, expected a string|expected (?:a |type )?string,? (?:but )?"
         r"(?:got|received|found) (?:an? )?(?:array|list|object)"
         r"|cannot unmarshal array into .{0,80}content|str type expected"
+        r"|only (?:string|text) content|list'? object has no attribute"
         r"|concatenate str \(not [\\\"']*list|content[^.]{0,40}(?:array|list|parts?)[^.]{0,20}not"
         r"|not (?:support|accept|allow)\w*[^.]{0,30}content (?:array|list|part)",
         "text_only",
@@ -270,12 +287,17 @@ def find_refused_fields(refusal: str) -> tuple[str, ...]:
     for pattern in _REFUSED_FIELD:
         for match in pattern.finditer(refusal):
             found.update(dict.fromkeys(_name_fields(match["field"])))
+    for sentence in _SENTENCE.findall(refusal):
+        if _REFUSES.search(sentence):
+            words = _WORD.findall(sentence)
+            sure = (word for word in words if "_" in word or word.lower() == "temperature")
+            found.update((name, None) for word in sure for name in _name_fields(word))
     return tuple(found)
 
 
 def _name_fields(path: str) -> Iterator[str]:
     """Yield the field that a path in a refusal means, if requests can do without it."""
-    named = re.sub(r"\[\d+\]", "", path).rstrip(".").rpartition(".")[2]
+    named = re.sub(r"\[\d+\]", "", path).strip(".[]").rpartition(".")[2]
     # A single tool that is refused is not a reason to leave out all tools.
     is_inside = re.search(r"tools?[.\[]\d", path)
     for field, names in _FIELD_NAMES.items():

@@ -161,6 +161,37 @@ REFUSALS = [
     ),
     (openai("Unexpected role 'user' after role 'tool'"), form("note_in_result")),
     (openai("Unexpected role 'tool'"), form("calls_as_text")),
+    # Words of other servers, which were not looked at while the table was made
+    (openai("Input validation error: `tools` not supported for this model"), no("tools")),
+    (
+        openai("Extra inputs are not permitted, field: 'stream_options', value: {}"),
+        no("stream_options"),
+    ),
+    (
+        "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'input': {}}]",
+        no("stream_options"),
+    ),
+    (
+        "Malformed input request: #: extraneous key [stream_options] is not permitted",
+        no("stream_options"),
+    ),
+    (openai("temperature cannot be set for reasoning models"), no("temperature")),
+    (openai("Parameter temperature: value 0.2 not allowed; must be 1"), no("temperature")),
+    (
+        openai("Please use max_completion_tokens instead of max_tokens"),
+        form("max_completion_tokens"),
+    ),
+    (openai("Property stream_options is not expected to be here"), no("stream_options")),
+    (openai("Only string content is supported"), form("text_only")),
+    (
+        openai("user and assistant roles should be alternating."),
+        form("note_in_result"),
+    ),
+    (
+        openai('messages: Unexpected role "system". Use the top-level `system` parameter'),
+        form("system_in_user"),
+    ),
+    (openai("tool calling is currently disabled for this deployment"), no("tools")),
     # Behind a gateway
     (
         openai(json.dumps(openai("Unsupported parameter: 'temperature' is not supported."))),
@@ -192,6 +223,9 @@ OTHER_ERRORS = [
     openai("This model's maximum context length is 8192 tokens, however you requested 9000."),
     openai("max_tokens is too large: 100000. This model supports at most 4096 tokens."),
     openai("temperature: range: 0..1"),
+    openai("'max_tokens' or 'max_completion_tokens' is too large: 9000. It has 10 input tokens"),
+    openai("Unexpected error while running the tools of another request"),
+    openai("An unknown function was called: search_notes"),
     openai("The model `gpt-9` does not exist or you do not have access to it."),
     openai("Invalid schema for function 'search_notes': 'object' is not valid under any schema"),
     openai("tools.3.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"),
