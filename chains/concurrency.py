@@ -11,11 +11,21 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from chains.cancel import CancelToken
 
-__all__ = ["Emit", "WorkerPool", "call", "gather", "iterate", "repeat", "start_call"]
+__all__ = [
+    "Emit",
+    "WaitEnded",
+    "WaitLimit",
+    "WorkerPool",
+    "call",
+    "gather",
+    "iterate",
+    "repeat",
+    "start_call",
+]
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -25,6 +35,20 @@ BUFFER_ITEMS: Final = 256
 
 # Passes an item to the consumer. Returns False if the consumer is gone and the work can stop.
 Emit = Callable[[T], bool]
+
+
+class WaitEnded(Exception):
+    """The limit of a wait was reached."""
+
+
+class WaitLimit(Protocol):
+    """Limits how long `iterate` waits for the next item."""
+
+    def measure_rest(self) -> float:
+        """Return how many seconds are left to wait."""
+
+    def wait(self, condition: threading.Condition, timeout_s: float) -> None:
+        """Wait until a condition is notified, or for at most the given time."""
 
 
 class WorkerPool:
@@ -108,14 +132,15 @@ class _Channel(Generic[T]):
             self._items.clear()
             self._changed.notify_all()
 
-    def get(self) -> T:
+    def get(self, limit: WaitLimit | None = None) -> T:
         """Wait for the next item in the channel, and return it.
 
         Raises:
             _Ended: there are no more items.
+            WaitEnded: the limit was reached before there was one.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._items or self._is_finished or self._is_closed)
+            self._wait(limit)
             if self._items:
                 item = self._items.popleft()
                 self._changed.notify_all()
@@ -124,9 +149,24 @@ class _Channel(Generic[T]):
                 raise self._error
             raise _Ended
 
+    def _wait(self, limit: WaitLimit | None) -> None:
+        """Wait until there is an item, or there will be none. The caller holds the condition."""
+        if limit is None:
+            self._changed.wait_for(self._is_ready)
+        while limit is not None and not self._is_ready():
+            if (rest_s := limit.measure_rest()) <= 0:
+                raise WaitEnded
+            limit.wait(self._changed, rest_s)
+
+    def _is_ready(self) -> bool:
+        return bool(self._items) or self._is_finished or self._is_closed
+
 
 def iterate(
-    produce: Callable[[Emit[T]], None], cancel: CancelToken, pool: WorkerPool = _POOL
+    produce: Callable[[Emit[T]], None],
+    cancel: CancelToken,
+    pool: WorkerPool = _POOL,
+    limit: WaitLimit | None = None,
 ) -> Iterator[T]:
     """Run `produce` in the pool, and yield the items that it emits.
 
@@ -134,9 +174,11 @@ def iterate(
         produce: the producer. It receives a function that emits an item.
         cancel: the token that ends the iteration.
         pool: the pool in which the producer runs.
+        limit: limits the wait for each item, or None to wait for as long as the producer takes.
 
     Raises:
         Cancelled: the token was cancelled. The producer continues until it emits its next item.
+        WaitEnded: the limit was reached. The producer continues too.
     """
     channel: _Channel[T] = _Channel()
 
@@ -154,7 +196,7 @@ def iterate(
     try:
         while True:
             try:
-                item = channel.get()
+                item = channel.get(limit)
             except _Ended:
                 break
             yield item

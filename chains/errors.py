@@ -15,6 +15,8 @@ ChainError
     ├── RateLimited      the service asks to wait (429)
     ├── ModelUnavailable no server responds, or the connection broke before any text
     ├── BadRequest       the service rejects the request
+    ├── QuotaUsedUp      the account at the service has no quota or credit left
+    ├── WrongAddress     the address leads to a web page
     ├── LocalModelFailed a model file cannot be opened, or its process ended
     └── Offline          the call would leave this computer while privacy.offline is on
 ```
@@ -44,8 +46,10 @@ __all__ = [
     "ModelUnavailable",
     "Offline",
     "ProposalOutdated",
+    "QuotaUsedUp",
     "RateLimited",
     "ToolFailed",
+    "WrongAddress",
 ]
 
 
@@ -181,7 +185,14 @@ class ModelUnavailable(ModelError):
 
     is_retryable = True
 
-    def __init__(self, service: str, *, reason: str = "", has_responded: bool = False) -> None:
+    def __init__(
+        self,
+        service: str,
+        *,
+        reason: str = "",
+        has_responded: bool = False,
+        is_permanent: bool = False,
+    ) -> None:
         because = f" ({reason})" if reason else ""
         is_address = service == "localhost" or any(sign in service for sign in ".:")
         first = "start it" if is_address else "check the network"
@@ -193,6 +204,7 @@ class ModelUnavailable(ModelError):
             service=service,
             reason=reason,
         )
+        self.is_retryable = not is_permanent
 
 
 class BadRequest(ModelError):
@@ -203,6 +215,37 @@ class BadRequest(ModelError):
     def __init__(self, service: str, *, reason: str) -> None:
         super().__init__(
             f"{service} did not accept the request: {reason}", service=service, reason=reason
+        )
+
+
+class QuotaUsedUp(ModelError):
+    """The account at the service has no quota or credit left, so asking again is of no use."""
+
+    code = "rate_limited"
+
+    def __init__(self, service: str, *, reason: str) -> None:
+        super().__init__(
+            f"{service} answers no more for this account: {reason.rstrip('.')}. Your message is "
+            "kept: check the account's plan, or choose another model.",
+            service=service,
+            reason=reason,
+        )
+
+
+class WrongAddress(ModelError):
+    """The address of a model server leads to a web page."""
+
+    code = "bad_request"
+
+    def __init__(self, address: str) -> None:
+        place = address.rstrip("/")
+        way_out = "Check it"
+        if not place.endswith("/v1"):
+            way_out = f"A model server's address mostly ends with /v1: try {place}/v1"
+        super().__init__(
+            f"The address {place} leads to a web page, not to a model. {way_out} (chat.apiBase).",
+            service=place,
+            reason="its address leads to a web page",
         )
 
 
@@ -239,5 +282,7 @@ MODEL_ERRORS: Final = (
     ModelUnavailable,
     LocalModelFailed,
     BadRequest,
+    QuotaUsedUp,
+    WrongAddress,
     Offline,
 )

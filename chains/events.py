@@ -27,6 +27,7 @@ __all__ = [
     "Status",
     "Step",
     "TextDelta",
+    "TextTakenBack",
     "ToolEnded",
     "ToolStarted",
     "ToolStatus",
@@ -122,6 +123,11 @@ class TextDelta:
     """A piece of the answer's text, as it arrives."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class TextTakenBack:
+    """All text of the answer so far was the model's thinking, so it is not shown any more."""
 
 
 @dataclass(frozen=True)
@@ -361,6 +367,7 @@ Event = (
     | Retrieved
     | ContextPrepared
     | TextDelta
+    | TextTakenBack
     | MessageEnded
     | CompactionStarted
     | CompactionEnded

@@ -11,34 +11,43 @@ import logging
 import sys
 import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from chains.cancel import CancelToken, Pause, wait_or_cancel
-from chains.concurrency import Emit, iterate, start_call
-from chains.errors import LedgerFailed, MissingKey, ModelError, Offline, RateLimited
+from chains.concurrency import Emit, WaitEnded, iterate, start_call
+from chains.errors import (
+    Cancelled,
+    LedgerFailed,
+    MissingKey,
+    ModelError,
+    ModelUnavailable,
+    Offline,
+    RateLimited,
+)
 from chains.events import Usage
 from chains.llm.failures import classify_failure
 from chains.llm.http import WireCall, open_client, report_calls_to
+from chains.llm.incoming.answer_reader import AnswerReader
+from chains.llm.incoming.chunks import read_chunks
+from chains.llm.incoming.patience import MonotonicClock, Patience, WaitClock, WaitLimits
+from chains.llm.incoming.pieces import AnswerPiece
 from chains.llm.port import (
     Endpoint,
     KeyFor,
-    ModelCalls,
-    ModelEnded,
     ModelEvent,
-    ModelReasoning,
     ModelReshaped,
     ModelSent,
-    ModelText,
     ModelWaiting,
     ShapeMemory,
 )
 from chains.llm.records import CallRecorder, ModelCallRecord
 from chains.llm.setup import configure_library, ignore_foreign_addresses, prepare_environment
 from chains.llm.shaped_request import ShapedRequest
-from chains.llm.wire_messages import CallAssembler, TextJoiner
 from chains.llm.wire_request import NO_KEY, WireRequest
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
@@ -50,6 +59,7 @@ _log = logging.getLogger(__name__)
 BACK_OFF_S: Final = (1.0, 3.0)
 LONGEST_WAIT_S: Final = 30.0
 BROKEN_OFF: Final = "the stream ended too early"
+CLOCK: WaitClock = MonotonicClock()
 
 
 class LiteLLMModel:
@@ -62,6 +72,7 @@ class LiteLLMModel:
         pause: waits before a failed call is repeated.
         recorder: records each call in the ledger before it is made.
         shapes: remembers the shape of the requests that this model takes.
+        limits: how long to wait for an answer.
     """
 
     def __init__(
@@ -73,6 +84,7 @@ class LiteLLMModel:
         pause: Pause = wait_or_cancel,
         recorder: CallRecorder | None = None,
         shapes: ShapeMemory = ShapeMemory(),  # noqa: B008 - it is frozen
+        limits: WaitLimits | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._key_for = key_for
@@ -80,6 +92,7 @@ class LiteLLMModel:
         self._pause = pause
         self._recorder = recorder or CallRecorder()
         self._shapes = shapes
+        self._limits = limits or WaitLimits()
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer as it arrives.
@@ -93,9 +106,12 @@ class LiteLLMModel:
             raise Offline(self._endpoint.host or self._endpoint.service)
         key, waits_s = self._key(), iter((*BACK_OFF_S, None))
         shaped = ShapedRequest(request, self._endpoint, key, self._shapes)
+        started_s = CLOCK.now()
         while True:
+            patience = Patience(self._limits, CLOCK, started_s)
             try:
-                yield from self._send(shaped, self._recorder.open_record(request), cancel)
+                record = self._recorder.open_record(request)
+                yield from self._send(shaped, record, patience, cancel)
             except ModelError as error:
                 if shaped.reshape(error):
                     continue
@@ -108,30 +124,64 @@ class LiteLLMModel:
                 return
 
     def _send(
-        self, shaped: ShapedRequest, record: ModelCallRecord, cancel: CancelToken
+        self,
+        shaped: ShapedRequest,
+        record: ModelCallRecord,
+        patience: Patience,
+        cancel: CancelToken,
     ) -> Iterator[ModelEvent]:
         """Send a request once. If the server accepts a new shape, say and remember it."""
-        for event in self._attempt(shaped.wire, record, cancel):
+        for event in self._attempt(shaped.wire, record, patience, cancel):
             if not isinstance(event, ModelSent) and (change := shaped.confirm()):
                 yield ModelReshaped(self._endpoint.service, change)
             yield event
 
     def _attempt(
-        self, built: WireRequest, record: ModelCallRecord, cancel: CancelToken
+        self, built: WireRequest, record: ModelCallRecord, patience: Patience, cancel: CancelToken
     ) -> Iterator[ModelEvent]:
+        """Call the model once, and yield the events of its answer.
+
+        An answer with a finish reason is complete, whatever happens behind it. One that breaks off
+        is kept if it has any text.
+        """
         calls: list[WireCall] = []
-        has_text = False
+        reader, error = AnswerReader(), None
+        produce = partial(self._call, built, record, calls.append)
         try:
-            for event in iterate(partial(self._call, built, record, calls.append), cancel):
-                has_text = has_text or isinstance(event, ModelText)
-                yield event
-        except (ModelError, ContextOverflow) as error:
-            if not has_text:
+            for item in iterate(produce, cancel, limit=patience):
+                if isinstance(item, ModelSent):
+                    yield item
+                else:
+                    yield from _take_piece(item, reader, patience)
+        except (ModelError, ContextOverflow, WaitEnded) as failure:
+            error = failure
+        except Cancelled:
+            if not reader.finish:
                 raise
-            yield ModelEnded("interrupted", reason=getattr(error, "reason", "") or str(error))
         finally:
             for call in calls:
                 call.abort()
+        yield from self._end(reader, patience, error)
+
+    def _end(
+        self, reader: AnswerReader, patience: Patience, error: Exception | None
+    ) -> Iterator[ModelEvent]:
+        """Yield the end of an answer, or raise the error that no text has arrived before."""
+        yield from reader.flush()
+        if reader.finish:
+            yield from reader.complete()
+            return
+        if error is None or isinstance(error, WaitEnded):
+            is_permanent, reason = error is not None, patience.reason or BROKEN_OFF
+            error = ModelUnavailable(
+                self._endpoint.service,
+                reason=reason,
+                has_responded=True,
+                is_permanent=is_permanent,
+            )
+        if not reader.has_text:
+            raise error
+        yield from reader.break_off(getattr(error, "reason", "") or str(error))
 
     def _key(self) -> str | None:
         endpoint = self._endpoint
@@ -146,33 +196,31 @@ class LiteLLMModel:
         built: WireRequest,
         record: ModelCallRecord,
         on_call: Callable[[WireCall], object],
-        emit: Emit[ModelEvent],
+        emit: Emit[ModelSent | AnswerPiece],
     ) -> None:
-        """Call litellm once, in a thread of the pool, and emit the events of the answer.
+        """Call litellm once, in a thread of the pool, and emit the pieces of the answer.
 
         `on_call` receives the HTTP call before it starts, so that it can be aborted.
         """
-        endpoint, arguments = self._endpoint, built.arguments
-        key = None if arguments["api_key"] == NO_KEY else arguments["api_key"]
-        call = WireCall(
-            offline=self._offline,
-            max_output_tokens=built.max_output_tokens,
-            on_sent=lambda body: emit(ModelSent(body)),
-            host=endpoint.host if endpoint.api_base else "",
-            key=key,
-            fill=built.fill,
-            record=record.write,
-        )
+        endpoint = self._endpoint
+
+        def take(piece: AnswerPiece) -> bool:
+            if piece.usage is not None:
+                record.tokens = piece.usage.prompt_tokens + piece.usage.completion_tokens
+            return emit(piece)
+
+        key, call = self._open_call(built, record, emit, take)
         on_call(call)
         litellm = _litellm()
         try:
             if not built.is_reported:
-                record.write_early(endpoint.host or endpoint.service, arguments)
+                record.write_early(endpoint.host or endpoint.service, built.arguments)
             with report_calls_to(call):
-                stream = litellm.completion(**arguments, **self._client(built))
-                record.tokens = _read(
-                    stream, emit, self._price, partial(_find_finish, stream, call)
-                )
+                stream = litellm.completion(**built.arguments, **self._client(built))
+                if call.reader.is_chat:
+                    deque(stream, maxlen=0)  # its pieces are emitted while it is read
+                else:
+                    read_chunks(stream, take, self._price, lambda: call.reader.has_finish_reason)
         except LedgerFailed:
             raise
         except Exception as error:
@@ -181,7 +229,38 @@ class LiteLLMModel:
                 error, call, service=endpoint.service, key=key, key_owner=owner
             ) from error
         finally:
-            record.finish(call.bytes_in)
+            record.finish(call.reader.bytes_in)
+
+    def _open_call(
+        self,
+        built: WireRequest,
+        record: ModelCallRecord,
+        emit: Emit[ModelSent | AnswerPiece],
+        take: Emit[AnswerPiece],
+    ) -> tuple[str | None, WireCall]:
+        """Build the record of an HTTP call, and return it with the key that is sent."""
+        endpoint, key = self._endpoint, built.arguments["api_key"]
+        key = None if key == NO_KEY else key
+        call = WireCall(
+            offline=self._offline,
+            max_output_tokens=built.max_output_tokens,
+            on_sent=lambda body: emit(ModelSent(body)),
+            host=endpoint.host if endpoint.api_base else "",
+            key=key,
+            fill=built.fill,
+            record=record.write,
+            on_piece=lambda piece: take(
+                replace(piece, usage=piece.usage and self._add_price(piece.usage))
+            ),
+        )
+        return key, call
+
+    def _add_price(self, usage: Usage) -> Usage:
+        details = {"cached_tokens": usage.cached_tokens}
+        counted = _litellm().Usage(
+            usage.prompt_tokens, usage.completion_tokens, prompt_tokens_details=details
+        )
+        return replace(usage, cost=self._price(counted))
 
     def _price(self, counted: Any) -> float | None:
         endpoint = self._endpoint
@@ -225,106 +304,16 @@ def load_packaged_data(name: str) -> Mapping[str, Any]:
     return {}
 
 
-def _find_finish(stream: Any, call: WireCall) -> str:
-    """Return the finish reason that the service sent, or an empty string if it sent none.
-
-    For Gemini, litellm sets the usual field to `stop` in every piece of an answer, and stores the
-    finish reason in another field. Therefore, the value is used only if the response itself
-    contains a finish reason.
-    """
-    kept = stream.intermittent_finish_reason if call.has_finish_reason else None
-    return stream.received_finish_reason or kept or ""
-
-
-def _read(
-    stream: Any,
-    emit: Emit[ModelEvent],
-    find_price: Callable[[Any], float | None],
-    find_finish: Callable[[], str],
-) -> int | None:
-    """Read a streamed answer, and emit its text, reasoning, tool calls and final status.
-
-    `find_price` returns the price of the reported token counts. `find_finish` returns the finish
-    reason that the service sent.
-
-    Returns:
-        The reported token count, or None if the service reported none.
-    """
-    has_text, usage, calls = False, None, CallAssembler()
-    words, thoughts, finish = TextJoiner(), TextJoiner(), ""
-    for chunk, finish in _read_chunks(stream, find_finish):  # noqa: B007 - it is used after the loop
-        usage = getattr(chunk, "usage", None) or usage
-        delta = chunk.choices[0].delta if chunk.choices else None
-        if delta is None:
-            continue
-        calls.add(getattr(delta, "tool_calls", None) or ())
-        thought = thoughts.add(getattr(delta, "reasoning_content", None) or "")
-        if thought and not emit(ModelReasoning(thought)):
-            return None
-        for signature in _find_signatures(delta):
-            emit(ModelReasoning("", signature))
-        has_text = has_text or bool(delta.content)
-        text = words.add(delta.content or "")
-        if text and not emit(ModelText(text)):
-            return None
-    if rest := words.end():
-        emit(ModelText(rest))
-    # The wrapper invents a finish reason and a usage if the service sent none.
-    finish = find_finish() or finish
-    is_counted = any(getattr(chunk, "usage", None) for chunk in stream.chunks)
-    if not finish and not has_text:
-        raise ConnectionAbortedError(BROKEN_OFF)
-    if finish and calls.calls:
-        emit(ModelCalls(calls.calls))
-    counted = _read_usage(usage, find_price) if usage and is_counted else None
-    if finish:
-        emit(ModelEnded(status="complete", finish=finish, usage=counted))
-    else:
-        emit(ModelEnded(status="interrupted", usage=counted, reason=BROKEN_OFF))
-    return None if counted is None else counted.prompt_tokens + counted.completion_tokens
-
-
-def _read_chunks(stream: Any, find_finish: Callable[[], str]) -> Iterator[tuple[Any, str]]:
-    """Yield the chunks of a streamed answer, each with the finish reason received so far.
-
-    Once a finish reason has arrived, errors are ignored, because some services then send token
-    counts that cannot be parsed.
-    """
-    finish = ""
-    try:
-        for chunk in stream:
-            finish = find_finish() or finish
-            yield chunk, finish
-    except Exception as error:
-        if not (find_finish() or finish):
-            raise
-        _log.info("What follows an answer cannot be read: %s", type(error).__name__)
-
-
-def _find_signatures(delta: Any) -> Iterator[str]:
-    """Yield the signatures that end sections of reasoning.
-
-    For a section that the provider has encrypted, this is the encrypted text.
-    """
-    for block in getattr(delta, "thinking_blocks", None) or ():
-        signature = block.get("signature") or block.get("data")
-        if isinstance(signature, str) and signature:
-            yield signature
-
-
-def _read_usage(counted: Any, find_price: Callable[[Any], float | None]) -> Usage | None:
-    """Convert the token counts of a response, or return None if one of them is negative.
-
-    Args:
-        counted: the `usage` object of the response.
-        find_price: returns the price of the token counts, or None if it is unknown.
-    """
-    details = getattr(counted, "prompt_tokens_details", None)
-    prompt, completion = counted.prompt_tokens or 0, counted.completion_tokens or 0
-    cached = getattr(details, "cached_tokens", None) or 0
-    if min(prompt, completion, cached) < 0:
-        return None
-    return Usage(1, prompt, completion, cached, find_price(counted))
+def _take_piece(
+    piece: AnswerPiece, reader: AnswerReader, patience: Patience
+) -> Iterator[ModelEvent]:
+    """Yield the events of a piece, unless the server has used up the patience before it."""
+    patience.note(piece.chars)
+    yield from reader.add(piece)
+    if reader.finish:
+        patience.finish()
+    if patience.measure_rest() <= 0:
+        raise WaitEnded
 
 
 def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | None:

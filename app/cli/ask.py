@@ -24,6 +24,7 @@ from chains.events import (
     ReadingPart,
     Step,
     TextDelta,
+    TextTakenBack,
     ToolStarted,
     TurnEnded,
     Warned,
@@ -120,6 +121,9 @@ class TurnPrinter:
                 self._line.clear()
                 self._output.write(self._text.feed(event.text))
                 self._is_in_text = True
+            case TextTakenBack() if not self._output.is_json:
+                self._end_text()
+                complain("The text above was the model's thinking. The answer follows.")
             case TurnEnded():
                 self._line.clear()
                 result = event.result

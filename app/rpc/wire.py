@@ -17,6 +17,7 @@ from chains.events import (
     ModelLoadProgressed,
     ReadingPart,
     TextDelta,
+    TextTakenBack,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -138,6 +139,7 @@ def _message_end(event: MessageEnded) -> Json:
 
 _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     TextDelta: ("text_delta", lambda event: {"text": event.text}),
+    TextTakenBack: ("text_taken_back", lambda _event: {}),
     ToolStarted: ("tool_start", _tool_start),
     ApprovalRequested: ("approval_request", _approval_request),
     ToolEnded: ("tool_end", _tool_end),

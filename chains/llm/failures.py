@@ -6,6 +6,8 @@ version. Most servers report an overflow as status 400, so it is recognised by i
 
 import json
 import re
+from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any, Final
 
 from chains.errors import (
@@ -14,6 +16,7 @@ from chains.errors import (
     MissingKey,
     ModelError,
     ModelUnavailable,
+    QuotaUsedUp,
     RateLimited,
 )
 from chains.llm.http import WireCall
@@ -23,6 +26,9 @@ from context.errors import ContextOverflow
 __all__ = ["classify_failure"]
 
 REASON_CHARS: Final = 300
+MOST_CAUSES: Final = 20
+# More tokens than the context of any model, so a larger number in an error is no limit.
+MOST_LIMIT: Final = 50_000_000
 
 # The wording of OpenAI, Azure, Anthropic, Gemini, Mistral, Cohere, Groq, Together, Bedrock, vLLM,
 # llama.cpp, LM Studio, Ollama and TGI.
@@ -58,6 +64,23 @@ _WAYS_OUT: Final = (
 _KEY_LIKE: Final = re.compile(
     r"(?i)\b(?:sk|pk|gsk|xai|hf)[-_][a-z0-9_\-]{8,}|\bAIza[a-z0-9_\-]{20,}"
 )
+# The account has no quota or credit left. Where a time is named as well, it is a rate limit.
+_QUOTA: Final = re.compile(
+    r"insufficient[ _](?:quota|balance|credits?|funds)|exceeded your (?:current|monthly) quota"
+    r"|billing|credit balance|out of credits?|more credits|used all (?:your |available )*credits"
+    r"|payment required|spending limit|quota (?:is |has been )?(?:used up|exhausted)",
+    re.IGNORECASE,
+)
+_WAIT: Final = re.compile(r"retry in|retry after|try again in|per (?:minute|second)", re.IGNORECASE)
+_FILTERED: Final = re.compile(
+    r"content[ _-]?(?:filter|policy|management policy)|ResponsibleAIPolicyViolation"
+    r"|data_inspection_failed|flagged by|moderation",
+    re.IGNORECASE,
+)
+UNREADABLE: Final = "what it sent cannot be read as an answer"
+# Errors of Python. Where one of them is behind a library's error, its text is about the library.
+_PYTHON_ERRORS: Final = (TypeError, ValueError, LookupError, AttributeError)
+_LIBRARY_STATUS: Final = re.compile(r"Error code: \d+\Z")
 _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
 
 
@@ -73,13 +96,13 @@ def classify_failure(
         key: the key that was used, which is removed from the message.
         key_owner: the provider or address that the key belongs to.
     """
-    if call.refusal is not None:
-        return call.refusal
-    reason = _find_reason(error, call)
+    if refused := call.refusal or call.reader.wrong_address:
+        return refused
+    reason = _find_reason(error, call, _find_status(error, call))
     if key:
         reason = reason.replace(key, "…")
     reason = _KEY_LIKE.sub("…", reason)  # the reason is stored, and services repeat other keys too
-    refusal = read_refusal(reason, call.error_body)
+    refusal = read_refusal(reason, call.reader.error_body)
     failed = _classify(error, call, reason, refusal, (service, key, key_owner))
     if isinstance(failed, ModelError):
         failed.refusal = refusal
@@ -99,23 +122,41 @@ def _classify(
         place: the service, its key and the key's owner.
     """
     (service, key, key_owner), status = place, _find_status(error, call)
-    text = f"{reason} {_read_error_codes(call.error_body)}"
+    text = f"{reason} {_read_error_codes(call.reader.error_body)}"
+    is_answer = call.reader.stream_error is not None  # the error was sent in place of an answer
     # A server that does not know the field `num_ctx` says nothing about a length.
-    may_overflow = status in {400, 413, 422, 500} and not find_refused_fields(refusal)
-    if may_overflow and _is_overflow(error, text):
+    may_overflow = is_answer or status in {400, 413, 422, 500}
+    if may_overflow and not find_refused_fields(refusal) and _is_overflow(error, text):
         message = f"The request is too long for the model at {service}: {reason}"
         return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(reason))
+    if _is_quota(text, call) and (is_answer or status in {400, 402, 403, 429}):
+        return QuotaUsedUp(service, reason=reason)
     if status in {401, 403}:
         is_refused = bool(key) and call.sent is not None
         return MissingKey(service, is_refused=is_refused, reason=reason, key_owner=key_owner)
     if status == 429:
         return RateLimited(service, retry_after_s=call.retry_after_s, reason=reason)
-    if status is not None and 300 <= status < 500 and status != 408:
+    is_refusal = status is not None and 300 <= status < 500 and status != 408
+    if is_refusal or call.sent is None or (is_answer and _is_refusal(text, call)):
         return BadRequest(service, reason=reason)
-    if call.sent is None:
-        return BadRequest(service, reason=reason)
-    has_responded = call.status is not None and not call.failure
-    return ModelUnavailable(service, reason=call.failure or reason, has_responded=has_responded)
+    has_responded = call.status is not None and not (call.failure or call.reader.failure)
+    return ModelUnavailable(
+        service,
+        reason=call.failure or call.reader.failure or reason,
+        has_responded=has_responded,
+        is_permanent=bool(call.reader.failure),
+    )
+
+
+def _is_quota(text: str, call: WireCall) -> bool:
+    """Return whether the account has nothing left, so that waiting is of no use."""
+    return bool(_QUOTA.search(text)) and not _WAIT.search(text) and call.retry_after_s is None
+
+
+def _is_refusal(text: str, call: WireCall) -> bool:
+    """Return whether the error in an answer would be the same if the request was repeated."""
+    is_unreadable = call.reader.stream_error is not None and call.reader.stream_error.is_unreadable
+    return is_unreadable or "invalid_request" in text or bool(_FILTERED.search(text))
 
 
 def _find_status(error: Exception, call: WireCall) -> int | None:
@@ -126,6 +167,8 @@ def _find_status(error: Exception, call: WireCall) -> int | None:
     """
     if call.status is not None and call.status >= 300:
         return call.status
+    if call.reader.stream_error is not None:
+        return _read_status(call.reader.stream_error.body)
     status = getattr(error, "status_code", None)
     # Without a response the library invents a status, such as 500 for a refused connection.
     if call.status is None and call.sent is not None:
@@ -139,11 +182,26 @@ def _is_overflow(error: Exception, text: str) -> bool:
     return bool(_OVERFLOW.search(text)) and not _OUTPUT_LIMIT.search(text)
 
 
+def _read_status(body: Any) -> int | None:
+    """Return the HTTP status that the JSON of an error names, or None."""
+    for _ in range(3):
+        if isinstance(body, list):
+            body = next(iter(body), None)
+        if not isinstance(body, dict):
+            break
+        named = (body.get(name) for name in ("code", "status", "status_code"))
+        for value in named:
+            if isinstance(value, int) and 400 <= value < 600:
+                return value
+        body = body.get("error")
+    return None
+
+
 def _find_limit(reason: str) -> int | None:
     """Extract the context length from an overflow message, or return None."""
     for match in _LIMIT.finditer(reason):
         number = int(next(group for group in match.groups() if group).replace(",", ""))
-        if number > 0:
+        if 0 < number <= MOST_LIMIT:
             return number
     return None
 
@@ -160,19 +218,52 @@ def _read_error_codes(body: bytes) -> str:
     return " ".join(str(error[key]) for key in ("code", "type") if key in error)
 
 
-def _find_reason(error: Exception, call: WireCall) -> str:
-    text = _from_body(call.error_body) or _from_library(error)
+def _find_reason(error: Exception, call: WireCall, status: int | None) -> str:
+    text = _describe_redirect(call) or _from_body(call.reader.error_body)
+    if call.reader.stream_error is not None and call.reader.stream_error.is_unreadable:
+        text = f"{UNREADABLE}: {text}" if _has_words(text) else UNREADABLE
+    if not text and (call.status is None or call.status < 300):
+        text = _from_library(error)
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if not _has_words(line) or _LIBRARY_STATUS.match(line):
+        line = _describe_status(status)
     return line if len(line) <= REASON_CHARS else f"{line[:REASON_CHARS]}…"
+
+
+def _describe_redirect(call: WireCall) -> str:
+    if call.status is None or not 300 <= call.status < 400:
+        return ""
+    place = call.location.rpartition("@")[2][: REASON_CHARS // 2] or "another address"
+    return f"it redirects to {place}, and Strata follows no redirects. Check chat.apiBase"
+
+
+def _describe_status(status: int | None) -> str:
+    if status is None:
+        return UNREADABLE
+    phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+    return f"status {status} ({phrase})" if phrase else f"status {status}"
+
+
+def _has_words(text: str) -> bool:
+    return any(char.isalpha() for char in text)
 
 
 def _from_body(body: bytes) -> str:
     text = body.decode("utf-8", "replace").strip()
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return re.sub(r"<[^>]{0,200}>", " ", text)
-    return _find_message(data) or text
+    return _find_message(data) or (text if any(_list_texts(data)) else "")
+
+
+def _list_texts(data: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value that have any words."""
+    if isinstance(data, str) and _has_words(data):
+        yield data
+    elif isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _list_texts(value)
 
 
 def _find_message(data: Any) -> str:
@@ -187,7 +278,20 @@ def _find_message(data: Any) -> str:
 
 
 def _from_library(error: Exception) -> str:
+    """Return the text of a library's error, unless it is about the library's own code."""
+    if any(isinstance(cause, _PYTHON_ERRORS) for cause in _list_causes(error)):
+        return UNREADABLE
     text = str(error)
     while (shorter := _LIBRARY_PREFIX.sub("", text, count=1)) != text:
         text = shorter
     return text.split(" Original exception:")[0]
+
+
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those that it was raised for, innermost last."""
+    seen: BaseException | None = error
+    for _ in range(MOST_CAUSES):
+        if seen is None:
+            return
+        yield seen
+        seen = seen.__cause__ or seen.__context__

@@ -1,7 +1,8 @@
 """HTTP calls to models: record requests, limit responses, support cancelling.
 
 All calls share one httpx client, whose hooks report to the `WireCall` of the current thread. The
-`WireCall` records the sent body, can abort a stalled response, and limits the response size.
+`WireCall` records the sent body, can abort a stalled response, and has its body read by
+`chains.llm.incoming.response`.
 Redirects are not followed. In offline mode, only loopback addresses are allowed.
 """
 
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.request import getproxies
 
 from chains.errors import LedgerFailed, ModelUnavailable, Offline
+from chains.llm.incoming.pieces import AnswerPiece
+from chains.llm.incoming.response import ResponseReader
 from chains.llm.urls import is_loopback
 from context.envelope import EncodedJson
 
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     import httpx
 
 __all__ = [
-    "ResponseTooLarge",
     "WireCall",
     "build_key_headers",
     "open_client",
@@ -36,21 +38,8 @@ CONNECT_TIMEOUT_S: Final = 10.0
 # A model on a slow processor may read for minutes before it writes its first word.
 READ_TIMEOUT_S: Final = 600.0
 LONGEST_WAIT_S: Final = 1e9  # thirty years, since a header may contain any number
-MAX_LINE_BYTES: Final = 4_000_000
-MAX_ERROR_BYTES: Final = 65_536
-# A stream event with one token has about 300 bytes, and up to 2,000 from a few services.
-BYTES_PER_TOKEN: Final = 2_000
-# An event has at most three lines. The others allow for keep-alive lines while a model reasons.
-LINES_PER_TOKEN: Final = 10
-SPARE_LINES: Final = 2_000
 
 _thread = threading.local()
-# A field of Gemini. Within a text of the answer, its quotes would be escaped.
-_FINISH: Final = b'"finishReason"'
-
-
-class ResponseTooLarge(Exception):
-    """The response exceeds the size limit for an answer."""
 
 
 class SentAlready(Exception):
@@ -63,9 +52,8 @@ class WireCall:
     Attributes:
         sent: the JSON body as it was sent.
         status: the status of the response, or None before it arrives.
-        error_body: the beginning of the response if its status is an error.
+        reader: reads the body of the response.
         failure: why the network failed, or an empty string.
-        has_finish_reason: whether the response contains a finish reason in Gemini's format.
     """
 
     def __init__(
@@ -78,6 +66,7 @@ class WireCall:
         key: str | None = None,
         fill: Mapping[str, str] | None = None,
         record: Callable[[str, int], object] | None = None,
+        on_piece: Callable[[AnswerPiece], bool] | None = None,
     ) -> None:
         """Store the parameters of the HTTP call.
 
@@ -92,12 +81,13 @@ class WireCall:
                 sent.
             record: records the host and the size of the body before it is sent. If it raises
                 `LedgerFailed`, the call is not made.
+            on_piece: receives the pieces of an answer that is read here, and returns whether
+                anybody still reads them.
         """
         self.sent: EncodedJson | None = None
         self.status: int | None = None
-        self.error_body = b""
+        self.reader = ResponseReader(max_output_tokens, on_piece)
         self.failure = ""
-        self.has_finish_reason = False
         self.refusal: Offline | ModelUnavailable | LedgerFailed | None = None
         self._headers: Mapping[str, str] = {}
         self._asked_hosts: set[str] = set()
@@ -107,19 +97,15 @@ class WireCall:
         self._fill = fill or {}
         self._on_sent = on_sent
         self._record = record
-        self._max_bytes = MAX_LINE_BYTES + BYTES_PER_TOKEN * max_output_tokens
-        self._max_lines = SPARE_LINES + LINES_PER_TOKEN * max_output_tokens
-        self._bytes = self._lines = self._line_bytes = 0
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._is_aborted = False
         self._responses: list[httpx.Response] = []
-        self._tail = b""
 
     @property
-    def bytes_in(self) -> int:
-        """The number of bytes received so far."""
-        return self._bytes
+    def location(self) -> str:
+        """The address that a redirect names, or an empty string."""
+        return self._headers.get("location", "")
 
     @property
     def retry_after_s(self) -> float | None:
@@ -197,23 +183,10 @@ class WireCall:
         """Record the status and headers of a response, and watch its body."""
         self.status = response.status_code
         self._headers = response.headers
+        address = response.request.url.copy_with(userinfo=b"", query=None)
+        self.reader.open(self.status, str(address))
         response.stream = _watch_stream(response, self)
         self._responses.append(response)
-
-    def watch(self, chunk: bytes) -> None:
-        """Count the bytes received, and raise `ResponseTooLarge` if there are too many."""
-        if self.status and self.status >= 400 and len(self.error_body) < MAX_ERROR_BYTES:
-            self.error_body += chunk[:MAX_ERROR_BYTES]
-        self.has_finish_reason = self.has_finish_reason or _FINISH in self._tail + chunk
-        self._tail = chunk[-len(_FINISH) :]
-        behind_last_line = len(chunk) - chunk.rfind(b"\n") - 1
-        self._line_bytes = behind_last_line + (self._line_bytes if b"\n" not in chunk else 0)
-        self._bytes += len(chunk)
-        self._lines += chunk.count(b"\n")
-        too_long = self._bytes > self._max_bytes or self._lines > self._max_lines
-        if too_long or self._line_bytes > MAX_LINE_BYTES:
-            self.failure = "it sent more than an answer can be"
-            raise ResponseTooLarge
 
     def _trace(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
@@ -341,11 +314,8 @@ def _watch_stream(response: "httpx.Response", call: WireCall) -> "httpx.SyncByte
     class Watched(httpx.SyncByteStream):
         def __iter__(self) -> Iterator[bytes]:
             if response.headers.get("content-encoding", "identity") != "identity":
-                call.failure = "it packed its answer, which was not asked for"
-                raise ResponseTooLarge
-            for chunk in source:  # type: ignore[union-attr]
-                call.watch(chunk)
-                yield chunk
+                call.reader.refuse_packed()
+            yield from call.reader.read(iter(source))  # type: ignore[arg-type]
 
         def close(self) -> None:
             source.close()  # type: ignore[union-attr]

@@ -20,6 +20,7 @@ __all__ = [
     "ModelPort",
     "ModelReasoning",
     "ModelReshaped",
+    "ModelRetracted",
     "ModelSent",
     "ModelText",
     "ModelWaiting",
@@ -71,6 +72,11 @@ class ModelText:
     """A piece of the answer's text, as it arrives."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class ModelRetracted:
+    """All text of the answer so far was reasoning, as a mark behind it has shown."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,7 @@ ModelEvent = (
     | ModelSent
     | ModelReshaped
     | ModelText
+    | ModelRetracted
     | ModelReasoning
     | ModelCalls
     | ModelWaiting

@@ -1,11 +1,10 @@
 """Convert one message to chat API JSON, and merge two of them."""
 
-import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from chains.llm.incoming.tool_calls import clean_call_id, clean_tool_name
 from context.layers import MOST_ARGUMENT_LEVELS, is_nested_too_deep
 from context.messages import Message, ReasoningPart, TextPart, ToolResultPart, compact_json
 
@@ -21,11 +20,6 @@ __all__ = [
 
 # The cache mark, at the end of the part of a request that the provider should cache.
 _MARK: Final = {"type": "ephemeral"}
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}(?:__thought__.+)?", re.DOTALL)
-_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
-# Marks of a chat template that a server should have removed, such as `<|channel|>`.
-_TEMPLATE_MARK: Final = re.compile(r"<\|.*", re.DOTALL)
-_LONGEST_READ: Final = 1_000
 
 
 @dataclass(frozen=True)
@@ -65,20 +59,6 @@ def has_content(message: Message) -> bool:
         else not isinstance(part, ReasoningPart)
         for part in message.content
     )
-
-
-def clean_tool_name(name: str) -> str:
-    """Return a tool name that every service takes: up to 64 of the characters A-Z a-z 0-9 _ -."""
-    plain = _NOT_IN_NAMES.sub("_", _TEMPLATE_MARK.sub("", name[:_LONGEST_READ]))
-    return plain[:64] or "unnamed"
-
-
-def clean_call_id(id: str) -> str:
-    """Return the id of a tool call, or one made from it if not every service takes it.
-
-    An id with a signature of Gemini's, which LiteLLM appends to it, is kept.
-    """
-    return id if _ID.fullmatch(id) else f"call_{hashlib.sha256(id.encode()).hexdigest()[:24]}"
 
 
 def merge_wire_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,10 @@
-"""Convert messages and tool calls to chat API JSON, and join streamed pieces."""
+"""Convert messages and tool calls to chat API JSON."""
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from secrets import token_hex
 from typing import Any
 
-from chains.llm.port import RequestedCall
 from chains.llm.wire_content import (
     USUAL_STYLE,
     WireStyle,
@@ -24,8 +21,6 @@ from context.layers import replace_surrogates
 from context.messages import Message, compact_json
 
 __all__ = [
-    "CallAssembler",
-    "TextJoiner",
     "build_wire_conversation",
     "build_wire_messages",
     "build_wire_system",
@@ -33,78 +28,6 @@ __all__ = [
     "encode_messages",
     "encode_turns",
 ]
-
-
-class TextJoiner:
-    """Joins the pieces of streamed text without splitting surrogate pairs.
-
-    If a service sends the two halves of a pair in separate pieces, the first half is held back. A
-    half without its counterpart is replaced with U+FFFD.
-    """
-
-    def __init__(self) -> None:
-        self._held = ""
-
-    def add(self, piece: str) -> str:
-        """Add a piece of streamed text, and return the text that is now complete."""
-        text, self._held = self._held + piece, ""
-        if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._held = text[:-1], text[-1]
-        return replace_surrogates(text)
-
-    def end(self) -> str:
-        """Return the remaining text at the end of the stream."""
-        held, self._held = self._held, ""
-        return replace_surrogates(held)
-
-
-class CallAssembler:
-    """Assembles tool calls from streamed pieces."""
-
-    def __init__(self) -> None:
-        self._pieces: list[dict[str, Any]] = []
-
-    def add(self, deltas: Iterable[Any]) -> None:
-        """Add streamed pieces to the tool calls.
-
-        A piece with a new index or id starts a new call.
-        """
-        for delta in deltas:
-            function = delta.function
-            known = self._find(delta.index, delta.id, function.name)
-            known["id"] = known["id"] or delta.id or ""
-            known["name"] += function.name or "" if not known["name"] else ""
-            known["arguments"] += function.arguments or ""
-
-    @property
-    def calls(self) -> tuple[RequestedCall, ...]:
-        """The tool calls in order. Calls without an id get a generated one."""
-        for piece in self._pieces:
-            piece["id"] = piece["id"] or f"call_{token_hex(8)}"
-        return tuple(
-            RequestedCall(*(replace_surrogates(piece[key]) for key in ("id", "name", "arguments")))
-            for piece in self._pieces
-        )
-
-    def _find(self, index: object, id: str | None, name: str | None) -> dict[str, Any]:
-        for piece in reversed(self._pieces):
-            # Ollama gives every call the same index, and no id to a call without arguments.
-            is_next = bool(name) and piece["name"] and _is_whole(piece["arguments"])
-            if is_next and not (id and piece["id"] == id):
-                break
-            if piece["index"] == index and (not id or not piece["id"] or piece["id"] == id):
-                found: dict[str, Any] = piece
-                return found
-        begun: dict[str, Any] = {"index": index, "id": "", "name": "", "arguments": ""}
-        self._pieces.append(begun)
-        return begun
-
-
-def _is_whole(arguments: str) -> bool:
-    try:
-        return isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def build_wire_conversation(

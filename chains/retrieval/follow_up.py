@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chains.errors import ModelError
-from chains.llm.port import ModelEnded, ModelText
+from chains.llm.incoming.answer_reader import collect_answer
 from chains.prompts import REWRITE_PROMPT
 from chains.request.request import SEARCHED, TurnContext
 from chains.request.usage import CallUsage
@@ -287,16 +287,12 @@ def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
     """
     try:
         prepared = _prepare_rewrite(context, last)
-        pieces, ended = [], ModelEnded("interrupted")
-        for event in context.open_model().stream(prepared, context.cancel):
-            if isinstance(event, ModelText):
-                pieces.append(event.text)
-            elif isinstance(event, ModelEnded):
-                ended = event
+        answer = collect_answer(context.open_model().stream(prepared, context.cancel))
     except (ModelError, ContextOverflow) as failure:
         return RewrittenQuery("", (f"The question was searched in its own words: {failure}",))
+    ended = answer.ended
     calls = () if ended.usage is None else (CallUsage(prepared.report, ended.usage),)
-    query = _first_line("".join(pieces)) if ended.status == "complete" else ""
+    query = _first_line(answer.text) if ended.status == "complete" else ""
     if not query:
         warning = "The question was searched in its own words: the model gave no others."
         return RewrittenQuery("", (warning,), calls)

@@ -27,7 +27,8 @@ from chains.citations.map_notes import (
 from chains.concurrency import WorkerPool, gather
 from chains.errors import MissingKey, ModelError, Offline
 from chains.events import Event, ReadingPart, Step
-from chains.llm.port import ModelEnded, ModelPort, ModelText
+from chains.llm.incoming.answer_reader import collect_answer
+from chains.llm.port import ModelPort
 from chains.request.request import TurnContext
 from chains.request.usage import READING, CallUsage, log_usage, sum_usage
 from chains.retrieval.map_reduce_plan import AttachmentPart, AttachmentPlan, MapReducePlan
@@ -333,15 +334,10 @@ class MapReducer:
 
     def _answer(self, call: _Call, stop: CancelToken) -> _Outcome:
         request = call.request()
-        pieces: list[str] = []
-        ended = ModelEnded("interrupted")
-        for event in self.open_model().stream(request, stop):
-            if isinstance(event, ModelText):
-                pieces.append(event.text)
-            elif isinstance(event, ModelEnded):
-                ended = event
+        answer = collect_answer(self.open_model().stream(request, stop))
+        ended = answer.ended
         usage = None if ended.usage is None else CallUsage(request.report, ended.usage)
-        notes = tuple(read_notes("".join(pieces), call.lines, call.find))
+        notes = tuple(read_notes(answer.text, call.lines, call.find))
         is_cut = ended.finish == "length" or ended.status == "interrupted"
         return _Outcome(notes, usage, is_cut)
 

@@ -21,6 +21,7 @@ from vault.errors import VaultError
 __all__ = ["KIND", "ToolOutcome", "ToolRegistry", "ToolRun"]
 
 _log = logging.getLogger(__name__)
+SHOWN_NAME_CHARS: Final = 100
 _Found = TypeVar("_Found")
 
 
@@ -120,7 +121,8 @@ class ToolRegistry:
 
     def _tool(self, name: str) -> Tool:
         if name not in self._tools:
-            raise ToolFailed(f"There is no tool {name}. There are: {', '.join(self._tools)}.")
+            shown = name if len(name) <= SHOWN_NAME_CHARS else f"{name[:SHOWN_NAME_CHARS]}…"
+            raise ToolFailed(f"There is no tool {shown}. There are: {', '.join(self._tools)}.")
         return self._tools[name]
 
 

@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 _SHOWN_CHARS: Final = 200
+# Longer arguments than a note may have come from a broken model.
+MOST_CHARS: Final = 4_000_000
 _TYPES: Mapping[str, type] = {"string": str, "integer": int, "array": list}
 
 
@@ -83,8 +85,13 @@ def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
     """Parse the arguments of a call. An empty string means no arguments.
 
     Raises:
-        ToolFailed: the text is not a JSON object, or is nested too deep.
+        ToolFailed: the text is too long, not a JSON object, or nested too deep.
     """
+    if (chars := len(call.arguments)) > MOST_CHARS:
+        raise ToolFailed(
+            f"The arguments have {chars:,} characters, and {MOST_CHARS:,} are allowed. Do it in "
+            "several calls."
+        )
     try:
         found = clean_json(parse_json(call.arguments or "{}", MOST_ARGUMENT_LEVELS))
     except (ValueError, RecursionError) as error:

@@ -8,6 +8,7 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 
 - `run`: the steps of a turn in order. It also builds previews, and computes reading costs.
 - `answer`: streams one answer, and stores it even if it fails.
+- `partial_answer`: the part of an answer that has arrived.
 - `result`: ends a turn after its answer, and builds its result.
 - `agent`: the loop of an agent: call the model, run its tool calls, call the model again.
 - `approved_calls`: runs the tool calls that need approval: propose, ask the user, apply.

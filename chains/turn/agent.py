@@ -19,6 +19,7 @@ from chains.events import (
     Usage,
     Warned,
 )
+from chains.llm.incoming.tool_calls import clean_call_id, clean_tool_name
 from chains.llm.port import RequestedCall
 from chains.request.chain import AgentSetup
 from chains.request.deferral import build_promotion
@@ -174,10 +175,11 @@ class AgentLoop:
         }
         parts = []
         for one in calls:
-            id = one.id if one.id and one.id not in used else f"call_{self._session.new_id()}"
+            id = clean_call_id(one.id) if one.id else ""
+            id = id if id and id not in used else f"call_{self._session.new_id()}"
             used.add(id)
             self._calls[id] = replace(one, id=id)
-            parts.append(ToolCallPart(id, one.name, _read_arguments(one)))
+            parts.append(ToolCallPart(id, clean_tool_name(one.name), _read_arguments(one)))
         return tuple(parts)
 
     def _run_calls(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
@@ -271,10 +273,12 @@ class AgentLoop:
     def _find_written(self, call: ToolCallPart) -> RequestedCall:
         """Return a tool call with the text of its arguments.
 
-        If no hook has changed the call, this is the text that the model wrote.
+        If no hook has changed the call, this is what the model wrote, with a name that may not be
+        valid.
         """
         written = self._calls[call.id]
-        if (written.name, _read_arguments(written)) == (call.name, call.arguments):
+        name = clean_tool_name(written.name)
+        if (name, _read_arguments(written)) == (call.name, call.arguments):
             return written
         return replace(written, name=call.name, arguments=call.arguments_json)
 

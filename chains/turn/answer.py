@@ -5,7 +5,7 @@ answer arrives, its text so far is saved outside of the log, in case the process
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil
 from time import monotonic
 from typing import Any, Final
@@ -20,6 +20,7 @@ from chains.events import (
     Status,
     Step,
     TextDelta,
+    TextTakenBack,
     Usage,
     Warned,
 )
@@ -32,6 +33,7 @@ from chains.llm.port import (
     ModelPort,
     ModelReasoning,
     ModelReshaped,
+    ModelRetracted,
     ModelSent,
     ModelText,
     ModelWaiting,
@@ -44,11 +46,12 @@ from chains.request.request import TurnContext
 from chains.request.usage import CallUsage, build_usage_entry, warn_of_cut
 from chains.turn.hooks import run_answer_hooks
 from chains.turn.overflow import shrink_request
+from chains.turn.partial_answer import PartialAnswer
 from context.assemble.turn_context import START_TOKENS
 from context.errors import ContextOverflow
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
-from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, list_tool_calls
+from context.messages import Message, ToolCallPart, list_tool_calls
 from context.report.report import ContextReport
 
 __all__ = ["AnswerStream", "TurnAnswer"]
@@ -94,41 +97,6 @@ class TurnAnswer:
     reason: str = ""
 
 
-@dataclass
-class _Partial:
-    """The answer received so far."""
-
-    pieces: list[str] = field(default_factory=list)
-    status: Status = "complete"
-    usage: Usage | None = None
-    warnings: list[str] = field(default_factory=list)
-    wire: Mapping[str, Any] | None = None
-    thoughts: list[str] = field(default_factory=list)
-    signed: list[ReasoningPart] = field(default_factory=list)
-    calls: tuple[ToolCallPart, ...] = ()
-    reason: str = ""
-    error_code: str | None = None
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-    @property
-    def message(self) -> Message:
-        if not self.calls:
-            return Message("assistant", self.text)
-        rest = (ReasoningPart("".join(self.thoughts)), TextPart(self.text))
-        parts = (*self.signed, *(part for part in rest if part.text), *self.calls)
-        return Message("assistant", parts)
-
-    def add_reasoning(self, piece: ModelReasoning) -> None:
-        """Add a piece of reasoning. A piece with a signature ends a section of the reasoning."""
-        self.thoughts.append(piece.text)
-        if piece.signature:
-            self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
-            self.thoughts.clear()
-
-
 ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
 
 
@@ -157,7 +125,7 @@ class AnswerStream:
         self._read_calls = read_calls
         self._full_status = full_status
         self._report = turn.request.report
-        self._partial = _Partial()
+        self._partial = PartialAnswer()
         self._read = read
         sources = (*turn.request.segments, *read)
         self._escapes = EscapeRemover(sources, context.request.question)
@@ -233,8 +201,8 @@ class AnswerStream:
             case ModelReshaped():
                 partial.warnings.append(event.text)
                 yield Warned(event.text)
-            case ModelText(text):
-                yield from self._add_text(self._escapes.add(text))
+            case ModelText() | ModelRetracted():
+                yield from self._take_text(event)
             case ModelReasoning():
                 partial.add_reasoning(event)
             case ModelCalls(calls) if self._read_calls is not None:
@@ -266,6 +234,14 @@ class AnswerStream:
             self._partial.pieces.append(text)
             self._start_keeping()
             yield TextDelta(text)
+
+    def _take_text(self, event: ModelText | ModelRetracted) -> Iterator[Event]:
+        if isinstance(event, ModelText):
+            yield from self._add_text(self._escapes.add(event.text))
+            return
+        self._partial.retract(self._escapes.end())
+        self._kept_pieces = 0
+        yield TextTakenBack()
 
     def _start_keeping(self) -> None:
         """Start saving the answer's text in the background, so that the stream never waits.
@@ -333,21 +309,11 @@ class AnswerStream:
 
     def _build_entry(self, message: Message) -> MessageEntry:
         """Build the log entry of the answer in its current state."""
-        partial, session = self._partial, self._context.session
-        return MessageEntry(
-            self._id or session.new_id(),
-            session.path()[-1].id,
-            session.now(),
-            message,
-            self._turn.turn,
-            model=self._context.request.model,
-            usage=partial.usage.to_dict() if partial.usage else None,
-            status=partial.status,
-            seconds=round(monotonic() - self._context.request.started_s, 3),
-            reason=partial.reason or None,
-            error_code=partial.error_code,
-            extra={START_TOKENS: self._report.start_tokens},
-        )
+        session, request = self._context.session, self._context.request
+        place = (self._id or session.new_id(), session.path()[-1].id, session.now())
+        seconds = round(monotonic() - request.started_s, 3)
+        entry = self._partial.build_entry(place, message, self._turn.turn, request.model, seconds)
+        return replace(entry, extra={START_TOKENS: self._report.start_tokens})
 
     def _complete_report(self) -> ContextReport:
         partial, report = self._partial, self._turn.request.report

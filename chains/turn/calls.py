@@ -12,7 +12,8 @@ from typing import Final
 
 from chains.cancel import CancelToken
 from chains.errors import LedgerFailed, ModelError, ModelUnavailable
-from chains.llm.port import ModelEnded, ModelSent, ModelText, ModelWaiting
+from chains.llm.incoming.answer_reader import collect_answer
+from chains.llm.port import ModelSent, ModelWaiting
 from chains.models import EXTRACTIVE
 from chains.prompts import TITLE_PROMPT
 from chains.request.chain import Chain
@@ -37,7 +38,6 @@ _MARKS: Final = " \t#*_\"“”„'`.<>"
 _LABEL: Final = re.compile(r"^title\s*:\s*", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"(\*\*|`)(?P<text>[^*`]+)\1")
 _CITED: Final = re.compile(r"\s+\[\d+(?:\s*,\s*\d+)*\]")
-_REASONING: Final = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -90,20 +90,16 @@ def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle |
     system = System(make_system_parts(TITLE_PROMPT, sections))
     parts = (f"User: {question[:MOST_QUOTED_CHARS]}", f"Assistant: {answer[:MOST_QUOTED_CHARS]}")
     quoted = html.escape("\n\n".join(parts), quote=False)
-    pieces: list[str] = []
-    calls: list[CallUsage] = []
     try:
         conversation = f"<conversation>\n{quoted}\n</conversation>"
         request = _prepare(context, system, conversation, TITLE_TOKENS)
-        for event in context.open_model().stream(request, context.cancel):
-            if isinstance(event, ModelText):
-                pieces.append(event.text)
-            elif isinstance(event, ModelEnded) and event.usage is not None:
-                calls.append(CallUsage(request.report, event.usage))
+        written = collect_answer(context.open_model().stream(request, context.cancel))
     except (ModelError, LedgerFailed, ContextOverflow):
         return None
-    title = clean_title("".join(pieces))
-    return ChatTitle(title, tuple(calls)) if title else None
+    usage = written.ended.usage
+    calls = () if usage is None else (CallUsage(request.report, usage),)
+    title = clean_title(written.text)
+    return ChatTitle(title, calls) if title else None
 
 
 def _prepare(
@@ -123,9 +119,8 @@ def _prepare(
 def clean_title(text: str) -> str:
     """Clean up a title: use the first line, without markup and citation numbers.
 
-    Reasoning within the answer is removed. Return an empty string if nothing is left.
+    Return an empty string if nothing is left.
     """
-    text = _REASONING.sub("", text)
     for line in text.splitlines():
         plain = "".join(char if char.isprintable() else " " for char in line)
         plain = _CITED.sub("", _MARKUP.sub(r"\g<text>", plain))

@@ -16,7 +16,8 @@ from typing import Final
 
 from chains.cancel import CancelToken
 from chains.errors import ModelError
-from chains.llm.port import ModelCalls, ModelEnded, ModelPort, ModelText
+from chains.llm.incoming.answer_reader import collect_answer
+from chains.llm.port import ModelPort
 from chains.prompts import SUMMARY_PROMPT
 from chains.request.usage import CallUsage, LogUsage
 from context.assemble.inputs import SummaryTask
@@ -155,22 +156,16 @@ class Summariser:
         Raises:
             SummaryRefused: the text is incomplete, or the model called a tool in its place.
         """
-        pieces, refusal = [], ""
-        for event in self.model.stream(request, self.cancel):
-            if isinstance(event, ModelText):
-                pieces.append(event.text)
-            elif isinstance(event, ModelCalls):
-                refusal = "The model called a tool in place of a summary."
-            elif isinstance(event, ModelEnded):
-                if event.usage is not None:
-                    self.log_usage(CallUsage(request.report, event.usage))
-                if event.status == "interrupted":
-                    raise SummaryFailed(f"The summary broke off: {event.reason}.")
-                if event.finish == "length":
-                    refusal = "The summary was cut at its length limit."
-        if refusal:
-            raise SummaryRefused(refusal)
-        return "".join(pieces)
+        answer = collect_answer(self.model.stream(request, self.cancel))
+        if answer.ended.usage is not None:
+            self.log_usage(CallUsage(request.report, answer.ended.usage))
+        if answer.ended.status == "interrupted":
+            raise SummaryFailed(f"The summary broke off: {answer.ended.reason}.")
+        if answer.ended.finish == "length":
+            raise SummaryRefused("The summary was cut at its length limit.")
+        if answer.has_calls:
+            raise SummaryRefused("The model called a tool in place of a summary.")
+        return answer.text
 
 
 def _frame_conversation(conversation: str, task: SummaryTask) -> str:
@@ -204,7 +199,9 @@ def _render_message(message: Message) -> str:
         return message.content
     texts = []
     for part in message.content:
-        if isinstance(part, TextPart | ReasoningPart):
+        if isinstance(part, ReasoningPart):
+            continue
+        if isinstance(part, TextPart):
             texts.append(part.text)
         elif isinstance(part, ToolCallPart):
             texts.append(f"[calls {part.name} with {part.arguments_json}]")

@@ -9,7 +9,14 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from context.messages import Message, TextPart, ToolCallPart, ToolResultPart, list_tool_calls
+from context.messages import (
+    Message,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    list_tool_calls,
+)
 
 INTERRUPTED: Final = "[interrupted]"
 NO_RESULT: Final = "[no result: the call was interrupted]"
@@ -69,6 +76,16 @@ def find_acts(
 def is_final(message: Message) -> bool:
     """Return whether a message is a final answer, without tool calls."""
     return message.role == "assistant" and not list_tool_calls(message)
+
+
+def remove_reasoning(message: Message) -> Message:
+    """Return a message without its reasoning."""
+    parts = () if isinstance(message.content, str) else message.content
+    if not any(isinstance(part, ReasoningPart) for part in parts):
+        return message
+    rest = tuple(part for part in parts if not isinstance(part, ReasoningPart))
+    is_text = all(isinstance(part, TextPart) for part in rest)
+    return replace(message, content=message.text if is_text else rest)
 
 
 def mark_interrupted(message: Message) -> Message:

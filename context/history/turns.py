@@ -17,6 +17,7 @@ from context.history.tool_pairing import (
     list_tool_results,
     make_interruption,
     mark_interrupted,
+    remove_reasoning,
 )
 from context.layers import Segment
 from context.log.entries import (
@@ -172,9 +173,12 @@ def _is_question(entry: TurnEntry) -> bool:
 
 
 def _show_entry(entry: TurnEntry) -> Message:
-    if isinstance(entry, MessageEntry) and entry.status in ("interrupted", "error"):
-        return mark_interrupted(entry.message)
-    return entry.message
+    """Return the message of a log entry as requests repeat it: a final answer without reasoning."""
+    message = entry.message
+    if not isinstance(entry, MessageEntry) or not is_final(message):
+        return message
+    message = remove_reasoning(message)
+    return mark_interrupted(message) if entry.status in ("interrupted", "error") else message
 
 
 @dataclass

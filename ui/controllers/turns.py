@@ -23,6 +23,7 @@ from chains.events import (
     Retrieved,
     Step,
     TextDelta,
+    TextTakenBack,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -224,6 +225,9 @@ def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
         case TextDelta():
             live.append(event.text)
             return WRITING
+        case TextTakenBack():
+            live.take_back()
+            return THINKING
         case ToolStarted():
             live.begin_tool(event)
             return describe_running_step(StepView(event.id, event.name, event.arguments))
@@ -249,6 +253,8 @@ def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:
             answer.append(event.text)
             if answer.step.text != WRITING:
                 answer.show_step(WRITING, monotonic() - turn.started_s)
+        case TextTakenBack():
+            answer.set_text("")
         case Retrieved():
             answer.set_sources(list_sources(event.segments))
         case Step():

@@ -14,10 +14,10 @@ from app.paths import Paths
 from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
-from chains.events import AskResult, TextDelta, TurnEnded
+from chains.events import AskResult, TextDelta, TextTakenBack, TurnEnded
 from context.log.entries import MessageEntry
 from context.messages import ReasoningPart
-from tests.support.behaviours import ROWS, UNMET, Behaviour
+from tests.support.behaviours import ROWS, Behaviour
 from tests.support.models.model_server import ModelServer
 from tests.support.models.strict_server import strict
 from vault.embedder import Embedder
@@ -77,6 +77,8 @@ class Chat:
         if isinstance(event, TextDelta):
             found.shown += event.text
             self.server.stage.note(event.text)
+        elif isinstance(event, TextTakenBack):
+            found.shown = ""
         elif isinstance(event, TurnEnded):
             result = event.result
             found.result, found.session = result, result.session
@@ -95,13 +97,7 @@ def chat(embedder: Embedder, small_vault: Path, monkeypatch: pytest.MonkeyPatch)
     assistant.close()
 
 
-def mark(row: Behaviour) -> Any:
-    """Build the parameter of a row, which must fail as long as it is not met."""
-    marks = [pytest.mark.xfail(strict=True)] if row.name in UNMET else []
-    return pytest.param(row, id=row.name, marks=marks)
-
-
-@pytest.mark.parametrize("row", [mark(row) for row in ROWS])
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 def test_the_user_gets_what_the_row_says_and_the_chat_goes_on(chat: Chat, row: Behaviour) -> None:
     chat.server.script(*row.replies)
     found = chat.ask("Where is the barrel?", row.mode)

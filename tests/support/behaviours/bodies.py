@@ -191,8 +191,9 @@ DOCUMENTS = (
     Behaviour(
         "a JSON document with an error and status 200",
         (document({"error": {"message": "the model is broken"}}),),
-        status="bad_request",
+        status="model_unavailable",
         says="the model is broken",
+        requests=3,
     ),
     Behaviour(
         "a web page with status 200",

@@ -138,7 +138,7 @@ FORMS = (
                 ]
             }
         ),
-        expected=("start",),
+        expected=("No note has a tag",),
     ),
     _row("text before a call", text("\n\n"), _call(0, "read_note", PATH, "c1")),
     Behaviour(
@@ -188,7 +188,7 @@ FAULTS = (
     _faulty(
         "a name with a channel mark",
         _call(0, "list_tags<|channel|>commentary", "{}", "c1"),
-        error="start",
+        error="There is no tool list_tags<|channel|>commentary",
     ),
     _faulty("an empty name", _call(0, "", "{}", "c1"), error="Error"),
     _faulty("no name", _call(0, None, "{}", "c1"), error="Error"),
@@ -218,9 +218,10 @@ FAULTS = (
         error="not JSON",
     ),
     _faulty(
-        "arguments of a megabyte",
-        _call(0, "read_note", json.dumps({"path": "x" * 1_000_000}), "c1"),
-        error="Error",
+        "arguments of four megabytes",
+        _call(0, "read_note", '{"path": "', "c1"),
+        *(_call(0, None, "x" * 100_000) for _ in range(41)),
+        error="The arguments have 4,100,010 characters",
     ),
     _faulty(
         "a NUL and half a surrogate in arguments",

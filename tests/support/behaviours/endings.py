@@ -56,14 +56,14 @@ ENDS = (
         (played(text(SAID), ending="cut"),),
         SAID,
         "interrupted",
-        "ended too early",
+        "the connection was lost",
     ),
     Behaviour(
         "a cut within an event",
         (played(text(SAID), chunk({"content": "x"})[:-9], ending="cut"),),
         SAID,
         "interrupted",
-        "ended too early",
+        "the connection was lost",
     ),
     Behaviour(
         "a cut before the text", (played(ending="cut"),), status="model_unavailable", requests=3

@@ -58,7 +58,7 @@ FAILURES = (
         "payment required",
         402,
         error("Insufficient Balance"),
-        "bad_request",
+        "rate_limited",
         "Insufficient Balance",
     ),
     _row(

@@ -287,7 +287,6 @@ def test_a_redirect_is_not_followed(model, server, prepared):
 BROKEN = {
     "broken off": Answer("Some of the words.", chunk_chars=5, break_after=3),
     "ended inside an event": Answer("Some of the words.", chunk_chars=5, cut_json_after=3),
-    "ended without a reason": Answer("Some of the words.", chunk_chars=5, finish=None),
     "ended without a word": Answer("Some of the words.", finish=None, usage=None, says_done=False),
 }
 
@@ -304,8 +303,8 @@ def test_what_came_before_the_end_is_kept(model, server, prepared, reply):
 EMPTY = {
     "broken off": Answer(break_after=1),
     "ended inside an event": Answer(cut_json_after=1),
-    "ended without a reason": Answer("", finish=None),
-    "no stream at all": Raw(b"<html>hello</html>\n"),
+    "ended without a word": Answer("", finish=None, says_done=False),
+    "nothing at all": Raw(b" \n"),
     "an error in the stream": Raw(b'data: {"error": {"message": "boom", "code": 500}}\n\n'),
 }
 
@@ -330,6 +329,7 @@ def test_an_answer_without_end_is_given_up(model, server, prepared, data):
     with pytest.raises(ModelUnavailable, match="more than an answer can be"):
         list(model.stream(prepared, CancelToken()))
     assert server.sent_bytes < 100_000_000
+    assert len(server.received) == 1
 
 
 # Stopping

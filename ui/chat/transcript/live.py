@@ -35,7 +35,8 @@ class LiveTurn(QObject):
         self._asked: Slot | None = None
         self._slot: Slot | None = None
         self._unsent: Slot | None = None  # the error of a message that was not sent
-        self._broken = ""
+        self._broken = ""  # what the answer begins with until text arrives, if it is continued
+        self._before = ""
 
     def forget(self) -> None:
         """Stop showing the turn, because another chat is opened. The turn continues."""
@@ -74,7 +75,7 @@ class LiveTurn(QObject):
             )
             self._asked.is_kept = True
             self._feed.append(self._asked)
-        self._broken = "" if broken is None else broken.text
+        self._broken = self._before = "" if broken is None else broken.text
         self._slot = self._maker.make_loose_slot(
             "answer", partial(self._maker.build_answer, broken)
         )
@@ -115,6 +116,12 @@ class LiveTurn(QObject):
         if answer := self._get_running_answer():
             before, self._broken = self._broken, ""
             answer.append(join_answer(before, text)[len(before) :])
+
+    def take_back(self) -> None:
+        """Remove the text that has arrived, because it was the model's thinking."""
+        if answer := self._get_running_answer():
+            self._broken = self._before
+            answer.set_text(self._before)
 
     def finish(self, result: AskResult, sources: Sequence[Segment]) -> None:
         """End the turn, and show the finished answer with its sources.

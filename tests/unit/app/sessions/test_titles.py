@@ -54,6 +54,23 @@ def test_a_model_names_a_chat_once(assistant: Assistant, model: ModelServer) -> 
     assert any(call["session"] == session for call in assistant.ledger.list_calls())
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("<think>The user asks about\na barrel</think>\nRain barrel", "Rain barrel"),
+        ("They ask about a barrel.\n</think>\n\nRain barrel", "Rain barrel"),
+        ("[THINK]A title.[/THINK]Rain barrel", "Rain barrel"),
+        ("<think>never ends", ""),
+    ],
+)
+def test_a_title_holds_no_thinking(
+    assistant: Assistant, model: ModelServer, said: str, title: str
+) -> None:
+    session = begin(assistant)
+    model.script(Answer(said, chunk_chars=5))
+    assert write(assistant, session) == title
+
+
 def test_the_call_counts_as_usage_but_not_as_a_request_of_the_turn(
     assistant: Assistant, model: ModelServer
 ) -> None:
@@ -135,8 +152,6 @@ def test_a_failed_call_changes_nothing(assistant: Assistant, model: ModelServer)
     [
         ('"Rain barrel."', "Rain barrel"),
         ("# Rain barrel\nmore", "Rain barrel"),
-        ("<think>The user asks about\na barrel</think>\nRain barrel", "Rain barrel"),
-        ("<think>never ends", ""),
         ("Rain\x1b[31m\tbarrel\u202e", "Rain [31m barrel"),
         ("\n\n", ""),
         ("雨水タンク", "雨水タンク"),

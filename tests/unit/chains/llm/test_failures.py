@@ -43,7 +43,7 @@ def call():
 
 def answered(call: WireCall, status: int, body: str) -> Exception:
     call.status = status
-    call.error_body = body.encode()
+    call.reader.error_body = body.encode()
     return classify_failure(RuntimeError("library"), call, service="Example", key=None)
 
 

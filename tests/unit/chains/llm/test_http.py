@@ -2,7 +2,8 @@ import httpx
 import pytest
 
 from chains.errors import Offline
-from chains.llm.http import ResponseTooLarge, WireCall, open_client, report_calls_to
+from chains.llm.http import WireCall, open_client, report_calls_to
+from chains.llm.incoming.response import ResponseTooLarge
 from tests.support.models.model_server import Failure, ModelServer
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}

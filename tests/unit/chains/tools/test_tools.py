@@ -1,14 +1,12 @@
 """Large results, and calls that come in pieces."""
 
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.errors import ToolFailed
+from chains.llm.incoming.tool_calls import CallAssembler, CallPiece
 from chains.llm.port import RequestedCall
-from chains.llm.wire_messages import CallAssembler
 from chains.tools.context_tools import build_result_tool, offload_result
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from chains.tools.schema import parse_arguments
@@ -66,9 +64,7 @@ def test_where_nothing_can_be_kept_the_result_stays():
 
 
 def delta(index, id=None, name=None, arguments=None):
-    return SimpleNamespace(
-        index=index, id=id, function=SimpleNamespace(name=name, arguments=arguments)
-    )
+    return CallPiece(index, id or "", name or "", arguments or "")
 
 
 def test_calls_are_put_together_from_their_pieces():

@@ -1,0 +1,131 @@
+"""Limit how long a server may keep its client waiting.
+
+The limits are about what a server says, not about its bytes: comments, blank lines and empty deltas
+do not count. All of them are measured on one clock, which tests replace.
+
+- Before the first word, a model may think or read for `FIRST_WORD_S`. A model on a slow processor
+  reads a long prompt for minutes, and services hide the thinking of some models.
+- After it, `SILENCE_S` without a word ends the answer, and so does a trickle: less than
+  `TRICKLE_CHARS` in `TRICKLE_S`.
+- Behind its finish reason, an answer ends after `AFTER_FINISH_S`. Only token counts may follow.
+- `most_s` limits all of it, if the user has set a limit.
+"""
+
+import threading
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final, Protocol
+
+__all__ = ["MonotonicClock", "Patience", "WaitClock", "WaitLimits"]
+
+FIRST_WORD_S: Final = 600.0
+SILENCE_S: Final = 120.0
+TRICKLE_S: Final = 120.0
+TRICKLE_CHARS: Final = 40  # 20 characters a minute
+AFTER_FINISH_S: Final = 2.0
+
+
+class WaitClock(Protocol):
+    """A clock that can also wait."""
+
+    def now(self) -> float:
+        """Return the time in seconds, which never goes back."""
+
+    def wait(self, condition: threading.Condition, timeout_s: float) -> None:
+        """Wait until a condition is notified, or for at most the given time.
+
+        The caller holds the condition.
+        """
+
+
+class MonotonicClock:
+    """The clock of the operating system."""
+
+    def now(self) -> float:
+        """Return the time in seconds, which never goes back."""
+        return monotonic()
+
+    def wait(self, condition: threading.Condition, timeout_s: float) -> None:
+        """Wait until a condition is notified, or for at most the given time."""
+        condition.wait(timeout_s)
+
+
+@dataclass(frozen=True)
+class WaitLimits:
+    """The limits of one answer.
+
+    Attributes:
+        first_word_s: how long a server may be silent before its first word.
+        most_s: how long an answer may take in all, or 0 for no limit.
+    """
+
+    first_word_s: float = FIRST_WORD_S
+    most_s: float = 0.0
+
+
+class Patience:
+    """Decides how much longer to wait for the next piece of an answer.
+
+    Attributes:
+        reason: why the wait has ended, or an empty string.
+    """
+
+    def __init__(self, limits: WaitLimits, clock: WaitClock, started_s: float) -> None:
+        """Begin to wait.
+
+        Args:
+            limits: the limits of the answer.
+            clock: the clock to measure with.
+            started_s: the time on the clock from which `most_s` counts.
+        """
+        self.reason = ""
+        self._limits, self._clock = limits, clock
+        self._end_s = started_s + limits.most_s if limits.most_s else None
+        self._since_s = self._window_s = clock.now()
+        self._window_chars = 0
+        self._has_words = False
+        self._finished_s: float | None = None
+
+    def wait(self, condition: threading.Condition, timeout_s: float) -> None:
+        """Wait until a condition is notified, or for at most the given time."""
+        self._clock.wait(condition, timeout_s)
+
+    def note(self, chars: int) -> None:
+        """Note that the server has said something, given the number of characters."""
+        if chars == 0:
+            return
+        self._since_s = now_s = self._clock.now()
+        if not self._has_words:
+            self._has_words, self._window_s = True, now_s
+        self._window_chars += chars
+
+    def finish(self) -> None:
+        """Note that the answer is complete, so that only token counts may follow."""
+        if self._finished_s is None:
+            self._finished_s = self._clock.now()
+
+    def measure_rest(self) -> float:
+        """Return how many seconds are left until the wait ends. If none are, `reason` says why."""
+        now_s = self._clock.now()
+        if now_s >= self._window_s + TRICKLE_S and self._window_chars >= TRICKLE_CHARS:
+            self._window_s, self._window_chars = now_s, 0
+        until_s, reason = min(self._list_ends())
+        if now_s >= until_s:
+            self.reason = self.reason or reason
+        return until_s - now_s
+
+    def _list_ends(self) -> list[tuple[float, str]]:
+        """Return when each limit ends the wait, with the reason."""
+        ends = []
+        if self._end_s is not None:
+            most_s = f"{self._limits.most_s:,.0f}"
+            ends.append((self._end_s, f"it took longer than {most_s} s (chat.maxSeconds)"))
+        if self._finished_s is not None:
+            return [*ends, (self._finished_s + AFTER_FINISH_S, "the answer is complete")]
+        silence_s = SILENCE_S if self._has_words else self._limits.first_word_s
+        said = f"it said nothing for {silence_s:,.0f} s"
+        ends.append((self._since_s + silence_s, said))
+        if self._has_words:
+            slow = f"it sent less than {TRICKLE_CHARS} characters in {TRICKLE_S:,.0f} s"
+            ends.append((self._window_s + TRICKLE_S, slow))
+        return ends

@@ -1,0 +1,98 @@
+"""The part of an answer that has arrived, and its form in the log."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chains.events import Status, Usage
+from chains.llm.port import ModelReasoning
+from context.log.entries import MessageEntry
+from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
+
+__all__ = ["PartialAnswer"]
+
+
+@dataclass
+class PartialAnswer:
+    """The answer received so far.
+
+    Attributes:
+        pieces: the pieces of its text.
+        wire: the body that was sent, or None.
+        thoughts: the pieces of reasoning that no signature has ended.
+        signed: the sections of reasoning that a signature has ended.
+        calls: the tool calls in the answer.
+        reason: why the answer is incomplete, or an empty string.
+        error_code: the code of the error that ended the answer, or None.
+    """
+
+    pieces: list[str] = field(default_factory=list)
+    status: Status = "complete"
+    usage: Usage | None = None
+    warnings: list[str] = field(default_factory=list)
+    wire: Mapping[str, Any] | None = None
+    thoughts: list[str] = field(default_factory=list)
+    signed: list[ReasoningPart] = field(default_factory=list)
+    calls: tuple[ToolCallPart, ...] = ()
+    reason: str = ""
+    error_code: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text received so far."""
+        return "".join(self.pieces)
+
+    @property
+    def message(self) -> Message:
+        """The answer as it is stored. Text that is only blanks is no text."""
+        text, thought = self.text if self.text.strip() else "", "".join(self.thoughts)
+        if not (self.calls or self.signed or thought.strip()):
+            return Message("assistant", text)
+        rest = (ReasoningPart(thought), TextPart(text))
+        parts = (*self.signed, *(part for part in rest if part.text), *self.calls)
+        return Message("assistant", parts)
+
+    def add_reasoning(self, piece: ModelReasoning) -> None:
+        """Add a piece of reasoning. A piece with a signature ends a section of the reasoning."""
+        self.thoughts.append(piece.text)
+        if piece.signature:
+            self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
+            self.thoughts.clear()
+
+    def retract(self, held: str) -> None:
+        """Move the text so far to the reasoning, since that is what it was.
+
+        Args:
+            held: the text behind it that was not shown yet.
+        """
+        self.thoughts.append(self.text + held)
+        self.pieces.clear()
+
+    def build_entry(
+        self,
+        place: tuple[str, str, str],
+        message: Message,
+        turn: str,
+        model: str,
+        seconds: float,
+    ) -> MessageEntry:
+        """Build the log entry of the answer in its current state.
+
+        Args:
+            place: the id of the entry, the id of its parent, and its time.
+            message: the answer, which hooks may have changed.
+            turn: the id of the turn.
+            model: the name of the model.
+            seconds: how long the answer took.
+        """
+        return MessageEntry(
+            *place,
+            message,
+            turn,
+            model=model,
+            usage=self.usage.to_dict() if self.usage else None,
+            status=self.status,
+            seconds=seconds,
+            reason=self.reason or None,
+            error_code=self.error_code,
+        )
