@@ -1,14 +1,21 @@
-"""Resolve attachment paths, and reject those that may not be attached."""
+"""Resolve attachment paths, and reject those that may not be attached.
+
+A hidden file, or a file in a hidden folder, may hold keys. It is attached only after the user has
+agreed to it, which the mark `hidden:` before its path says.
+"""
 
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from app.errors import InvalidRequest, NotFound
-from vault.access import is_hidden
+from app.paths import Paths
 from vault.paths import name_on_disk, printable
 
-__all__ = ["AttachedPath", "find_path", "resolve_path"]
+__all__ = ["AGREED", "AttachedPath", "find_path", "is_hidden_place", "resolve_path"]
+
+AGREED: Final = "hidden:"
 
 
 @dataclass(frozen=True)
@@ -20,14 +27,13 @@ class AttachedPath:
             file.
         path: the path relative to `root`.
         is_in_vault: whether the file or folder is in the vault.
-        is_named_whole: whether this is a hidden file, which can be attached only because the user
-            gave its absolute path.
+        is_agreed: whether the user agreed to attach the file although it is hidden.
     """
 
     root: Path
     path: str
     is_in_vault: bool
-    is_named_whole: bool = False
+    is_agreed: bool = False
 
     @property
     def file(self) -> Path:
@@ -36,11 +42,11 @@ class AttachedPath:
 
     @property
     def source(self) -> str:
-        """The name of the file in requests: its path in the vault, or an absolute path outside.
+        """The name of the file in chats: its path in the vault, or an absolute path.
 
-        The user can attach the file again by this name.
+        The path of a hidden file is absolute, since no path in the vault leads to it.
         """
-        is_path = self.is_in_vault and not self.is_named_whole
+        is_path = self.is_in_vault and not self.is_agreed
         return printable(self.path if is_path else str(self.file))
 
 
@@ -48,7 +54,8 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
     """Locate a file or folder that the user wants to attach.
 
     Args:
-        path: an absolute path, or a path relative to the vault or working directory.
+        path: an absolute path, or a path relative to the vault or working directory. `hidden:`
+            before it says that the user agreed to attach a hidden file.
         root: the vault's folder, or None.
 
     Raises:
@@ -60,13 +67,14 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
             f"{path} cannot be attached. Web addresses begin with http:// or https://.",
             hint="Save it as a file and attach that.",
         )
-    if "\0" in path or not path:
+    named = path.removeprefix(AGREED)
+    if "\0" in named or not named:
         raise InvalidRequest("What is to be attached has no name.")
-    whole = Path(name_on_disk(Path(), path)).expanduser()
-    for candidate in (None if root is None else root / name_on_disk(root, path), whole):
+    whole = Path(name_on_disk(Path(), named)).expanduser()
+    for candidate in (None if root is None else root / name_on_disk(root, named), whole):
         if candidate is not None and candidate.exists():
             place = resolve_path(candidate, root)
-            _refuse_way_out(path, candidate, place, root)
+            _refuse_way_out(named, candidate, place, root)
             return _refuse_hidden(path, place)
     raise NotFound(
         f"There is no note, folder or file {path}.",
@@ -110,27 +118,41 @@ def _refuse_way_out(named: str, found: Path, place: AttachedPath, root: Path | N
 
 
 def _refuse_hidden(named: str, place: AttachedPath) -> AttachedPath:
-    """Reject a hidden file, unless the user gave its absolute path.
-
-    Hidden files are rejected because they often contain API keys and passwords.
+    """Reject a hidden file, unless the user agreed to attach it.
 
     Args:
-        named: the path as the user entered it.
+        named: the path as the user entered it, with or without the mark of an agreement.
         place: the location of the file.
 
     Raises:
-        InvalidRequest: the file is hidden, and its absolute path was not given.
+        InvalidRequest: the file is hidden, and the user has not agreed.
     """
-    given = Path(named).expanduser()
-    is_plain = place.is_in_vault or given.is_absolute() or not _has_hidden_part(given)
-    if is_plain and not is_hidden(place.path):
+    is_near = not Path(named.removeprefix(AGREED)).expanduser().is_absolute()
+    if not is_hidden_place(place, Path.cwd() if is_near else None):
         return place
-    if given.is_absolute() and is_hidden(given.name):
-        return replace(place, is_named_whole=True)
+    if named.startswith(AGREED):
+        return replace(place, is_agreed=True)
     raise InvalidRequest(
         f"{named} is a hidden file, which may hold keys or passwords. It is not attached.",
-        hint=f"To attach it all the same, give its full path: {place.file}",
+        hint=f"To attach it all the same, write {AGREED} before its path: {AGREED}{named}",
     )
+
+
+def is_hidden_place(place: AttachedPath, near: Path | None = None) -> bool:
+    """Return whether a file is hidden, or outside the vault one of the folders around it.
+
+    The folders around Strata's own files, such as pasted images, do not count. Files in a hidden
+    folder of the vault are excluded by a rule.
+
+    Args:
+        near: a folder that does not count either if the file is in it, or None.
+    """
+    if place.is_in_vault:
+        return _has_hidden_part(Path(Path(place.path).name))
+    file = place.file
+    if near is not None and file.is_relative_to(near):
+        return _has_hidden_part(file.relative_to(near))
+    return _has_hidden_part(file) and not file.is_relative_to(Paths.find().data.resolve())
 
 
 def _has_hidden_part(path: Path) -> bool:

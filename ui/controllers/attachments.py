@@ -121,7 +121,7 @@ class AttachmentController(QObject):
     def open_image(self, item: Attachment) -> None:
         """Open an image in the default image viewer."""
         vault = self._assistant.vault
-        file = Path(item.target) if vault is None else vault / item.target
+        file = Path(item.path) if vault is None else vault / item.path
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
 
     def count(self, context: Mapping[str, Any]) -> None:
@@ -186,7 +186,7 @@ class AttachmentController(QObject):
     def _on_failed(self, error: Exception) -> None:
         item = self._sender_item()
         if item is not None:
-            problem = describe(error).message.replace(item.target, name_source(item.target))
+            problem = describe(error).message.replace(item.target, name_source(item.path))
             self._found.pop(item, None)
             self._states[item] = ChipState(problem=use_labels(problem))
             self.changed.emit()
@@ -312,8 +312,8 @@ class AttachmentPicker(QObject):
 
         For each hidden file, a toast warns that the file may contain keys, and offers to attach it.
         """
-        hidden = [item for item in items if item.name.startswith(".") and not item.is_folder]
-        plain = [item for item in items if item not in hidden]
+        hidden = [item for item in items if item.is_hidden]
+        plain = [item for item in items if not item.is_hidden]
         if plain:
             self._add(plain)
         for item in hidden:

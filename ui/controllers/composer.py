@@ -133,7 +133,7 @@ class ComposerController(QObject):
         if item.is_image:
             self.attachments.open_image(item)
         elif not item.is_tag and not item.is_folder:
-            self._frame.navigation.show_note(item.target, *(item.lines or (0, 0)))
+            self._frame.navigation.show_note(item.path, *(item.lines or (0, 0)))
 
     def submit(self, text: str) -> None:
         """Run the text as a slash command if it is one, otherwise send it as a message."""

@@ -182,10 +182,13 @@ def test_a_link_or_a_hidden_file_is_not_sent_by_its_name(
     for path in ("link.txt", ".env"):
         refused = asked.run("ask", "x", "--mode", "chat", "--attach", path, "--json")
         assert (refused.code, refused.error["code"]) == (1, "bad_request")
-        assert "full path" in refused.error["hint"]
+        assert ("full path" if path == "link.txt" else "hidden:") in refused.error["hint"]
+    whole = str(vault / ".env")
+    assert asked.run("ask", "x", "--mode", "chat", "--attach", whole, "--json").code == 1
     assert server.bodies == []
-    asked.json("ask", "x", "--mode", "chat", "--attach", str(vault / ".env"))
+    asked.json("ask", "x", "--mode", "chat", "--attach", f"hidden:{whole}")
     assert "KEY=1" in json.dumps(server.bodies)
+    assert str(vault) not in json.dumps(server.bodies)
 
 
 def test_a_link_or_a_hidden_file_is_not_sent_over_rpc(
@@ -199,7 +202,7 @@ def test_a_link_or_a_hidden_file_is_not_sent_over_rpc(
     for path in ("link.txt", ".env"):
         refused = rpc.refuse("prompt", text="x", mode="chat", attach=[path])
         assert refused["code"] == "bad_request"
-        assert "full path" in refused["hint"]
+        assert ("full path" if path == "link.txt" else "hidden:") in refused["hint"]
     seen = rpc.refuse("get_context", when="next", text="x", attach=["link.txt"])
     assert seen["code"] == "bad_request"
     (vault / "swapped.md").write_text("A note.")

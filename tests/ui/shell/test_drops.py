@@ -99,7 +99,8 @@ def test_a_hidden_file_that_is_dropped_is_asked_about(
     (agree,) = [b for b in window.findChildren(QPushButton) if b.text() == "Attach it"]
     qtbot.mouseClick(agree, Qt.MouseButton.LeftButton)
     (item,) = attaching.attached
-    assert item.target == str(small_vault / ".env")
+    assert item.target == f"hidden:{small_vault / '.env'}"
+    assert (item.name, item.path) == (".env", str(small_vault / ".env"))
     qtbot.waitUntil(lambda: attaching.states[item].problem == "" and bool(attaching._found))
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
+from app.library.attachment_paths import AGREED, is_hidden_place, resolve_path
 from context.layers import ImageData, Segment, name_lines
 from ui.widgets.formatting import plural
 
@@ -31,7 +32,7 @@ class Attachment:
 
     Attributes:
         target: the path, with a trailing `/` for a folder; the tag with its `#`; or the address of
-            a web page.
+            a web page. The path of a hidden file begins with `hidden:`.
         lines: the first and last line of a selection, counted from 1, inclusive, or None if the
             whole note or file is attached.
     """
@@ -40,13 +41,23 @@ class Attachment:
     lines: tuple[int, int] | None = None
 
     @property
+    def path(self) -> str:
+        """The path, tag or address, without the mark of a hidden file."""
+        return self.target.removeprefix(AGREED)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether this is a hidden file, or a file in a hidden folder."""
+        return self.target.startswith(AGREED)
+
+    @property
     def name(self) -> str:
         """The short name for a chip, such as `Backups.md`, `Prices.md, lines 12–30` or `server`."""
         if self.is_tag:
             return self.target.removeprefix("#")
         if self.is_web_page:
             return _shorten_address(self.target)
-        name = self.target.rstrip("/").rpartition("/")[2] or self.target
+        name = self.path.rstrip("/").rpartition("/")[2] or self.path
         if self.lines is None:
             return name
         return f"{name}, {name_lines(self.lines)}"
@@ -56,7 +67,7 @@ class Attachment:
         """The attachment's name including the full path, for the tooltip."""
         if self.is_web_page:
             return self.target
-        folder = "" if self.is_tag else self.target.rstrip("/").rpartition("/")[0]
+        folder = "" if self.is_tag else self.path.rstrip("/").rpartition("/")[0]
         return f"{folder}/{self.name}" if folder else self.name
 
     @property
@@ -137,11 +148,11 @@ def find_images(
         sent: the segments of the request, some of which contain an image.
     """
     images = {part.source: part.image for part in sent if part.image is not None}
-    return {item: images[item.target] for item in attached if item.target in images}
+    return {item: images[item.path] for item in attached if item.path in images}
 
 
 def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
-    own = [part for part in sent if part.source == item.target and item.lines is None]
+    own = [part for part in sent if part.source == item.path and item.lines is None]
     passages = sum(part.kind == "passage" for part in own)
     if any(part.derived for part in own):
         yield "read whole"
@@ -269,8 +280,8 @@ def sort_paths(paths: Sequence[Path], vault: Path | None) -> Dropped:
 
 def _attachment(path: Path, vault: Path | None) -> Attachment:
     whole = path.resolve()
-    if whole.name.startswith(".") and whole.is_file():
-        return Attachment(str(whole))  # a hidden file is only attached by its full path
+    if whole.is_file() and is_hidden_place(resolve_path(whole, vault)):
+        return Attachment(f"{AGREED}{whole}")  # after the user has agreed
     inside = _below(path, vault)
     if inside is None:
         return Attachment(str(path))

@@ -266,29 +266,54 @@ def test_a_name_inside_the_notes_that_leads_outside_is_refused(attachments, vaul
     assert segment.raw_content == "secret"
 
 
-def test_a_hidden_file_is_attached_by_its_full_path_alone(
+def test_a_hidden_file_is_attached_only_after_the_user_agreed(
     attachments, vault, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "to-vault").symlink_to(vault)
+    (tmp_path / "plain.key").symlink_to(tmp_path / ".ssh" / "id_rsa")
     (vault / ".env").write_text("KEY=1")
     (vault / "Plans" / ".netrc").write_text("KEY=2")
     (vault / "plain.txt").symlink_to(".env")
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "id_rsa").write_text("KEY=3")
-    for name in (".env", "Plans/.netrc", "plain.txt", ".ssh/id_rsa", str(vault / "plain.txt")):
+    names = (
+        *(".env", "./.env", "Plans/../.env", "Plans/.netrc", "plain.txt"),
+        *(str(vault / name) for name in (".env", "Plans/../.env", "plain.txt")),
+        *("to-vault/.env", str(tmp_path / "to-vault" / ".env"), ".ssh/id_rsa", "plain.key"),
+        *(str(tmp_path / name) for name in (".ssh/id_rsa", "plain.key", "x/../.ssh/id_rsa")),
+    )
+    for name in names:
         with pytest.raises(InvalidRequest, match="hidden file") as caught:
             attachments.segments([name])
-        assert "give its full path: /" in caught.value.hint
-    for file in (vault / ".env", vault / "Plans" / ".netrc", tmp_path / ".ssh" / "id_rsa"):
-        (segment,) = attachments.segments([str(file)])
-        assert (segment.source, segment.raw_content[:4]) == (str(file), "KEY=")
+        assert caught.value.hint.endswith(f": hidden:{name}")
+        with pytest.raises(InvalidRequest, match="hidden file"):
+            attachments.segments([], [Selection(name, 1, 1)])
+        (segment,) = attachments.segments([f"hidden:{name}"])
+        assert Path(segment.source).is_absolute()
+        assert segment.raw_content.startswith("KEY=")
         assert attachments.resolve(segment).state == "same"
+
+
+def test_hidden_folders_around_the_vault_and_around_our_own_files_do_not_count(
+    attachments, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("STRATA_HOME", str(tmp_path / ".local" / "strata"))
+    pasted = tmp_path / ".local" / "strata" / "data" / "pasted" / "long.txt"
+    plain = tmp_path / ".work" / "plain.txt"
+    for file in (pasted, plain):
+        file.parent.mkdir(parents=True)
+        file.write_text("A long text.")
+    monkeypatch.chdir(plain.parent)
+    for name in (str(pasted), "plain.txt"):
+        assert attachments.segments([name])[0].raw_content == "A long text."
 
 
 def test_a_hidden_file_that_a_pattern_excludes_stays_out(attachments, vault):
     (vault / ".x.draft.md").write_text("not yet")
     with pytest.raises(NoteExcluded):
-        attachments.segments([str(vault / ".x.draft.md")])
+        attachments.segments(["hidden:.x.draft.md"])
 
 
 def test_a_web_page_is_attached_with_its_title_and_fetched_once(attachments):
