@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.notes.text.markdown_text import read_text
+from vault.notes.text.sentences import find_sentence_ends
 
 __all__ = ["HIDDEN", "Claim", "NumberGroup", "ParsedAnswer", "mask_non_prose", "parse_answer"]
 
@@ -252,10 +253,8 @@ def _closes(text: str, at: int, opener: str) -> bool:
     return opener != '"' or (not text[at - 1].isspace() and not text[at + 1 : at + 2].isalnum())
 
 
-_SENTENCE_END: Final = re.compile(
-    r"[.!?…]+[\"'”’»)\]*_]{0,4}(?=\s)|[。！？؟]+[”’»」』)）]{0,4}"
-    r"|\n(?=[ \t]{0,20}(?:[-*+•] |\d{1,3}[.)] |#|\|))"
-)
+# The end of the line before a list item, a heading or a table row.
+_LINE_END: Final = re.compile(r"\n(?=[ \t]{0,20}(?:[-*+•] |\d{1,3}[.)] |#|\|))")
 
 
 def _list_sentence_claims(
@@ -297,7 +296,8 @@ def _find_sentence_ends(
         pieces += [text[place:start], HIDDEN * (end - start)]
         place = end
     outside = "".join((*pieces, text[place : block.end]))
-    ends = [block.start + match.end() for match in _SENTENCE_END.finditer(outside)]
+    ends = [block.start + end for end, _ in find_sentence_ends(outside)]
+    ends += [block.start + match.end() for match in _LINE_END.finditer(outside)]
     ends += [end + 1 for _, end in quotes if _ends_sentence(text, end)]
     return sorted(_move_behind_number(text, end, groups) for end in ends)
 

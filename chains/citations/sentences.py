@@ -20,6 +20,8 @@ from vault.notes.text.lines import (
     TEXT,
 )
 from vault.notes.text.markdown_text import MarkdownText, read_text
+from vault.notes.text.sentences import find_sentences, join_lines
+from vault.notes.text.sentences import split_sentences as split_block
 
 __all__ = ["join_paragraph", "locate_sentences", "split_paragraph", "split_sentences"]
 
@@ -36,36 +38,21 @@ _NO_PROSE: Final = re.compile(
 _PROSE_KINDS: Final = frozenset((FRONT, TEXT, ITEM, HTML, TABLE_ROW, COMMENT_OPENS, COMMENT_CLOSES))
 _FOOTNOTE: Final = re.compile(r"[ \t]*\[\^[\w-]{1,40}\]:[ \t]*")
 _BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}$")
-_UNSPACED_END: Final = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]$")
-
-_END: Final = re.compile(r"[.!?…؟]+[\"'”’»)\]]{0,3}\s+|[。！？]+[」』”）]{0,3}\s*")
-_SHORT: Final = re.compile(
-    r"(?:(?<![\d°])(?<!\d )\b[^\W\d]"  # an initial, but not a unit
-    r"|\b\d{1,2}"  # an ordinal number in German
-    r"|\b(?:e\.g|i\.e|z\. ?B|d\. ?h|u\. ?a|etc|dr|mrs?|ms|prof|vs|cf|ca|bzw|usw|pp?|nr|fig|vol))"
-    r"\.$",
-    re.IGNORECASE,
-)
-
-# An abbreviation that does not end a sentence before a number, as in "customer no. 55".
-_BEFORE_NUMBER: Final = re.compile(
-    r"\b(?:no|nos|art|tel|abs|kap|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$", re.IGNORECASE
-)
 
 
 def split_sentences(passage: MarkdownText) -> list[str]:
     """Return the sentences of a passage, without markup."""
-    return [sentence for block in _split_blocks(passage) for sentence in _sentences(block)]
+    return [sentence for block in _split_blocks(passage) for sentence in split_block(block)]
 
 
 def split_paragraph(lines: Sequence[str]) -> list[str]:
     """Return the sentences of a paragraph. Their markup is kept."""
-    return list(_sentences(join_paragraph(lines)))
+    return split_block(join_paragraph(lines))
 
 
 def join_paragraph(lines: Sequence[str]) -> str:
     """Return a paragraph on one line, without superfluous white space. Its markup is kept."""
-    return " ".join(_join_text([line.strip() for line in lines]).split())
+    return " ".join(join_lines([line.strip() for line in lines]).split())
 
 
 def locate_sentences(answer: str) -> list[tuple[int, int]]:
@@ -73,7 +60,7 @@ def locate_sentences(answer: str) -> list[tuple[int, int]]:
     return [
         (start + first, start + last)
         for start, end in _locate_blocks(answer)
-        for first, last in _find_spans(answer[start:end])
+        for first, last in find_sentences(answer[start:end])
     ]
 
 
@@ -135,36 +122,4 @@ def _join_lines(lines: list[str]) -> str:
     if len(lines) == 1 and _is_row(lines[0]):
         cells = (remove_markup(cell).strip() for cell in lines[0].strip("| \t").split("|"))
         return " | ".join(cell for cell in cells if cell)
-    return " ".join(remove_markup(_join_text(lines)).split())
-
-
-def _join_text(lines: Sequence[str]) -> str:
-    text = lines[0]
-    for line in lines[1:]:
-        text += line if _UNSPACED_END.search(text) else f" {line}"
-    return text
-
-
-def _sentences(block: str) -> Iterator[str]:
-    return (block[start:end] for start, end in _find_spans(block))
-
-
-def _find_spans(block: str) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of the sentences in a paragraph, without surrounding white space."""
-    start = 0
-    ends = [match.end() for match in _END.finditer(block) if _ends_here(block, match)]
-    for end in (*ends, len(block)):
-        if sentence := block[start:end].strip():
-            first = block.index(sentence, start)
-            yield first, first + len(sentence)
-        start = end
-
-
-def _ends_here(block: str, match: re.Match[str]) -> bool:
-    if not match.group().startswith("."):
-        return True
-    behind = block[match.end() : match.end() + 1]
-    start, end = max(0, match.start() - 12), match.start() + 1
-    if behind.isdecimal() and _BEFORE_NUMBER.search(block, start, end):
-        return False
-    return not behind.islower() and not _SHORT.search(block, start, end)
+    return " ".join(remove_markup(join_lines(lines)).split())

@@ -3,7 +3,6 @@
 Front matter, comments, headings and lines without words are chosen only if there is no better line.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -20,6 +19,7 @@ from vault.notes.text.lines import (
     UNDERLINED,
 )
 from vault.notes.text.markdown_text import MarkdownText
+from vault.notes.text.sentences import find_sentence_ends
 from vault.notes.text.stems import WordStems
 
 __all__ = ["choose_best_line", "choose_lines"]
@@ -30,7 +30,6 @@ _MOST_OTHER: Final = 2
 _HIDDEN_KINDS: Final = frozenset((FRONT, COMMENT))
 _OTHER_KINDS: Final = _HIDDEN_KINDS | {*HEADINGS, *UNDERLINED, NESTED_HEADING}
 _EMPTY_KINDS: Final = frozenset((BLANK, FENCE_OPENS, FENCE_CLOSES, TABLE_RULE, UNDERLINE))
-_SENTENCE_END: Final = re.compile(r"(?<=[.?!;])[\"'”’)\]]*\s+")
 _PROSE, _OTHER, _EMPTY = 2, 1, 0
 
 
@@ -88,7 +87,7 @@ def _shorten(line: str, stems: WordStems) -> str:
     line = line.rstrip()
     if len(line) <= _MAX_LINE_CHARS:
         return line
-    starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
+    starts = [0, *(after for _, after in find_sentence_ends(line))]
     spans = {at: line[at : at + _MAX_LINE_CHARS] for at in starts}
     found = {at: len(stems.find(span)) for at, span in spans.items()}
     start = max(starts, key=lambda at: (found[at], at if found[at] else -at))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.notes.keywords import FUNCTION_WORDS, fold
+from vault.notes.text.sentences import split_sentences
 from vault.review.texts import make_singular, split_words
 
 __all__ = ["Quantity", "Statement", "find_statements"]
@@ -20,7 +21,7 @@ def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;。！？])\s+(?=\S)|\s+[—–]\s+")
+_CLAUSE_END: Final = re.compile(r"(?<=;)\s+(?=\S)|\s+[—–]\s+")
 _TOKEN: Final = re.compile(
     r"0x\w+|\d+(?:st|nd|rd|th)\b|[a-zà-ÿ]+[-_.]?\d[\w.]*(?:-\w+)*"
     r"|\d+(?:[.,:'’\u00a0\u202f/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[%€$£¥°]",
@@ -124,7 +125,8 @@ def find_statements(text: str) -> Iterator[Statement]:
     """Yield the sentences of a line that contain one to four numbers."""
     if not _HAS_NUMBER.search(text):
         return
-    for sentence in filter(_HAS_NUMBER.search, _SENTENCE_END.split(text)):
+    clauses = (clause for each in split_sentences(text) for clause in _CLAUSE_END.split(each))
+    for sentence in filter(_HAS_NUMBER.search, clauses):
         tokens = [
             _Token(match[0], fold(match[0]), match.start(), match.end())
             for match in _TOKEN.finditer(sentence)

@@ -11,6 +11,18 @@ from typing import Final, NamedTuple
 from vault.catalog import Catalog
 from vault.notes.dates import find_written_spans
 from vault.notes.keywords import index_text
+from vault.notes.text.lines import (
+    BLANK,
+    CODE_KINDS,
+    COMMENT,
+    FRONT,
+    NESTED_HEADING,
+    RULE,
+    SECTION_KINDS,
+    TABLE_KINDS,
+    UNDERLINE,
+)
+from vault.notes.text.markdown_text import read_text
 from vault.review.findings import Check
 
 __all__ = [
@@ -26,9 +38,9 @@ __all__ = [
 _NOTES_AT_ONCE: Final = 64
 _TEMPLATE_FOLDERS: Final = frozenset({"template", "templates", "_templates", "vorlagen"})
 _WORD: Final = re.compile(r"[^\W_]+")
-_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
-_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+")
-_ROW: Final = re.compile(r"\s*\|")
+_HASHES: Final = re.compile(r"^[\s>]*#+\s*")
+_HEADING_KINDS: Final = SECTION_KINDS | {NESTED_HEADING}
+_SKIPPED_KINDS: Final = CODE_KINDS | {BLANK, COMMENT, RULE, UNDERLINE}
 _MARKERS: Final = re.compile(
     r"^\s*(?:>\s?)*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d+[.)])\s+)?(?:\[.\]\s+)?"
 )
@@ -63,7 +75,7 @@ class NoteInfo:
 
 
 class NoteLine(NamedTuple):
-    """A line of a note that is not code.
+    """A line of a note that is neither code nor in a comment.
 
     Attributes:
         number: the number of the line in the file, counted from 1.
@@ -103,14 +115,14 @@ def read_lines(
     """
     for start in range(0, len(notes), _NOTES_AT_ONCE):
         batch = notes[start : start + _NOTES_AT_ONCE]
-        passages: dict[int, list[tuple[int, str]]] = {note.file_id: [] for note in batch}
+        passages: dict[int, list[tuple[int, str, str]]] = {note.file_id: [] for note in batch}
         rows = catalog.rows(
-            "SELECT file_id, first_line, text FROM chunks"
+            "SELECT file_id, first_line, text, structure FROM chunks"
             " WHERE file_id IN (SELECT value FROM json_each(?)) ORDER BY id",
             (json.dumps(list(passages)),),
         )
-        for file_id, first, text in rows:
-            passages[file_id].append((first, text))
+        for file_id, *passage in rows:
+            passages[file_id].append(tuple(passage))
         for note in batch:
             check()
             yield note, list(_split_lines(passages[note.file_id]))
@@ -160,7 +172,7 @@ class Vocabulary:
 
 def clean_markup(line: str) -> str:
     """Return a line of Markdown without list markers, link targets and formatting."""
-    text = _MARKERS.sub("", _HEADING.sub("", line, count=1), count=1)
+    text = _MARKERS.sub("", line, count=1)
     if _HAS_MARKUP.search(text):
         for pattern, replacement in _MARKUP:
             text = pattern.sub(replacement, text)
@@ -176,22 +188,20 @@ def _is_template(path: str) -> bool:
     return not _TEMPLATE_FOLDERS.isdisjoint(folders)
 
 
-def _split_lines(passages: Iterable[tuple[int, str]]) -> Iterator[NoteLine]:
-    """Yield the lines of a note, given its passages in file order."""
-    in_code = in_front = False
-    for first, text in passages:
-        in_front = first == 1 and text.startswith("---\n")
-        for number, raw in enumerate(text.split("\n"), first):
-            if in_front:
-                in_front = number == first or raw.rstrip() not in ("---", "...")
-                yield NoteLine(number, raw.strip(), raw, "front")
-            elif _FENCE.match(raw):
-                in_code = not in_code
-            elif not in_code and raw.strip():
-                yield NoteLine(number, clean_markup(raw), raw, _find_kind(raw))
+def _split_lines(passages: Iterable[tuple[int, str, str]]) -> Iterator[NoteLine]:
+    """Yield the lines of a note, given its passages in file order.
 
-
-def _find_kind(raw: str) -> str:
-    if _HEADING.match(raw):
-        return "heading"
-    return "row" if _ROW.match(raw) else "text"
+    Args:
+        passages: the first line, the text and the structure of each passage.
+    """
+    for first, text, structure in passages:
+        passage = read_text(text, structure, starts_note=first == 1)
+        for at, raw in enumerate(passage.lines):
+            kind = passage.kinds[at]
+            if kind == FRONT:
+                yield NoteLine(first + at, raw.strip(), raw, "front")
+            elif kind in _HEADING_KINDS:
+                yield NoteLine(first + at, clean_markup(_HASHES.sub("", raw)), raw, "heading")
+            elif kind not in _SKIPPED_KINDS:
+                shown = clean_markup(passage.show_line(at))
+                yield NoteLine(first + at, shown, raw, "row" if kind in TABLE_KINDS else "text")

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from vault.notes.keywords import fold
 from vault.notes.text.markdown_text import MarkdownText
+from vault.notes.text.sentences import find_sentence_ends
 from vault.notes.text.stems import WordStems
 from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
@@ -43,7 +44,7 @@ _MOST_OF_A_PASSAGE = 4
 _LEAST_COSINE = 0.2
 _LEAST_SHARE = 0.75
 
-_SENTENCE_END = re.compile(r"(?<=[.?!])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
+_LINE_ENDS = re.compile(r"\n+")
 
 
 class _Span(NamedTuple):
@@ -200,8 +201,9 @@ def _split_units(passage: MarkdownText, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    ends = [*_SENTENCE_END.finditer(text, start, end)]
-    for mark, after in [*((m.start(), m.end()) for m in ends), (end, end)]:
+    lines = (match.span() for match in _LINE_ENDS.finditer(text, start, end))
+    ends = sorted((*find_sentence_ends(text, start, end), *lines))
+    for mark, after in (*ends, (end, end)):
         while mark - start > _LONGEST_SENTENCE_CHARS:
             blank = text.rfind(" ", start + _EXCERPT_CHARS // 2, start + _EXCERPT_CHARS)
             cut = blank if blank > 0 else start + _EXCERPT_CHARS
@@ -209,7 +211,7 @@ def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
             start = cut
         if text[start:mark].strip():
             yield start, mark
-        start = after
+        start = max(start, after)
 
 
 def _weigh_stems(parts: Sequence[_Span], stems: WordStems) -> dict[str, float]:
