@@ -176,13 +176,13 @@ def _split_sections(text: str) -> list[_Section]:
         if not fence and _HEADING.match(line):
             sections.append((line, []))
             continue
-        fence = _update_fence(line, fence)
+        fence = update_fence(line, fence)
         sections[-1][1].append(line)
     found = [_Section(heading, "".join(lines)) for heading, lines in sections]
     return found if found[0].body.strip() else found[1:]
 
 
-def _update_fence(line: str, fence: str) -> str:
+def update_fence(line: str, fence: str) -> str:
     """Return the code fence that is open after a line, or an empty string if none is open.
 
     A closing code fence has at least as many characters as the opening one, and the same kind.

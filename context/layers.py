@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final, Literal, Self, TypeVar, cast, get_args
 
-from context.carry_forward import wrap_prior
+from context.carry_forward import update_fence, wrap_prior
 from context.errors import MalformedEntry
 
 Piece = TypeVar("Piece")
@@ -22,7 +22,6 @@ SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
 MOST_LEVELS: Final = 100  # Python cannot copy a JSON value with some 300 levels
 MOST_ARGUMENT_LEVELS: Final = 64  # of a tool call, to which a line of the log adds its own levels
 _PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note", "image": "file"}
-_FENCE: Final = re.compile(r"[ \t]{0,20}(?:`{3,}|~{3,})")
 # A block id at the end of a line, and an embedded image such as `![[plus.svg#icon]]`.
 _MARK: Final = re.compile(
     r"[ \t]+\^[A-Za-z0-9-]{1,40}[ \t]*$"
@@ -301,10 +300,10 @@ def _remove_marks(text: str) -> str:
     """Remove block ids and embedded images from Markdown, except in code blocks."""
     if "^" not in text and "![[" not in text:
         return text
-    lines, in_fence = text.split("\n"), False
+    lines, fence = text.split("\n"), ""
     for at, line in enumerate(lines):
-        in_fence = in_fence != (_FENCE.match(line) is not None)
-        if not in_fence:
+        before, fence = fence, update_fence(line.lstrip(), fence)
+        if not (before or fence):
             lines[at] = _MARK.sub("", line)
     return "\n".join(lines)
 

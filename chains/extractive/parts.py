@@ -17,7 +17,7 @@ __all__ = ["Part", "PartKind", "is_link_alone", "verify_part"]
 PartKind = Literal["sentences", "item", "row", "list", "section"]
 
 _NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
-_STEP: Final = re.compile(r"[ \t]*(?:`|~~~|(?:[-*+•]|\d{1,3}[.)]) )")
+_STEP: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)]) ")
 _TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[.\] ")
 # Matches a line that is only a link, maybe as a list item.
 _LINK: Final = re.compile(
@@ -88,22 +88,17 @@ class Part:
     @cached_property
     def is_command_collection(self) -> bool:
         """Whether several items of the part contain code, as in a list of commands."""
-        lines = [line.lstrip() for piece in self.pieces for line in piece]
-        coded = sum(line.startswith(("`", "~~~")) for line in lines)
-        is_one = self.has_one_code_block
-        return (
-            self.kind in {"list", "section"}
-            and coded > 1
-            and not self.has_numbered_items
-            and not is_one
-        )
+        coded = sum(_starts_code(line) for piece in self.pieces for line in piece)
+        is_long = self.kind in {"list", "section"}
+        is_collection = coded > 1 and not self.has_numbered_items
+        return is_long and is_collection and not self.has_one_code_block
 
     @property
     def has_one_code_block(self) -> bool:
         """Whether the part contains exactly one code block, such as the commands for one task."""
-        lines = [line.lstrip() for piece in self.pieces for line in piece]
-        coded = [line for line in lines if line.startswith(("`", "~~~"))]
-        return len(coded) == 2 and coded[0].startswith(("```", "~~~"))
+        coded = [line for piece in self.pieces for line in piece if _starts_code(line)]
+        first = coded[0].strip() if coded else ""
+        return len(coded) == 2 and first[:3] in {"```", "~~~"} and "`" not in first.strip("`")
 
     @property
     def place(self) -> str:
@@ -135,7 +130,7 @@ class Part:
     def has_steps(self) -> bool:
         """Whether the part is a list or section that contains steps or commands."""
         is_long = self.kind in {"list", "section"}
-        return is_long and any(_STEP.match(piece[0]) for piece in self.pieces)
+        return is_long and any(map(_is_step, self.pieces))
 
     @cached_property
     def is_record(self) -> bool:
@@ -152,7 +147,7 @@ class Part:
         if self.kind != "section" or not self.has_steps:
             return self
         pieces = list(self.pieces)
-        while not _STEP.match(pieces[-1][0]) and _DAY.search(" ".join(pieces[-1])):
+        while not _is_step(pieces[-1]) and _DAY.search(" ".join(pieces[-1])):
             pieces.pop()
         return replace(self, pieces=tuple(pieces))
 
@@ -161,6 +156,15 @@ class Part:
         if self.number != other.number or self.first >= other.end or other.first >= self.end:
             return False
         return None in (self.sentence, other.sentence) or self.sentence == other.sentence
+
+
+def _is_step(piece: Sequence[str]) -> bool:
+    return _starts_code(piece[0]) or _STEP.match(piece[0]) is not None
+
+
+def _starts_code(line: str) -> bool:
+    """Return whether a line starts with inline code, or is a fence of a code block."""
+    return line.lstrip().startswith(("`", "~~~"))
 
 
 def is_link_alone(line: str) -> bool:

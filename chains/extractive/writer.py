@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from chains.citations.quotes import remove_markup
+from vault.notes.text.inline import remove_comments
 
 __all__ = ["escape_markdown", "write_code", "write_item", "write_lines", "write_row", "write_text"]
 
@@ -16,10 +17,9 @@ _CODE: Final = re.compile(r"(?<!`)(`{1,3})(?!`)(?:[^`]|(?!\1(?!`))`)+?\1(?!`)")
 _LEAD: Final = re.compile(
     r"(?P<indent>[ \t]*)(?P<mark>(?:[-*+•]|\d{1,3}[.)])[ \t]+)(?P<box>\[[ xX]\][ \t]+)?"
 )
-_BLOCK_LEAD: Final = re.compile(r"(?:#{1,6}|(?:>[ \t]*)+)[ \t]+")
+_BLOCK_LEAD: Final = re.compile(r"(?:#+|(?:>[ \t]*)+)[ \t]+")
 # Repetitions are limited, so that a line of a hostile note is formatted in little time.
 _BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}[ \t]{0,20}$")
-_COMMENT: Final = re.compile(r"<!--.{0,2000}?-->|%%.{0,2000}?%%")
 _EMBED: Final = re.compile(
     r"[ \t]{0,20}!\[\[[^\[\]\n]{0,300}\]\]"
     r"|[ \t]{0,20}!\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,1000}\)"
@@ -65,7 +65,7 @@ def write_item(line: str) -> str:
         cells = (cell.strip() for cell in line.strip("|").split("|"))
         line = " · ".join(cell for cell in cells if cell)
     lead = _LEAD.match(line) or _BLOCK_LEAD.match(line)
-    return write_text(_COMMENT.sub("", _BLOCK_ID.sub("", line[lead.end() if lead else 0 :])))
+    return write_text(remove_comments(_BLOCK_ID.sub("", line[lead.end() if lead else 0 :])))
 
 
 def write_row(line: str) -> str:
@@ -98,7 +98,7 @@ def _write_line(line: str) -> str:
         line = line[lead.end() :]
     elif line[:1] == " ":
         mark = line[: len(line) - len(line.lstrip())]
-    return mark + write_text(_COMMENT.sub("", _BLOCK_ID.sub("", line)))
+    return mark + write_text(remove_comments(_BLOCK_ID.sub("", line)))
 
 
 def _split_at_code(text: str) -> Iterator[tuple[str, bool]]:

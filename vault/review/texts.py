@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from vault.catalog import Catalog
 from vault.notes.dates import find_written_spans
 from vault.notes.keywords import index_text
+from vault.notes.text.inline import remove_comments
 from vault.notes.text.lines import (
     BLANK,
     CODE_KINDS,
@@ -46,7 +47,7 @@ _MARKERS: Final = re.compile(
 )
 _HAS_MARKUP: Final = re.compile(r"[\[<*`~=_\\%^]|https?:")
 _MARKUP: Final = (
-    (re.compile(r"!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)|<!--.*?-->|%%.*?%%"), " "),
+    (re.compile(r"!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)"), " "),
     (re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|\[([^\]]*)\]\([^)]*\)"), r"\1\2"),
     (re.compile(r"<?https?://[^\s>)]+>?|</?[A-Za-z][^<>]*>|\s\^[\w-]+\s*$"), " "),
     (re.compile(r"[*`]+|~~|==|(?<!\w)_+|_+(?!\w)|\\(?=[^\w\s])"), ""),
@@ -172,7 +173,7 @@ class Vocabulary:
 
 def clean_markup(line: str) -> str:
     """Return a line of Markdown without list markers, link targets and formatting."""
-    text = _MARKERS.sub("", line, count=1)
+    text = _MARKERS.sub("", remove_comments(line), count=1)
     if _HAS_MARKUP.search(text):
         for pattern, replacement in _MARKUP:
             text = pattern.sub(replacement, text)

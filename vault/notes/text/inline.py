@@ -92,6 +92,17 @@ def find_comments(text: str) -> Iterator[tuple[int, int]]:
             opened = None
 
 
+def remove_comments(line: str) -> str:
+    """Return a line without the comments that begin and end in it. Marks in inline code stay."""
+    if "%%" not in line and "<!--" not in line:
+        return line
+    pieces, at = [], 0
+    for start, end in find_comments(blank_inline_code(line)):
+        pieces.append(line[at:start])
+        at = end
+    return "".join([*pieces, line[at:]])
+
+
 def blank_inline_code(text: str) -> str:
     """Replace inline code with spaces, so that the length of the text stays the same.
 

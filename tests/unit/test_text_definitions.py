@@ -1,0 +1,126 @@
+"""What a fence, a heading, front matter, a comment, a sentence and a stem are is said once."""
+
+import ast
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from context.carry_forward import compact_by_section, update_fence
+from vault.notes.text.markdown_text import read_text
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("app", "chains", "context", "vault")
+CARRIED = "context/carry_forward.py"  # reads texts of which it knows nothing else
+DOCUMENTS = int(os.environ.get("SOAK_DOCUMENTS", "100"))
+
+
+def find_texts() -> Iterator[tuple[str, str]]:
+    """Yield the path of a module and a text in its code, for all texts but docstrings."""
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(file.read_text("utf-8"))
+            docstrings = {
+                ast.get_docstring(node, clean=False)
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            }
+            for node in ast.walk(tree):
+                is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+                if is_text and node.value not in docstrings:
+                    yield file.relative_to(ROOT).as_posix(), node.value
+
+
+def is_pattern(text: str) -> bool:
+    return re.search(r"[\\^({|\[]", text) is not None
+
+
+def is_fence(text: str) -> bool:
+    return is_pattern(text) and re.search(r"`\{3|```|~~~|\[`~\]", text) is not None
+
+
+def is_heading(text: str) -> bool:
+    return re.search(r"#\{1,\d?\}", text) is not None
+
+
+def is_comment(text: str) -> bool:
+    return "%%" in text or "<!--" in text
+
+
+def is_sentence_end(text: str) -> bool:
+    return re.search(r"\[[.?!…]{3}[^|]{0,40}\\s|\[\.!\?\]$|<=\[[.?!]{3}", text) is not None
+
+
+# The modules that may have a pattern for each of the concepts, by concept.
+DEFINITIONS: dict[str, tuple[Callable[[str], bool], set[str]]] = {
+    "fence": (is_fence, {CARRIED, "vault/edits/plan.py"}),
+    "heading": (
+        is_heading,
+        {
+            CARRIED,
+            "chains/citations/quotes.py",  # removes the marks in quotations
+            "vault/edits/plan.py",  # to be moved
+            "vault/notes/readers/extract.py",  # escapes what would become a heading
+        },
+    ),
+    "comment": (
+        is_comment,
+        {"vault/notes/text/inline.py", "vault/notes/text/lines.py"},
+    ),
+    "sentence end": (
+        is_sentence_end,
+        {
+            CARRIED,
+            "vault/notes/text/sentences.py",
+            "app/config/schema.py",  # the descriptions of settings
+            "vault/ranking/questions.py",  # samples, which need not be whole sentences
+            "vault/search/selftest.py",  # samples too
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("concept", DEFINITIONS)
+def test_a_concept_of_texts_is_defined_in_one_module(concept: str) -> None:
+    is_definition, known = DEFINITIONS[concept]
+    assert {path for path, text in find_texts() if is_definition(text)} == known
+
+
+@pytest.mark.parametrize(
+    ("library", "known"),
+    [
+        ("markdown_it", {"vault/notes/text/document.py", "vault/notes/text/lines.py"}),
+        ("snowballstemmer", {"vault/notes/text/stems.py"}),
+    ],
+)
+def test_a_library_for_texts_is_imported_in_one_place(library: str, known: set[str]) -> None:
+    pattern = re.compile(rf"^\s*(?:from|import) {library}\b", re.MULTILINE)
+    files = (file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+    found = {file for file in files if pattern.search(file.read_text("utf-8"))}
+    assert {file.relative_to(ROOT).as_posix() for file in found} == known
+
+
+LINES = st.sampled_from(
+    [
+        *("text here.", "# One", "## Two ##", "#tag", "# ", "####### seven", "   # three", ""),
+        *("```", "````", "``` sh", "```npm i```", "   ```", "~~~", "~~~~", "~~~ x", ""),
+    ]
+)
+
+
+@settings(max_examples=DOCUMENTS, deadline=None)
+@given(st.lists(LINES, max_size=30))
+def test_the_reader_of_carried_texts_agrees_on_fences_and_headings(lines: list[str]) -> None:
+    text = read_text("\n".join(lines))
+    fence = ""
+    for at, line in enumerate(lines):
+        before, fence = fence, update_fence(line, fence)
+        assert not line or bool(before or fence) == text.is_code(at)
+    headings = [lines[at] for at, _ in text.list_headings()]
+    body = "long words " * 60
+    shortened = compact_by_section("\n".join(f"{line}\n{body}" for line in ("", *headings)), 20, 99)
+    assert [line for line in shortened.split("\n") if line in headings] == headings
