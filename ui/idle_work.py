@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QThread, QTimer, Signal
 
 __all__ = ["FULL_ALWAYS", "IDLE_CHECKS", "GarbageCollector", "IdleTimer", "call_when_idle"]
 
@@ -75,6 +75,9 @@ class GarbageCollector(QObject):
       Python's threshold.
     - After 20 such collections, all objects are collected as soon as the GUI thread is idle. After
       1,200 such collections, which take at least five minutes, this is done even if it is busy.
+    - Nothing is collected while an event is under way, which is the case while an event handler
+      runs an event loop of its own, such as that of a menu or a file dialog. The collection could
+      destroy an object to which Qt returns when that loop ends.
     - Most objects that are created while a module is loaded are never freed. Therefore, at the
       first idle moment after 100 modules were loaded, all existing objects are excluded from later
       collections, which makes these several times faster.
@@ -96,6 +99,8 @@ class GarbageCollector(QObject):
         gc.enable()
 
     def _collect_what_is_due(self, is_idle: bool) -> None:
+        if QThread.currentThread().loopLevel() > 1:  # 1 is the loop of the application
+            return
         if is_idle and len(sys.modules) >= self._modules + _NEW_MODULES:
             self._collect_all()
             self._modules = len(sys.modules)

@@ -26,6 +26,7 @@ from ui.shortcuts import ShortcutsDialog, WindowActions
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 from ui.widgets.formatting import plural
+from ui.widgets.menus import show_dialog
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
@@ -358,7 +359,7 @@ class MainWindow(WindowFrame):
             self.controllers.palette.find()
 
     def _show_shortcuts(self) -> None:
-        ShortcutsDialog(self).exec()
+        show_dialog(ShortcutsDialog(self))
 
     def _on_turn_ended(self, turn: "ChatTurn") -> None:
         """Show a desktop notification if the answer took long and the window is not active."""

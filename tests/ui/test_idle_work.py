@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEventLoop, Qt, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -69,6 +69,32 @@ class Link:
 
     def __init__(self) -> None:
         self.itself = self
+
+
+def test_nothing_is_collected_while_an_event_is_under_way(
+    qtbot: QtBot, garbage: GarbageCollector, checks: Checks
+) -> None:
+    destroyed_in: list[int] = []
+    seen: list[tuple[int, int]] = []
+
+    def handle_an_event() -> None:
+        leave_a_cycle(destroyed_in)
+        loop = QEventLoop()
+        QTimer.singleShot(0, collect)
+        QTimer.singleShot(0, loop.quit)
+        loop.exec()  # as a menu or a file dialog does
+        seen.append((2, len(destroyed_in)))
+        QTimer.singleShot(0, collect)
+
+    def collect() -> None:
+        garbage._modules = 0  # so that a full collection is due
+        checks.make(IDLE_CHECKS)
+        seen.append((QThread.currentThread().loopLevel(), len(destroyed_in)))
+
+    QTimer.singleShot(0, handle_an_event)
+    qtbot.waitUntil(lambda: len(seen) == 3)
+    assert seen == [(2, 0), (2, 0), (1, 1)]
+    assert destroyed_in == [threading.get_ident()]
 
 
 def leave_a_cycle(destroyed_in: list[int]) -> None:

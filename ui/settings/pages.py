@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -66,7 +66,8 @@ class SettingsPages(QStackedWidget):
 
     def scroll_to(self, section: str, row: QWidget) -> None:
         """Scroll the page of a section to a row."""
-        QApplication.processEvents()  # places the rows of a page that was never shown
+        # Places the rows of a page that was never shown, and handles no other event.
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
         self._areas[section].ensureWidgetVisible(row)
 
     def find_matches(self, text: str) -> list[str]:

@@ -1,17 +1,17 @@
-"""Context menus, a button with a menu of choices, and a title that opens a menu."""
+"""Open context menus and dialogs; a button with a menu, and a title that opens one."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCursor, QFontMetrics, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QMenu, QSizePolicy, QToolButton, QWidget
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.buttons import PressedByEnter, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, one_line
 
-__all__ = ["MenuButton", "TitleButton", "select_item", "show_menu", "unlight_after"]
+__all__ = ["MenuButton", "TitleButton", "select_item", "show_dialog", "show_menu", "unlight_after"]
 
 _ARROW = 12
 _ICON = 16
@@ -42,6 +42,16 @@ def show_menu(
     menu.popup(place)
     if is_by_key or (opener is not None and opener.hasFocus()):
         select_item(menu)
+
+
+def show_dialog(dialog: QDialog) -> None:
+    """Show a dialog that was made for this one time, and return immediately.
+
+    The dialog belongs to its Qt parent, and is deleted when it closes. As for a menu, no nested
+    event loop is run.
+    """
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
 
 
 def select_item(menu: QMenu) -> None:
