@@ -107,6 +107,26 @@ def test_another_run_of_the_program_remembers(
     assert "temperature" in server.bodies[3]
 
 
+def test_what_was_learned_is_listed_and_forgotten(
+    with_notes: Program, asking: TurnRunner, server: ModelServer
+) -> None:
+    server.script(refusing("temperature"))
+    program = asking(with_notes)
+    assert program.json("models")["learned"] == []
+    program.json("ask", "Where is the hose?", "--mode", "chat")
+    (learned,) = program.json("models")["learned"]
+    assert (learned["model"], learned["shape"]) == ("gpt-4o", ["no temperature"])
+    checks = {check["name"]: check["detail"] for check in program.json("doctor")["checks"]}
+    assert "gpt-4o at 127.0.0.1" in checks["requests"]
+    forgotten = program.json("models", "--forget", "openai/gpt-4o")["forgotten"]
+    assert forgotten == [learned]
+    assert program.json("models")["learned"] == []
+    program.json("ask", "Where is the hose?", "--mode", "chat")
+    assert ["temperature" in body for body in server.bodies] == [True, False, True, False]
+    done = program.run("models", "--forget", "gpt-4o-mini")
+    assert (done.code, "usual requests" in done.err) == (1, True)
+
+
 def test_an_empty_temperature_is_not_sent(
     with_notes: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
