@@ -139,7 +139,7 @@ class FoundServer:
 def find_servers(
     values: Settings, ledger: LedgerPort, learned: LearnedModels
 ) -> tuple[FoundServer, ...]:
-    """Find model servers on this computer and at `chat.apiBase`.
+    """Ask the model servers on this computer and at `chat.apiBase` for their models.
 
     Args:
         values: the settings.
@@ -159,10 +159,11 @@ def find_servers(
                 for model in server.models
             ),
         )
-        for server in find_local_servers(ledger)
+        for server in find_local_servers(ledger, is_fresh=True)
     ]
     base = values.chat_api_base
-    server = list_models_at(base, None, values, ledger, learned) if base else None
+    place = base, None, values, ledger, learned
+    server = list_models_at(*place, is_fresh=True) if base else None
     return (*found, server) if server is not None and server.models else tuple(found)
 
 

@@ -156,7 +156,7 @@ def find_server_kind(
 
 
 def find_local_servers(
-    ledger: LedgerPort, addresses: Mapping[str, str] | None = None
+    ledger: LedgerPort, addresses: Mapping[str, str] | None = None, *, is_fresh: bool = False
 ) -> tuple[LocalServer, ...]:
     """Find the model servers on this computer, and list their models.
 
@@ -167,18 +167,21 @@ def find_local_servers(
         ledger: records the requests.
         addresses: the addresses to try by provider, or None for the usual ones. Addresses of other
             computers are skipped.
+        is_fresh: whether to ask the servers even if their answers are known.
     """
     tried = (LOCAL_SERVERS if addresses is None else addresses).items()
     wanted = [(name, base) for name, base in tried if is_loopback(parse_host(base))]
     with ThreadPoolExecutor(max(1, len(wanted)), "find-server") as pool:
-        found = pool.map(lambda place: _find_server(place[0], place[1], ledger), wanted)
+        found = pool.map(lambda place: _find_server(place[0], place[1], ledger, is_fresh), wanted)
         return tuple(server for server in found if server is not None)
 
 
-def _find_server(provider: str, base: str, ledger: LedgerPort) -> LocalServer | None:
+def _find_server(
+    provider: str, base: str, ledger: LedgerPort, is_fresh: bool
+) -> LocalServer | None:
     if not _is_listening(base):
         return None
-    models = list_served_models(base, None, ledger).models
+    models = list_served_models(base, None, ledger, is_fresh=is_fresh).models
     return LocalServer(provider, base, models) if models else None
 
 

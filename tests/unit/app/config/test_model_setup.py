@@ -138,6 +138,17 @@ def test_the_same_address_is_asked_anew_with_each_press(assistant: Assistant) ->
     assert setup.find_server(server.root, "right").problem == "silent"
 
 
+def test_servers_of_this_computer_are_asked_anew_too(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer() as server:
+        monkeypatch.setattr("chains.llm.server.LOCAL_SERVERS", {"lm_studio": server.url})
+        (first,) = assistant.model_setup.find_servers()
+        server.models.append({"id": "loaded later"})
+        (second,) = assistant.model_setup.find_servers()
+    assert [len(found.models) for found in (first, second)] == [1, 2]
+
+
 def test_a_server_that_was_started_late_is_found(assistant: Assistant) -> None:
     with ModelServer() as gone:
         address, port = gone.url, int(gone.root.rpartition(":")[2])
