@@ -52,7 +52,7 @@ _FIELD_NAMES: Final[Mapping[str, str]] = {
     "num_ctx": r"num_ctx",
 }
 OMITTABLE: Final = frozenset(_FIELD_NAMES)
-MOST_REFUSAL_CHARS: Final = 4_000
+MOST_REFUSAL_CHARS: Final = 2_000
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def _list_texts(value: object) -> set[str]:
 
 
 # A field that is named in a refusal, with its path, such as `messages.0.content.0.cache_control`.
-_FIELD: Final = r"[`'\"(\[]*(?P<field>[A-Za-z_][\w.\[\]]*)[`'\")\]]*"
+# All repetitions are bounded, because a server may send any text.
+_FIELD: Final = r"[`'\"(\[]{0,3}(?<![\w.])(?P<field>[A-Za-z_][\w.\[\]]{0,150}+)[`'\")\]]{0,3}"
 _THING: Final = (
     r"(?:parameter|(?:keyword )?argument|field|name|propert(?:y|ie)|key|option|input)s?\b"
 )
@@ -155,7 +156,7 @@ _REFUSES: Final = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE: Final = re.compile(r"[^\n]+?(?:[.;](?=\s+[A-Z\"'`])|\n|$)")
-_WORD: Final = re.compile(r"[A-Za-z_][\w.\[\]]*")
+_WORD: Final = re.compile(r"(?<![\w.])[A-Za-z_][\w.\[\]]{0,150}+")
 _TOOLS_REFUSED: Final = (
     r"(?:does not|doesn'?t|do not|not) (?:currently )?(?:support|supporting|accept|allow)"
     r" (?:the use of )?(?:tools?|functions?)\b(?![.\[])"
@@ -189,7 +190,7 @@ def _rule(said: str, *forms: Form, omitted: str = "") -> _Rule:
 _ROLE: Final = r"(?:role|message)s?"
 _RULES: Final = (
     _rule(
-        r"(?=.*\bmax_tokens\b)(?=.*\bmax_completion_tokens\b)"
+        r"\A(?=.*\bmax_tokens\b)(?=.*\bmax_completion_tokens\b)"
         r".*(?:\buse\b|instead|deprecated|unsupported|not supported|same time|\bboth\b)",
         "max_completion_tokens",
     ),

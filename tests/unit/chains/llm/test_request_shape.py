@@ -1,6 +1,7 @@
 """The table of refusals: what servers say, and the shape that is tried next."""
 
 import json
+from time import process_time
 
 import pytest
 
@@ -269,3 +270,13 @@ def test_a_shape_survives_its_json_and_ignores_what_it_does_not_know():
     assert RequestShape.from_dict(odd) == shape
     assert RequestShape.from_dict("nonsense") == USUAL_SHAPE
     assert shape.texts == ("no temperature", "instructions in the user message")
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a.b[0].", "(", "\n", "not ", "role ", "tools is ", "max_tokens ", "system not "]
+)
+def test_any_text_is_read_in_no_time(piece):
+    text = read_refusal(piece * 100_000, b"")
+    started_s = process_time()
+    list(propose_shape(USUAL_SHAPE, text))
+    assert process_time() - started_s < 5  # the first version took twenty seconds for one of them
