@@ -7,11 +7,11 @@ next to the block.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from vault.notes.text.inline import find_inline_code
 from vault.notes.text.markdown_text import read_text
 from vault.notes.text.sentences import find_sentence_ends
 
@@ -321,7 +321,6 @@ def _move_behind_number(text: str, end: int, groups: _Groups) -> int:
 HIDDEN: Final = "\x00"
 
 _SIGNS_OF_CODE: Final = ("```", "~~~", "    ", "\t")
-_BACKTICKS: Final = re.compile(r"`+")
 _LINK_END: Final = re.compile(r"\]\([^()\n]{0,2000}\)")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
@@ -350,24 +349,11 @@ def _blank(line: str, code: str) -> str:
 
 
 def _inline_code(text: str) -> Iterator[tuple[int, int]]:
-    runs = [match.span() for match in _BACKTICKS.finditer(text)]
-    paragraphs = deque(match.start() for match in _BLANK_LINE.finditer(text))
-    by_length: dict[int, deque[int]] = {}
-    for start, end in runs:
-        by_length.setdefault(end - start, deque()).append(start)
-    place = 0
-    for start, end in runs:
-        if start < place:
-            continue
-        while paragraphs and paragraphs[0] < start:
-            paragraphs.popleft()
-        limit = paragraphs[0] if paragraphs else len(text)
-        same = by_length[end - start]
-        while same and same[0] <= start:
-            same.popleft()
-        if same and same[0] < limit:
-            place = same[0] + end - start
-            yield start, place
+    at = 0
+    for blank in (*(match.start() for match in _BLANK_LINE.finditer(text)), len(text)):
+        for start, end in find_inline_code(text[at:blank]):
+            yield at + start, at + end
+        at = blank
 
 
 def _hide(text: str, spans: Iterator[tuple[int, int]]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vault.notes.properties import is_marked_private, load_properties
 from vault.notes.text.inline import Line, blank_inline_code, plain_text
-from vault.notes.text.lines import CODE_KINDS, SECTION_KINDS, mark_lines
+from vault.notes.text.lines import SECTION_KINDS, list_paragraphs, mark_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -85,15 +85,9 @@ class Document:
 
     def list_prose_lines(self) -> Iterator[Line]:
         """Yield the numbered lines outside of code blocks. Inline code is replaced with spaces."""
-        for block in self.blocks:
-            numbers = [
-                number
-                for number in range(block.first, block.last + 1)
-                if self.kinds[number - 1] not in CODE_KINDS
-            ]
-            if numbers:
-                text = blank_inline_code("\n".join(self.lines[n - 1] for n in numbers))
-                yield from zip(numbers, text.split("\n"), strict=True)
+        for first, behind in list_paragraphs(self.kinds, self.body_line - 1):
+            text = blank_inline_code("\n".join(self.lines[first:behind]))
+            yield from enumerate(text.split("\n"), first + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ _FIELD_LINE = re.compile(
 )
 _FIELD_IN_BRACKETS = re.compile(rf"[\[(]{_NAME}::[ \t]*([^\[\]()\n]{{0,1000}})[\])]")
 _BLOCK_NAME = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,100})[ \t]*$")
+_BACKTICKS = re.compile(r"`+")
+_NOT_LINE_END = re.compile(r"[^\n]")
 _COMMENT = re.compile(r"%%|<!--|-->")
 
 
@@ -75,7 +77,7 @@ def blank_comments(lines: Sequence[Line]) -> list[Line]:
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
     for start, end in find_comments(text):
-        pieces += [text[at:start], re.sub(r"[^\n]", " ", text[start:end])]
+        pieces += [text[at:start], _NOT_LINE_END.sub(" ", text[start:end])]
         at = end
     blanked = "".join([*pieces, text[at:]]).split("\n") if pieces else (line for _, line in lines)
     return [(number, line) for (number, _), line in zip(lines, blanked, strict=True)]
@@ -106,27 +108,40 @@ def remove_comments(line: str) -> str:
 def blank_inline_code(text: str) -> str:
     """Replace inline code with spaces, so that the length of the text stays the same.
 
-    This takes linear time.
+    Args:
+        text: the text of one paragraph.
     """
     if "`" not in text:
         return text
-    runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]
+    pieces, at = [], 0
+    for start, end in find_inline_code(text):
+        pieces += [text[at:start], _NOT_LINE_END.sub(" ", text[start:end])]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def find_inline_code(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end offset of each piece of inline code in a paragraph, in linear time.
+
+    A backtick behind a backslash opens none. It can close one, as a backslash in code is text.
+    """
+    runs = [match.span() for match in _BACKTICKS.finditer(text)]
     later: dict[int, list[int]] = {}
     for index in reversed(range(len(runs))):
         later.setdefault(runs[index][1] - runs[index][0], []).append(index)
-    pieces, at, index = [], 0, 0
+    index = behind = 0
     while index < len(runs):
         start, end = runs[index]
-        closers = later[end - start]
+        before = text[behind:start]
+        start += (len(before) - len(before.rstrip("\\"))) % 2
+        closers = later.get(end - start, [])
         while closers and closers[-1] <= index:
             closers.pop()
         if closers:
             index = closers[-1]
-            close = runs[index][1]
-            pieces += [text[at:start], re.sub(r"[^\n]", " ", text[start:close])]
-            at = close
+            behind = runs[index][1]
+            yield start, behind
         index += 1
-    return "".join([*pieces, text[at:]])
 
 
 def plain_text(markdown: str) -> str:

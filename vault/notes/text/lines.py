@@ -38,6 +38,7 @@ __all__ = [
     "UNDERLINE",
     "UNDERLINED",
     "hide_comment",
+    "list_paragraphs",
     "mark_lines",
 ]
 
@@ -67,6 +68,10 @@ _CUT_KINDS: Final = frozenset((COMMENT_OPENS, COMMENT_CLOSES))
 _COMMENT_STARTS: Final = ("%%", "<!--")
 _COMMENT_ENDS: Final = ("%%", "-->")
 TABLE_KINDS: Final = frozenset((TABLE_ROW, TABLE_RULE))
+# The kinds of lines that may go on with the paragraph of the line above.
+_GO_ON: Final = frozenset(
+    (TEXT, HTML, UNDERLINE, *UNDERLINED, COMMENT, COMMENT_OPENS, COMMENT_CLOSES)
+)
 SECTION_KINDS: Final = frozenset((*HEADINGS, *UNDERLINED))
 _NO_COMMENTS: Final = CODE_KINDS | {FRONT, BLANK}
 
@@ -131,6 +136,25 @@ def _list_inline_ranges(tokens: "Iterable[Token]", before: int) -> Iterator[tupl
             first, behind = token.map
             last = behind - 1
             yield first + before, behind + before
+
+
+def list_paragraphs(kinds: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield the indices of the lines of each paragraph, list item, heading and table row.
+
+    Code and blank lines are left out. Inline code and links do not go on in the next paragraph.
+
+    Args:
+        kinds: the kinds of the lines.
+        start: the index of the first line.
+    """
+    first = start
+    for at in range(start, len(kinds) + 1):
+        kind = kinds[at : at + 1] or BLANK
+        if at > first and kind not in _GO_ON:
+            yield first, at
+            first = at
+        if kind == BLANK or kind in CODE_KINDS:
+            first = at + 1
 
 
 def hide_comment(line: str, kind: str) -> str:

@@ -3,12 +3,14 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from vault.notes.text.inline import (
     blank_comments,
     blank_inline_code,
     find_block_names,
     find_fields,
+    find_inline_code,
     find_tags,
     has_private_tag,
     plain_text,
@@ -137,3 +139,36 @@ def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> Non
     list(find_block_names([(1, line)]))
     blank_comments([(1, line)])
     assert time.thread_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a `b` c", ["`b`"]),
+        ("```npm i```", ["```npm i```"]),
+        ("``a ` b`` `c", ["``a ` b``"]),
+        (r"\`a` b`", ["` b`"]),
+        (r"`a\` b`", [r"`a\`"]),
+        (r"\\`a`", ["`a`"]),
+        (r"\``a` b", ["`a`"]),
+        ("`a\nb`", ["`a\nb`"]),
+    ],
+)
+def test_inline_code_ends_at_a_run_of_as_many_backticks(text: str, code: list[str]) -> None:
+    assert [text[start:end] for start, end in find_inline_code(text)] == code
+
+
+@given(st.text(alphabet="``` ab\\\n", max_size=60))
+def test_inline_code_is_what_the_parser_says(text: str) -> None:
+    (parsed,) = MarkdownIt("commonmark").parseInline(text)
+    wanted = [each.content for each in parsed.children or () if each.type == "code_inline"]
+    found = [read_code(text[start:end]) for start, end in find_inline_code(text)]
+    assert found == wanted
+
+
+def read_code(code: str) -> str:
+    """Return the content of inline code as CommonMark says."""
+    marks = len(code) - len(code.lstrip("`"))
+    content = code[marks : len(code) - marks].replace("\n", " ")
+    is_padded = content[:1] == content[-1:] == " " and content.strip(" ")
+    return content[1:-1] if is_padded else content
