@@ -54,6 +54,12 @@ _MIN_COSINE = 0.9999
 _BATCHES_BETWEEN_TRIMS = 4
 # Batches differ in length, and torch keeps kernels with their own memory for every shape.
 _KEPT_KERNELS = "16"
+# A model's folder may name code of its own, which never runs.
+_LOADING: Mapping[str, Any] = {
+    "device": "cpu",
+    "local_files_only": True,
+    "trust_remote_code": False,
+}
 # Loading torch takes about five seconds, and saves at most a fortieth of a second per passage.
 _MOST_WITHOUT_TORCH = 200
 
@@ -108,7 +114,7 @@ def _build_scoring_handler(folder: Path) -> Handler:
     import torch
     from sentence_transformers import CrossEncoder
 
-    model = CrossEncoder(str(folder), device="cpu", local_files_only=True)
+    model = CrossEncoder(str(folder), **_LOADING)
     if model.num_labels != 1:
         raise ValueError(
             f"the model in {folder} gives {model.num_labels} scores for a text, not one"
@@ -323,7 +329,7 @@ def _load_with_torch(folder: Path) -> Any:
         os.environ.setdefault(name, _KEPT_KERNELS)
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    return SentenceTransformer(str(folder), **_LOADING)
 
 
 def _export_to_onnx(model: Any, file: Path) -> None:
