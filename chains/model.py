@@ -56,6 +56,8 @@ from context.fit.guard import PreparedRequest
 __all__ = ["LiteLLMModel", "load_packaged_data", "warm_up"]
 
 _log = logging.getLogger(__name__)
+# Where litellm's OpenAI client calls a service whose address it does not know, with its key.
+_FALLBACK_HOST: Final = "api.openai.com"
 BACK_OFF_S: Final = (1.0, 3.0)
 LONGEST_WAIT_S: Final = 30.0
 BROKEN_OFF: Final = "the stream ended too early"
@@ -253,6 +255,7 @@ class LiteLLMModel:
                 replace(piece, usage=piece.usage and self._add_price(piece.usage))
             ),
         )
+        call.foreign_host = "" if "openai" in endpoint.provider else _FALLBACK_HOST
         return key, call
 
     def _add_price(self, usage: Usage) -> Usage:

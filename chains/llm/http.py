@@ -54,6 +54,7 @@ class WireCall:
         status: the status of the response, or None before it arrives.
         reader: reads the body of the response.
         failure: why the network failed, or an empty string.
+        foreign_host: the host of another service, which is not called, or an empty string.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class WireCall:
         self.reader = ResponseReader(max_output_tokens, on_piece)
         self.failure = ""
         self.refusal: Offline | ModelUnavailable | LedgerFailed | None = None
+        self.foreign_host = ""
         self._headers: Mapping[str, str] = {}
         self._asked_hosts: set[str] = set()
         self._offline = offline
@@ -145,6 +147,9 @@ class WireCall:
         elif self._host and host != self._host:
             reason = f"it would have gone to {host}, which is not in the settings"
             self.refusal = ModelUnavailable(self._host, reason=reason)
+        elif host == self.foreign_host:
+            reason = "the address of the model's own service is not known"
+            self.refusal = ModelUnavailable(host, reason=reason, is_permanent=True)
         if self.refusal is not None:
             raise self.refusal
         self._refuse_look_up(request)

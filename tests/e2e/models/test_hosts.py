@@ -58,6 +58,8 @@ CLOSED = (
     "bedrock/meta.llama3-8b-instruct-v1:0",
     "sagemaker/meta-llama/llama-2",
     "vertex_ai/llama3",
+    # Its address is not known to litellm, which would call OpenAI with its key.
+    "ai21/jamba-large",
 )
 # Models of a server at `chat.apiBase`, and the path of its address.
 OWN = {
@@ -79,7 +81,16 @@ OWN = {
     "ollama_chat/llama3:8b": "",
 }
 KEYS = (
-    *("ANTHROPIC", "CEREBRAS", "COHERE", "COHERE_CHAT", "DEEPSEEK", "FIREWORKS_AI", "GEMINI"),
+    *(
+        "AI21",
+        "ANTHROPIC",
+        "CEREBRAS",
+        "COHERE",
+        "COHERE_CHAT",
+        "DEEPSEEK",
+        "FIREWORKS_AI",
+        "GEMINI",
+    ),
     *("GROQ", "HF", "HUGGINGFACE", "MISTRAL", "OPENAI", "OPENROUTER", "PERPLEXITYAI", "REPLICATE"),
     *("TOGETHERAI", "XAI"),
 )
