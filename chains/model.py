@@ -34,7 +34,14 @@ from chains.llm.failures import classify_failure
 from chains.llm.http import WireCall, open_client, report_calls_to
 from chains.llm.incoming.answer_reader import AnswerReader
 from chains.llm.incoming.chunks import read_chunks
-from chains.llm.incoming.patience import MonotonicClock, Patience, WaitClock, WaitLimits
+from chains.llm.incoming.patience import (
+    FIRST_WORD_S,
+    SILENCE_S,
+    MonotonicClock,
+    Patience,
+    WaitClock,
+    WaitLimits,
+)
 from chains.llm.incoming.pieces import AnswerPiece
 from chains.llm.port import (
     Endpoint,
@@ -48,7 +55,7 @@ from chains.llm.port import (
 from chains.llm.records import CallRecorder, ModelCallRecord
 from chains.llm.setup import configure_library, ignore_foreign_addresses, prepare_environment
 from chains.llm.shaped_request import ShapedRequest
-from chains.llm.wire_request import NO_KEY, WireRequest
+from chains.llm.wire_request import NO_KEY, WireRequest, is_reasoning_model
 from chains.tokenizer import load_tiktoken
 from context.errors import ContextOverflow, UnguardedRequest
 from context.fit.guard import PreparedRequest
@@ -74,7 +81,7 @@ class LiteLLMModel:
         pause: waits before a failed call is repeated.
         recorder: records each call in the ledger before it is made.
         shapes: remembers the shape of the requests that this model takes.
-        limits: how long to wait for an answer.
+        max_seconds: how long an answer may take, or 0 for no limit.
     """
 
     def __init__(
@@ -86,7 +93,7 @@ class LiteLLMModel:
         pause: Pause = wait_or_cancel,
         recorder: CallRecorder | None = None,
         shapes: ShapeMemory = ShapeMemory(),  # noqa: B008 - it is frozen
-        limits: WaitLimits | None = None,
+        max_seconds: float = 0.0,
     ) -> None:
         self._endpoint = endpoint
         self._key_for = key_for
@@ -94,7 +101,11 @@ class LiteLLMModel:
         self._pause = pause
         self._recorder = recorder or CallRecorder()
         self._shapes = shapes
-        self._limits = limits or WaitLimits()
+        # A model of the user's own may be slow, and services hide the thinking of others.
+        is_slow = (
+            bool(endpoint.api_base) or endpoint.is_local or is_reasoning_model(endpoint.wire_name)
+        )
+        self._limits = WaitLimits(FIRST_WORD_S if is_slow else SILENCE_S, max_seconds)
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer as it arrives.

@@ -3,6 +3,7 @@
 To add a setting, add a field to `Settings`, in the order of the dialog.
 """
 
+import string
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -44,6 +45,10 @@ def _define_setting(
     return Field(
         default, alias=key, title=label, description=help, json_schema_extra=extra, **limits
     )
+
+
+# White space, and characters without a width that a copied address may begin or end with.
+_BLANKS: Final = f"{string.whitespace}\u00a0\u200b\u2060\ufeff"
 
 
 class Settings(BaseModel):
@@ -147,6 +152,16 @@ class Settings(BaseModel):
         "Temperature",
         "How varied the answers are; 0 gives the most stable ones. Empty: none is sent. Models "
         "that reason get none.",
+    )
+    chat_max_seconds: int = _define_setting(
+        "chat.maxSeconds",
+        0,
+        "Models",
+        "Time for an answer",
+        "Longest time that one answer may take. 0: no limit, so that slow models may think.",
+        ge=0,
+        le=86_400,
+        unit="seconds",
     )
     chat_summary_model: str = _define_setting(
         "chat.summaryModel",
@@ -357,6 +372,7 @@ class Settings(BaseModel):
     @field_validator("chat_api_base", "vector_store_url")
     @classmethod
     def _is_web_address(cls, value: str) -> str:
+        value = value.strip(_BLANKS)
         if value:
             address = urlsplit(value)
             if address.scheme not in {"http", "https"} or not address.hostname:

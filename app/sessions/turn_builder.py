@@ -94,6 +94,7 @@ class TurnBuilder:
             threshold=values.auto_compact_threshold,
             max_output_tokens=values.max_output_tokens,
             temperature=None if values.chat_temperature == "" else values.chat_temperature,
+            max_seconds=values.chat_max_seconds,
             top_k=values.retrieval_top_k,
             offline=values.privacy_offline,
             trim_at=values.context_trim_at,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.request import getproxies
 
 from chains.errors import LedgerFailed, ModelUnavailable, Offline
+from chains.llm.incoming.patience import FIRST_WORD_S
 from chains.llm.incoming.pieces import AnswerPiece
 from chains.llm.incoming.response import ResponseReader
 from chains.llm.urls import is_loopback
@@ -35,8 +36,8 @@ __all__ = [
 ]
 
 CONNECT_TIMEOUT_S: Final = 10.0
-# A model on a slow processor may read for minutes before it writes its first word.
-READ_TIMEOUT_S: Final = 600.0
+# The end of a wait that `chains.llm.incoming.patience` does not end before.
+READ_TIMEOUT_S: Final = FIRST_WORD_S + 60
 LONGEST_WAIT_S: Final = 1e9  # thirty years, since a header may contain any number
 
 _thread = threading.local()

@@ -20,7 +20,7 @@ from context.fit.cache import make_message_body
 from context.fit.guard import PreparedRequest
 from context.messages import compact_json
 
-__all__ = ["NO_KEY", "WireRequest", "build_wire_request"]
+__all__ = ["NO_KEY", "WireRequest", "build_wire_request", "is_reasoning_model"]
 
 # The OpenAI client requires a key even if the server does not.
 NO_KEY: Final = "none"
@@ -57,6 +57,11 @@ _REASONING: Final = re.compile(
 )
 # Models that refuse a message with tool calls without the thinking that led to them.
 _WANTS_THINKING: Final = re.compile(r"deepseek|kimi|moonshot", re.IGNORECASE)
+
+
+def is_reasoning_model(name: str) -> bool:
+    """Return whether a model reasons before it answers, as its name says."""
+    return _REASONING.search(name) is not None
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,7 @@ def _build_options(
         limit: options["maxTokens"],
         "stream_options": {"include_usage": True},
     }
-    if options.get("temperature") is not None and not _REASONING.search(endpoint.wire_name):
+    if options.get("temperature") is not None and not is_reasoning_model(endpoint.wire_name):
         fields["temperature"] = options["temperature"]
     if tools := request.draft.preamble.tools:
         functions = [tool.to_dict() for tool in tools]

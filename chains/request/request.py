@@ -74,6 +74,7 @@ class TurnRequest:
         summary_model: the model for summaries, or an empty string for the model that answers.
         rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
         local_context: the setting `chat.localContext`, in tokens.
+        max_seconds: the setting `chat.maxSeconds`. 0 is no limit.
         image_models: the setting `chat.imageModels`.
         searched: the search query, or an empty string if the query is the user message itself.
         support: how well the passages support a quoted answer, or None if it was not measured.
@@ -109,6 +110,7 @@ class TurnRequest:
     summary_model: str = ""
     rewrites: bool = False
     local_context: int = 16_384
+    max_seconds: int = 0
     image_models: tuple[str, ...] = ()
     searched: str = ""
     support: Support | None = None
@@ -388,10 +390,10 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
     chain, request = context.chain, context.request
     shapes = ShapeMemory(chain.learned, model.learned_owner)
     origin = CallOrigin(context.session.id or None, request.turn, read)
-    recorder = CallRecorder(chain.ledger, origin)
+    make = partial(LiteLLMModel, offline=request.offline, max_seconds=request.max_seconds)
+    make = partial(make, recorder=CallRecorder(chain.ledger, origin), shapes=shapes)
 
     def make_port(endpoint: Endpoint, key_for: KeyFor, pause: Pause) -> ModelPort:
-        make = partial(LiteLLMModel, offline=request.offline, recorder=recorder, shapes=shapes)
         return make(endpoint, key_for, pause=pause)
 
     if model.file is None:

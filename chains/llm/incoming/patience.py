@@ -3,9 +3,9 @@
 The limits are about what a server says, not about its bytes: comments, blank lines and empty deltas
 do not count. All of them are measured on one clock, which tests replace.
 
-- Before the first word, a model may think or read for `FIRST_WORD_S`. A model on a slow processor
-  reads a long prompt for minutes, and services hide the thinking of some models.
-- After it, `SILENCE_S` without a word ends the answer, and so does a trickle: less than
+- Before the first word, a server of the user's own may read, and a model that reasons may think,
+  for `FIRST_WORD_S`: a slow processor reads a long prompt for minutes, and services hide thinking.
+- Otherwise, `SILENCE_S` without a word ends the answer, and so does a trickle: less than
   `TRICKLE_CHARS` in `TRICKLE_S`.
 - Behind its finish reason, an answer ends after `AFTER_FINISH_S`. Only token counts may follow.
 - `most_s` limits all of it, if the user has set a limit.

@@ -25,7 +25,7 @@ class Behaviour:
         requests: how often the server is asked.
         mode: the mode of the question.
         thought: a part of the reasoning that is stored with the answer.
-        limit_s: the time that passes at most, where the server's script lets time pass.
+        limit_s: the time after which the answer ends, where the server keeps its client waiting.
     """
 
     name: str
@@ -78,7 +78,7 @@ def played(*steps: Step, **fields: Any) -> Played:
 def document(value: object, status: int = 200, **headers: str) -> Played:
     """Build a reply with one JSON document."""
     named = {name.replace("_", "-"): text for name, text in headers.items()}
-    return Played((json.dumps(value).encode(),), status, "application/json", named)
+    return Played((json.dumps(value).encode(),), (), status, "application/json", named)
 
 
 def error(message: str, **fields: Any) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """How answers end, and how long a server may keep its client waiting."""
 
+import json
+
 from tests.support.behaviours.behaviour import (
     DONE,
     Behaviour,
@@ -10,10 +12,16 @@ from tests.support.behaviours.behaviour import (
     text,
     usage,
 )
-from tests.support.models.stage import pass_time
+from tests.support.models.stage import Step, let_pass, pass_time, show, until_it_waits
 
 SAID = "Behind the shed."
 _COUNTS = usage(prompt_tokens=10, completion_tokens=5, total_tokens=15)
+
+
+def _say(piece: str, shown: str) -> tuple[Step, ...]:
+    """Build the steps of a piece that arrives after ten seconds."""
+    return let_pass(10), text(piece), show(shown)
+
 
 ENDS = (
     Behaviour("[DONE] without a finish reason", (played(text(SAID), DONE),), SAID),
@@ -77,9 +85,127 @@ WAITS = (
         limit_s=2,
     ),
     Behaviour(
+        "comments for ever behind the finish reason",
+        (
+            played(
+                text(SAID), finish(), *(b": wait\n\n",) * 9, pass_time(2), b": x\n", ending="open"
+            ),
+        ),
+        SAID,
+        limit_s=2,
+    ),
+    Behaviour(
+        "token counts in the second behind the finish reason",
+        (
+            played(
+                text(SAID),
+                finish(),
+                until_it_waits(2),
+                let_pass(1),
+                _COUNTS,
+                let_pass(1),
+                ending="open",
+            ),
+        ),
+        SAID,
+        limit_s=2,
+    ),
+    Behaviour(
         "a connection left open behind [DONE]",
         (played(text(SAID), finish(), DONE, ending="open"),),
         SAID,
     ),
+    Behaviour(
+        "a connection left open behind a JSON document",
+        (
+            played(
+                json.dumps(
+                    {"choices": [{"message": {"content": SAID}, "finish_reason": "stop"}]}
+                ).encode()
+                + b"\n",
+                pass_time(2),
+                content_type="application/json",
+                ending="open",
+            ),
+        ),
+        SAID,
+        limit_s=2,
+    ),
+    Behaviour(
+        "silence behind the first words",
+        (played(text(SAID), show(SAID), pass_time(120), ending="open"),),
+        SAID,
+        "interrupted",
+        "it said nothing for 120 s",
+        limit_s=120,
+    ),
+    Behaviour(
+        "comments, blank lines and empty deltas behind the first words",
+        (
+            played(
+                text(SAID),
+                show(SAID),
+                let_pass(119),
+                b": wait\n\n\n\n",
+                text("", None, []),
+                chunk({}),
+                chunk({"role": "assistant"}),
+                let_pass(1),
+                ending="open",
+            ),
+        ),
+        SAID,
+        "interrupted",
+        "it said nothing for 120 s",
+        limit_s=120,
+    ),
+    Behaviour(
+        "no word at all for ten minutes",
+        (played(b": reading\n\n", pass_time(600), ending="open"),),
+        status="model_unavailable",
+        says="it said nothing for 600 s",
+        limit_s=600,
+    ),
+    Behaviour(
+        "no headers for ten minutes",
+        (played(before=(pass_time(600),)),),
+        status="model_unavailable",
+        says="it said nothing for 600 s",
+        limit_s=600,
+    ),
+    Behaviour(
+        "a first word after nine minutes",
+        (stream(b": reading\n\n", until_it_waits(600), let_pass(540), text(SAID)),),
+        SAID,
+        limit_s=540,
+    ),
+    Behaviour(
+        "a trickle of one character in ten seconds",
+        (
+            played(
+                text("A"),
+                show("A"),
+                *(step for at in range(1, 12) for step in _say("b", "A" + "b" * at)),
+                let_pass(10),
+                ending="open",
+            ),
+        ),
+        "A" + "b" * 11,
+        "interrupted",
+        "less than 40 characters in 120 s",
+        limit_s=120,
+    ),
+    Behaviour(
+        "a slow model that says a word in ten seconds",
+        (
+            stream(
+                text("Go "),
+                show("Go "),
+                *(step for at in range(1, 40) for step in _say(f"slowly{at} ", f"slowly{at} ")),
+            ),
+        ),
+        "Go " + "".join(f"slowly{at} " for at in range(1, 40)),
+        limit_s=390,
+    ),
 )
-ENDINGS = (*ENDS,)
+ENDINGS = (*ENDS, *WAITS)

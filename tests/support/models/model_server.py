@@ -105,11 +105,13 @@ class Played:
     """A reply played step by step: bytes to send, and functions of the stage to wait for.
 
     Attributes:
+        before: the steps before the headers.
         ending: `end` ends the response, `cut` closes the connection within it, and `open` sends
             nothing more until the client or the server closes.
     """
 
     steps: tuple[Step, ...] = ()
+    before: tuple[Step, ...] = ()
     status: int = 200
     content_type: str = "text/event-stream"
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -278,21 +280,25 @@ class _Handler(BaseHTTPRequestHandler):
         self._end_stream()
 
     def _play(self, played: Played) -> None:
+        self._take_steps(played.before)
         self.send_response(played.status)
         headers = {"Content-Type": played.content_type, "Transfer-Encoding": "chunked"}
         for name, value in {**headers, **played.headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        for step in played.steps:
-            if not isinstance(step, bytes):
-                step(self.server.owner.stage)
-            elif step:
-                self._chunk(step)
+        self._take_steps(played.steps)
         if played.ending == "end":
             self._end_stream()
         elif played.ending == "open":
             self._wait_for_close()
         self.close_connection = played.ending != "end"
+
+    def _take_steps(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            if not isinstance(step, bytes):
+                step(self.server.owner.stage)
+            elif step:
+                self._chunk(step)
 
     def _wait_for_close(self) -> None:
         """Send nothing more until the client or the server closes the connection."""

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["HandClock", "Stage", "Step", "pass_time", "show", "until_it_waits"]
+__all__ = ["HandClock", "Stage", "Step", "let_pass", "pass_time", "show", "until_it_waits"]
 
 LONGEST_S: Final = 30.0
 
@@ -92,6 +92,11 @@ def show(text: str) -> Step:
 def until_it_waits(most_s: float) -> Step:
     """Build a step that waits until the client would wait for at most so many seconds."""
     return lambda stage: stage.clock.until_waiting(most_s)
+
+
+def let_pass(seconds: float) -> Step:
+    """Build a step that lets time pass at once, behind a step that waits for the client."""
+    return lambda stage: stage.clock.elapse(seconds)
 
 
 def pass_time(seconds: float) -> Step:

@@ -29,6 +29,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "chat.localContext": 16_384,
         "chat.imageModels": [],
         "chat.temperature": 0.2,
+        "chat.maxSeconds": 0,
         "autoCompactThreshold": 128_000,
         "maxOutputTokens": 4_096,
         "chat.summaryModel": "",
@@ -94,6 +95,13 @@ def test_a_value_of_another_kind_is_refused(key: str, value: object) -> None:
     with pytest.raises(BadSetting, match=f"^{key} takes ") as caught:
         check(key, value)
     assert caught.value.key == key
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\t \r\n", "\u00a0", "\u200b", "\ufeff"])
+@pytest.mark.parametrize("key", ["chat.apiBase", "vectorStore.url"])
+def test_blanks_around_an_address_are_no_part_of_it(key: str, blank: str) -> None:
+    assert check(key, f"{blank}http://box:8000/v1{blank}") == "http://box:8000/v1"
+    assert check(key, blank) == ""
 
 
 def test_an_unknown_key_is_refused_by_name() -> None:
