@@ -70,6 +70,16 @@ def test_an_answer_that_stalls_is_kept_when_the_input_ends(
     assert entries[-1]["status"] == "interrupted"
 
 
+def test_text_that_was_thinking_is_taken_back(
+    child: "subprocess.Popen[bytes]", server: ModelServer
+) -> None:
+    server.script(Answer("They want a number.</think>42", chunk_chars=6))
+    send(child, id=1, type="prompt", text="What is it?", mode="chat")
+    assert next_event(child, "text_taken_back")["data"] == {}
+    assert next_event(child, "text_delta")["data"] == {"text": "42"}
+    assert next_event(child, "turn_end")["data"]["answer"] == "42"
+
+
 def test_a_chat_that_another_process_writes_to_is_busy(
     child: "subprocess.Popen[bytes]", server: ModelServer, program: Program
 ) -> None:
