@@ -50,13 +50,11 @@ class TurnRequest:
     Attributes:
         temperature: the setting `chat.temperature`, or None to send none.
         model: `extractive`, or a model's name, with or without its provider's prefix.
-        api_base: the address of an OpenAI-compatible server, or an empty string for the provider's
-            own address.
+        api_base: the address of the user's own server, or an empty string for the provider's.
         threshold: the setting `autoCompactThreshold`, in tokens.
         offline: whether to reject calls to other computers.
         dry_run: whether to prepare the request without sending or storing it.
-        attached: the attachments, numbered from 1. They are complete at first, and are later
-            replaced with what fits into the token budget.
+        attached: the attachments, numbered from 1: complete at first, later what fits the budget.
         unsent: the attachments that do not fit at all.
         named: the attachments as the user named them, which are stored with the user message.
         turn: the id of the turn if its user message is already in the log.
@@ -74,7 +72,7 @@ class TurnRequest:
         summary_model: the model for summaries, or an empty string for the model that answers.
         rewrites: the setting `retrieval.rewrite`: whether the model rewrites follow-up questions.
         local_context: the setting `chat.localContext`, in tokens.
-        max_seconds: the setting `chat.maxSeconds`. 0 is no limit.
+        max_seconds: the setting `chat.maxSeconds`; 0 is no limit.
         image_models: the setting `chat.imageModels`.
         searched: the search query, or an empty string if the query is the user message itself.
         support: how well the passages support a quoted answer, or None if it was not measured.
@@ -388,13 +386,13 @@ def open_model(context: TurnContext, model: ModelInfo, read: Sequence[Segment] =
     from chains.model import LiteLLMModel
 
     chain, request = context.chain, context.request
-    shapes = ShapeMemory(chain.learned, model.learned_owner)
     origin = CallOrigin(context.session.id or None, request.turn, read)
-    make = partial(LiteLLMModel, offline=request.offline, max_seconds=request.max_seconds)
-    make = partial(make, recorder=CallRecorder(chain.ledger, origin), shapes=shapes)
+    port = partial(LiteLLMModel, recorder=CallRecorder(chain.ledger, origin))
+    shapes = ShapeMemory(chain.learned, model.learned_owner)
+    make = partial(port, offline=request.offline, max_seconds=request.max_seconds)
 
     def make_port(endpoint: Endpoint, key_for: KeyFor, pause: Pause) -> ModelPort:
-        return make(endpoint, key_for, pause=pause)
+        return make(endpoint, key_for, pause=pause, shapes=shapes)
 
     if model.file is None:
         return make_port(model.endpoint, chain.key_for, chain.pause)
