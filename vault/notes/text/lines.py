@@ -4,6 +4,7 @@ This is the only place that decides what is code, a heading, a comment or text. 
 letter, so that the kinds of a passage are a short text that is stored with it.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -73,6 +74,7 @@ _GO_ON: Final = frozenset(
     (TEXT, HTML, UNDERLINE, *UNDERLINED, COMMENT, COMMENT_OPENS, COMMENT_CLOSES)
 )
 SECTION_KINDS: Final = frozenset((*HEADINGS, *UNDERLINED))
+_UNDERLINED_HEADING: Final = re.compile(rf"[{UNDERLINED}]+{UNDERLINE}")
 _NO_COMMENTS: Final = CODE_KINDS | {FRONT, BLANK}
 
 
@@ -195,7 +197,7 @@ def _mark_comments(
     for first, behind in inline:
         text = blank_inline_code("\n".join(lines[first:behind]))
         shown.update(zip(range(first, behind), text.split("\n"), strict=True))
-    numbers = list(shown)
+    before, numbers = "".join(kinds), list(shown)
     starts = [0, *accumulate(len(shown[at]) + 1 for at in numbers)]
     text = "\n".join(shown.values())
     for start, end in find_comments(text):
@@ -208,3 +210,7 @@ def _mark_comments(
             is_section = kinds[numbers[at]] in SECTION_KINDS
             if kind == COMMENT or (first < last and not is_section):
                 kinds[numbers[at]] = kind
+    for heading in _UNDERLINED_HEADING.finditer(before):
+        start, end = heading.span()
+        if any(kind != COMMENT for kind in kinds[start:end]):
+            kinds[start:end] = heading.group()  # the comment is only a part of it
