@@ -334,6 +334,7 @@ def _segment(
         lines=lines or (1, max(1, note.text.removesuffix("\n").count("\n") + 1)),
         version=note.version,
         title=note.title,
+        structure=note.find_structure(*lines) if lines else "",
     )
 
 

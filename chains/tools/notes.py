@@ -154,6 +154,7 @@ def _read_lines(note: Note, start: int, end: int | None) -> Segment:
         lines=(start, last),
         version=note.version,
         title=note.title,
+        structure=note.find_structure(start, last),
     )
 
 

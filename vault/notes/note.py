@@ -47,6 +47,7 @@ class Note:
         version: the SHA-256 of the file, as hexadecimal text.
         properties: the texts in front matter and inline fields, keyed by lower-case name.
         blocks: the line range of each named block.
+        markdown: the text with the kind of each line, or None if it was not parsed.
         has_structure: whether headings, links, tags, tasks, properties and blocks were read. If
             not, they are empty.
     """
@@ -66,6 +67,14 @@ class Note:
     blocks: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False, hash=False)
     is_private: bool = False
     has_structure: bool = True
+    markdown: MarkdownText | None = field(default=None, repr=False, compare=False)
+
+    def find_structure(self, first: int, last: int) -> str:
+        """Return what the lines from `first` to `last` are in the note, for `read_text`.
+
+        Return an empty string if the note was not parsed.
+        """
+        return "" if self.markdown is None else self.markdown.cut(first - 1, last).structure
 
     def find_lines(self, anchor: str) -> tuple[int, int] | None:
         """Return the line range that an anchor refers to, or None if there is no such anchor.
@@ -193,7 +202,7 @@ def _read_extract(
 
 def _build_markdown_note(path: str, version: str, document: Document, title: str) -> Note:
     written = list(document.list_prose_lines())
-    prose = blank_comments(written)
+    prose, markdown = blank_comments(written), MarkdownText.from_document(document)
     properties = read_text_properties(document.properties)
     named = split_values(_find_property(document.properties, "tags", "tag"), splits_blanks=True)
     fields = dict(find_fields(prose, document.lines))
@@ -210,7 +219,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
         tags=_clean_tags([*named, *find_tags(prose)]),
         headings=document.headings,
         links=tuple(find_links([*document.front_lines, *prose])),
-        tasks=tuple(find_tasks(MarkdownText.from_document(document))),
+        tasks=tuple(find_tasks(markdown)),
         properties={**{name: (value,) for name, value in fields.items()}, **properties},
         blocks=find_named_blocks(document, prose),
         is_private=(
@@ -219,6 +228,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
             or _says_private(named)
             or has_private_tag(written)
         ),
+        markdown=markdown,
     )
 
 
@@ -258,6 +268,7 @@ def _build_plain_note(
         aliases=aliases,
         headings=document.headings,
         is_private=document.is_private or has_private_tag(enumerate(document.lines)),
+        markdown=MarkdownText.from_document(document),
     )
 
 

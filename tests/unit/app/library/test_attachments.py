@@ -15,6 +15,7 @@ from app.library.image_reader import ImageReader
 from app.library.library import Library
 from app.paths import Paths
 from chains.cancel import CancelToken
+from chains.citations.quotes import read_source_text
 from chains.errors import FetchFailed
 from chains.ledger import NoLedger
 from chains.web.client import WebClient
@@ -365,3 +366,13 @@ def test_a_web_page_that_may_not_be_fetched_is_not_attached(attachments):
         attachments.check_names(["https://a:b@example.org/"])
     with pytest.raises(InvalidRequest, match="http:// or https://"):
         attachments.check_names(["ftp://example.org/"])
+
+
+def test_a_selection_that_begins_in_a_code_block_is_read_as_what_it_is(
+    attachments: Attachments, vault: Path
+) -> None:
+    (vault / "Code.md").write_text("# A\n\n```\nx = 1\n# no heading\n```\nText of it.\n")
+    (segment,) = attachments.segments([], [Selection("Code.md", 5, 7)])
+    text = read_source_text(segment)
+    assert [text.is_code(at) for at in range(3)] == [True, True, False]
+    assert text.find_headings(2) == ("A",)
