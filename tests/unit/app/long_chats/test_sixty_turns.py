@@ -40,6 +40,7 @@ Call = tuple[str, dict[str, Any]]
 PLANS: Final[tuple[tuple[Call, ...], ...]] = (
     (("tool_search", {"query": "look up number"}), ("test__look_up_3", {"query": "beans"})),
     (("read_note", {"path": "Garden/Long.md"}), ("list_folder", {})),
+    tuple(("read_note", {"path": f"Garden/Row {number}.md"}) for number in range(1, 6)),
     (("update_memory", {"facts_add": ["The beans are in row 12."]}),),
     (
         ("append_to_note", {"path": "Log.md", "text": "Watered."}),
@@ -58,6 +59,7 @@ def write_notes(folder: Path) -> Path:
         "Garden/Beds.md": "# Beds\nThe beans are in row 12, the peas in row 13.\n" * 12,
         "Garden/Long.md": "".join(f"Line {n} of the long note on soil.\n" for n in range(400)),
         "Garden/Water.md": "# Water\nThe barrel holds 200 litres. See [[Beds]].\n" * 20,
+        **{f"Garden/Row {row}.md": f"A bean of row {row} is sown.\n" * 130 for row in range(1, 6)},
         "Log.md": "# Log\nSown on 12 May.\n",
         "Secret.md": f"# Secret\n{SECRET}\n",
     }
