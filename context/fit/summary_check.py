@@ -13,12 +13,17 @@ from context.history.turns import MeasuredTurn
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 
 MOST_PROMISE_CHARS: Final = 400
+FEW_FACTS: Final = 2  # where there are no more, words in common are enough
+LEAST_SHARED_WORDS: Final = 2
+LEAST_SHARED_CHARS: Final = 5
 LEAST_STEM_CHARS: Final = 4
 LEAST_NAME_CHARS: Final = 2
+MOST_PATH_CHARS: Final = 120
 
 # Numbers of one digit are left out, since each list has them.
 _NUMBER: Final = re.compile(r"\d(?:[\d.,:/-]*\d)")
-_PATH: Final = re.compile(r"[\w./-]*\w\.(?:md|markdown|txt|pdf|docx?|png|jpe?g|csv|html?|canvas)\b")
+_EXTENSION: Final = re.compile(r"\.(?:md|markdown|txt|pdf|docx?|png|jpe?g|csv|html?|canvas)\b")
+_PATH_END: Final = re.compile(r"[\w./-]*\w\Z")
 _QUOTED: Final = re.compile(r"\[\[([^\]|#\n]{2,80})|[「『《]([^」』》\n]{2,40})[」』》]")
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -76,8 +81,10 @@ def examine_summary(text: str, turns: Sequence[MeasuredTurn]) -> None:
         raise SummaryRefused("The summary is empty.")
     if is_promise(text):
         raise SummaryRefused("The summary only says what the model will do.")
-    facts = find_facts("\n".join(_list_texts(turns)))
-    if facts and not _mentions_any(text, facts):
+    said = "\n".join(_list_texts(turns))
+    facts = find_facts(said)
+    is_named = not facts or _mentions_any(text, facts)
+    if not is_named and (len(facts) > FEW_FACTS or not _shares_words(text, said)):
         raise SummaryRefused("The summary names nothing of what it stands for.")
 
 
@@ -113,14 +120,22 @@ def find_facts(text: str) -> frozenset[str]:
     A name is a word with a capital letter within a sentence. In scripts without capital letters,
     names in quotation marks, names in Katakana and foreign words are found.
     """
-    found = {*_NUMBER.findall(text), *_PATH.findall(text), *_KATAKANA.findall(text)}
+    found = {*_NUMBER.findall(text), *_find_paths(text), *_KATAKANA.findall(text)}
     found |= {name.strip() for pair in _QUOTED.findall(text) for name in pair if name.strip()}
     return frozenset(fact.casefold() for fact in (*found, *_find_names(text)))
 
 
+def _find_paths(text: str) -> Iterator[str]:
+    for match in _EXTENSION.finditer(text):
+        # Texts without blanks may be long, so that only a part of them is searched.
+        before = text[max(0, match.start() - MOST_PATH_CHARS) : match.start()]
+        if start := _PATH_END.search(before):
+            yield start.group() + match.group()
+
+
 def _find_names(text: str) -> Iterator[str]:
     for match in _WORD.finditer(text):
-        word, before = match.group(), text[: match.start()][-3:].rstrip(" ")
+        word, before = match.group(), text[max(0, match.start() - 3) : match.start()].rstrip(" ")
         is_inside = before[-1:].isalnum() or before.endswith((",", "、"))
         is_name = word[0].isupper() and (is_inside or word[1:].isupper())
         if is_name and len(word) >= LEAST_NAME_CHARS:
@@ -132,12 +147,20 @@ def _mentions_any(text: str, facts: Iterable[str]) -> bool:
     return any(_shorten_fact(fact) in folded for fact in facts)
 
 
+def _shares_words(text: str, said: str) -> bool:
+    """Return whether a summary has several longer words of what it stands for."""
+    words = {word for word in _WORD.findall(text.casefold()) if len(word) >= LEAST_SHARED_CHARS}
+    folded = said.casefold()
+    return sum(_shorten_fact(word) in folded for word in words) >= LEAST_SHARED_WORDS
+
+
 def _shorten_fact(fact: str) -> str:
     """Return what is searched for of a fact: a path without its folders, a word without its ending.
 
     Many languages change the endings of names.
     """
-    name = fact.rsplit("/", 1)[-1].rsplit(".", 1)[0] if _PATH.fullmatch(fact) else fact
+    is_path = any(match.end() == len(fact) for match in _EXTENSION.finditer(fact))
+    name = fact.rsplit("/", 1)[-1].rsplit(".", 1)[0] if is_path else fact
     if not name.isalpha():
         return name
     return name[: max(LEAST_STEM_CHARS, len(name) - 2)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from context.assemble.inputs import HistoryPolicy, SummaryTask
+from context.fit.summary_check import find_facts
 from context.messages import ToolDefinition
 from resources import read_text
 from tests.benchmarks.context.long_chats import (
@@ -133,7 +134,9 @@ def played(
 
     def summarise(task: SummaryTask) -> str:
         bill.take_summary(task)
-        return WORD * task.most_tokens
+        said = " ".join(message.text for turn in task.said for message in turn.messages)
+        # A summary that names nothing of what it replaces would be refused.
+        return f"{min(find_facts(said), default='')} {WORD * task.most_tokens}"
 
     player = Player(
         lambda prepared, question: bill.take(prepared, question),  # noqa: PLW0108 - made below

@@ -107,6 +107,7 @@ def test_where_nothing_has_a_name_none_is_wanted():
         ("where is the key to the shed of Иванов Пётр", "Ключ у Иванова."),
         ("wir waren in Hamburg und dann in Köln", "Reise: Hamburgs Hafen."),
         ("see notes/reise/plan 2026-05.md", "Notes: plan 2026-05."),
+        ("see notes/plan.md, notes/list.md and to/do.txt", "Sources: list"),
         ("東京の天気はどうですか。「山の家」に行きます。", "予定: 山の家"),
         ("メモはバックアップの話です", "バックアップについて"),
         ("it costs 1,250 euros", "Price: 1,250."),
@@ -119,6 +120,18 @@ def test_names_are_found_in_other_forms_and_scripts(said, summary):
     examine_summary(summary, turns(said))
     with pytest.raises(SummaryRefused):
         examine_summary("things", turns(said))
+
+
+def test_where_hardly_anything_has_a_name_words_in_common_are_enough():
+    said = turns("where is the barrel? question 12", "it stands behind the shed, with the hose.")
+    examine_summary("The barrel: behind the shed.", said)
+    with pytest.raises(SummaryRefused):
+        examine_summary("Where something is.", said)
+
+
+def test_long_texts_are_read_in_a_moment():
+    for text in ("a" * 300_000, "1." * 150_000, "x/y." * 75_000, "[[" * 150_000, "Go " * 100_000):
+        find_facts(text)
 
 
 def test_what_only_tools_saw_counts_too():
