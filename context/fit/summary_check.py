@@ -36,7 +36,9 @@ _FILLER: Final = re.compile(
 # How sentences begin that only announce what their writer will do, one row for some languages.
 _ANNOUNCEMENTS: Final = (
     r"(?:first|now|next)?,? ?(?:i(?:['’]ll| will| shall| am going to|['’]m going to| need to"
-    r"| should| would| am now|['’]m now|['’]m)|let(?:['’]s| me| us)) ",
+    r"| have to| must| should| would| am now|['’]m now|['’]m)|let(?:['’]s| me| us)) ",
+    r"(?:hang on|hold on|one moment|just a (?:moment|second)|give me a|checking|looking|searching"
+    r"|reading)\b",
     r"(?:zuerst |jetzt |nun |dann )?(?:ich (?:werde|schaue|sehe|suche|lese|prüfe|muss|kann)"
     r"|(?:werde|schaue|sehe|suche|lese|prüfe) ich|lass(?:en sie)? mich) ",
     r"(?:d'abord |maintenant )?,? ?(?:je (?:vais|regarde|cherche|vérifie|dois)"
@@ -47,6 +49,7 @@ _ANNOUNCEMENTS: Final = (
     r"(?:eerst |nu )?,? ?(?:ik (?:zal|ga|zoek|kijk|moet)|laat me|laten we) ",
     r"(?:nu )?(?:jag (?:ska|kommer att|letar|kollar)|jeg (?:vil|skal|kigger|ser)|låt mig|la meg"
     r"|lad mig) ",
+    r"(?:podívám|zkontroluji|vyhledám|přečtu)|(?:einen moment|un momento|un moment|een moment)\b",
     r"(?:zaraz |teraz )?(?:sprawdzę|poszukam|zobaczę|przeczytam|pozwól)",
     r"(?:сейчас|теперь|сначала)?,? ?(?:я )?(?:посмотрю|проверю|поищу|найду|прочитаю|узнаю|буду"
     r"|собираюсь|давайте|позвольте)",

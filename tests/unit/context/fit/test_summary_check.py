@@ -44,6 +44,10 @@ PROMISES = (
     "Tôi sẽ kiểm tra ngay.",
     "Saya akan memeriksanya.",
     "Tarkistan asian heti.",
+    "Podívám se do Backups.md.",
+    "Hang on, checking Backups.md now.",
+    "One moment while I read Garden/Beds.md.",
+    "I have to look at Backups first.",
 )
 SUMMARIES = (
     "- Decisions: the NAS is backed up to Hetzner each Sunday.",
