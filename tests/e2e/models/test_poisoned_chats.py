@@ -87,6 +87,10 @@ POISONS: dict[str, list[dict[str, Any]]] = {
     "another question": [said([text("And?"), text("  ")], "user")],
     "a blank question": [said(" ", "user"), said("What?")],
     "a question of blank parts": [said([text(""), text(" ")], "user"), said("What?")],
+    # Kept aside until all others were mended
+    "a name of pictures": called(call("\N{WRENCH}\N{WRENCH}")),
+    "an answer of no-break spaces": [said("\N{NO-BREAK SPACE}" * 3)],
+    "blank thinking beside a bad call": called(call("a b", id="c:1"), before=[thought(" ")]),
 }
 
 

@@ -339,6 +339,18 @@ def test_figures_may_be_typed_with_separators(typed: str) -> None:
     assert parse_number(typed, schema()[LIMIT]) == 128_000
 
 
+def test_a_temperature_can_be_emptied_and_entered_again(
+    assistant: Assistant, dialog: SettingsDialog
+) -> None:
+    field = dialog.find_row("chat.temperature").control
+    assert isinstance(field, NumberField)
+    for typed, value in (("", ""), ("0.5", 0.5), ("3", 0.5)):
+        field.setText(typed)
+        field.editingFinished.emit()
+        assert assistant.settings.get("chat.temperature") == value
+    assert parse_number("", schema()[LIMIT]) is None
+
+
 def test_a_folder_that_does_not_exist_is_refused_at_its_row(
     dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
 ) -> None:
