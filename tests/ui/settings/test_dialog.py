@@ -360,7 +360,7 @@ def test_a_folder_that_does_not_exist_is_refused_at_its_row(
     assert assistant.settings.get("vault.path") == ""
 
 
-def test_without_a_keyring_the_key_is_refused_in_words(
+def test_without_a_keyring_the_key_is_used_until_strata_is_closed(
     dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
 ) -> None:
     assistant.settings.set("chat.model", "openai/gpt-4o-mini")
@@ -369,9 +369,9 @@ def test_without_a_keyring_the_key_is_refused_in_words(
     assert keys.isVisible()
     enter(qtbot, keys.field, "sk-secret")
     said = [label.text() for label in keys.findChildren(QLabel)]
-    assert any("keyring" in text for text in said)
+    assert any("until Strata is closed: no keyring" in text for text in said)
     assert "sk-secret" not in " ".join(said)
-    assert not assistant.model_setup.has_key("openai")
+    assert assistant.model_setup.find_key("openai") == "memory"
 
 
 def test_a_key_for_an_unencrypted_server_is_saved_only_after_a_question(
