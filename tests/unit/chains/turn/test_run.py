@@ -192,7 +192,7 @@ def test_usage_is_stored_with_the_estimate_and_the_factor(run, session):
 
 
 def test_a_service_that_counts_more_makes_the_budget_smaller(run, server):
-    counted = {"prompt_tokens": 90_000, "completion_tokens": 1, "total_tokens": 90_001}
+    counted = {"prompt_tokens": 9_000, "completion_tokens": 1, "total_tokens": 9_001}
     server.script(Answer(usage=counted))
     first, second = result_of(run()), result_of(run())
     assert second.context["factor"] == pytest.approx(first.context["factor"] + 0.05)
@@ -200,7 +200,7 @@ def test_a_service_that_counts_more_makes_the_budget_smaller(run, server):
 
 
 def test_another_models_factor_does_not_count(run, server):
-    counted = {"prompt_tokens": 90_000, "completion_tokens": 1, "total_tokens": 90_001}
+    counted = {"prompt_tokens": 9_000, "completion_tokens": 1, "total_tokens": 9_001}
     server.script(Answer(usage=counted))
     run(model="one")
     assert result_of(run(model="another")).context["factor"] == 1.1
