@@ -200,7 +200,8 @@ class MapReducer:
             The reading notes on each part.
         """
         path = reading.segment.source
-        calls = [self._prepare_part(path, part) for part in reading.parts]
+        shown = reading.segment.shown_source
+        calls = [self._prepare_part(shown, part) for part in reading.parts]
         found: list[Notes] = [()] * len(calls)
         failed = 0
         yield ReadingPart(done + 1, self.plan.parts)
@@ -233,7 +234,7 @@ class MapReducer:
             yield Step("read", f"Joining the notes on {len(sets)} parts")
             groups = [sets[at : at + at_once] for at in range(0, len(sets), at_once)]
             merged = [tuple(note for notes in group for note in notes) for group in groups]
-            sets = self._merge_notes(reading.segment.source, merged)
+            sets = self._merge_notes(reading.segment.shown_source, merged)
         return sets
 
     def _merge_notes(self, path: str, groups: Sequence[Notes]) -> list[Notes]:

@@ -58,9 +58,9 @@ CLOSED = (
     "bedrock/meta.llama3-8b-instruct-v1:0",
     "sagemaker/meta-llama/llama-2",
     "vertex_ai/llama3",
-    # Its address is not known to litellm, which would call OpenAI with its key.
-    "ai21/jamba-large",
 )
+# A service whose address litellm does not know. It would call OpenAI with the key of the service.
+UNKNOWN = "ai21/jamba-large"
 # Models of a server at `chat.apiBase`, and the path of its address.
 OWN = {
     "Llama-3-8b": "/v1",
@@ -179,6 +179,8 @@ def test_a_question_reaches_the_host_of_its_model_and_no_other(
     for model in CLOSED:
         asked = questions.ask(settings={"chat.apiBase": "", "chat.model": model})
         assert (asked["status"] != "complete", asked["hosts"]) == (True, set()), model
+    asked = questions.ask(settings={"chat.apiBase": "", "chat.model": UNKNOWN})
+    assert (asked["status"], asked["hosts"]) == ("model_unavailable", set())
     server.script(Answer("Water that falls."), Answer("Water that falls.", usage=None))
     for model, path in OWN.items():
         asked = questions.ask(settings=at(server, model, path), title=True)
@@ -190,7 +192,7 @@ def test_a_question_reaches_the_host_of_its_model_and_no_other(
 def test_offline_a_question_reaches_no_host_but_this_computer(
     questions: Questions, server: ModelServer
 ) -> None:
-    for model in (*SERVICES, *FOREIGN, *CLOSED):
+    for model in (*SERVICES, *FOREIGN, *CLOSED, UNKNOWN):
         settings = {"privacy.offline": True, "chat.apiBase": "", "chat.model": model}
         asked = questions.ask(settings=settings)
         assert (asked["status"], asked["hosts"]) == ("offline", set()), model

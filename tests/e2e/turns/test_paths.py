@@ -139,3 +139,21 @@ def test_a_selection_of_a_file_outside_is_named_without_its_folder(
     ours.json("ask", "When?", "--mode", "chat", "--selection", place)
     assert "Plan.md" in sent(server)
     assert "Elsewhere" not in sent(server)
+
+
+def test_a_large_file_outside_that_is_read_part_by_part_is_named_without_its_folder(
+    program: Program, asking: TurnRunner, server: ModelServer, folders: tuple[Path, Path]
+) -> None:
+    vault, project = folders
+    parts = (
+        f"## Part {n}\n\nPlum {n} is ripe in week {n % 52}. {'word ' * 60}" for n in range(120)
+    )
+    (project / "Long.md").write_text("\n\n".join(parts))
+    server.script(Answer("- Plums are ripe in many weeks."))
+    options = ("--vault", str(vault), "--set", "autoCompactThreshold=8000")
+    ours = asking(Program(program.home, options))
+    named = str(project / "Long.md")
+    ours.json("ask", "When?", "--mode", "chat", "--attach", named, "--read-whole")
+    assert len(server.bodies) > 2
+    assert '<part path="Long.md"' in sent(server).replace('\\"', '"')
+    assert find_places(server, project.parent) == []
