@@ -40,7 +40,7 @@ test: lint
 
 # What takes too long for each change: everything marked `soak`.
 soak: $(READY)
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m soak --timeout=7200
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m soak --timeout=7200 --durations=0
 
 # The property tests with examples of their own in each run: FUZZ_RUNS times.
 FUZZ_RUNS ?= 10

@@ -5,7 +5,7 @@ The walk never leaves the program: file dialogs are answered for it, and nothing
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +55,8 @@ WIDTHS = (1440, 1440, 900, 720, 1600)
 _PAUSES_MS = (0, 0, 10, 60)
 _SEEN = 40
 _STUCK_MS = 20_000
+_FIRING_MS = 40
+_LONGEST_PAUSE_MS = 60_000
 
 
 @dataclass(frozen=True)
@@ -90,16 +92,32 @@ class Walk:
         self._left = 0
         self._levels: list[int] = []
         self._loop = QEventLoop()
+        self._pauses: list[int] = []  # after which presses, the last one first
+        self._real_pauses = self._fired = 0
+        self._is_pausing = False
 
-    def run(self, presses: int) -> None:
-        """Press this many targets, including those in menus and dialogs that a press opens."""
-        self._left = presses
+    @property
+    def fired_timers(self) -> int:
+        """How many timers of the window have fired early, because a pause was made short."""
+        return self._fired
+
+    def run(self, presses: int, pauses: int = 0, real_pauses: int = 0) -> None:
+        """Press this many targets, including those in menus and dialogs that a press opens.
+
+        Args:
+            presses: the number of presses.
+            pauses: the number of pauses among them, each as long as the longest timer that runs.
+                They are made short: every timer fires at once instead.
+            real_pauses: the number of these pauses that are not made short.
+        """
+        self._left, self._real_pauses = presses, real_pauses
+        self._pauses = [presses * at // (pauses + 1) for at in range(1, pauses + 1)]
         heartbeat = Heartbeat(self._faults)
         watch = QTimer(interval=_STUCK_MS)
         last = [presses]
 
         def look() -> None:
-            if self._left == last[0]:
+            if self._left == last[0] and not self._is_pausing:
                 self._faults.note(f"no press came to its end within {_STUCK_MS} ms")
             last[0] = self._left
 
@@ -126,6 +144,10 @@ class Walk:
         if self._left <= 0:
             self._end()
             return
+        if not self._levels and self._pauses and self._left <= self._pauses[-1]:
+            self._pauses.pop()
+            self._pause(is_real=len(self._pauses) < self._real_pauses)
+            return
         self._left -= 1
         self._soon()
         if not self._window.isVisible():
@@ -143,6 +165,30 @@ class Walk:
             self._faults.take(error)
         finally:
             self._levels.pop()
+
+    def _pause(self, *, is_real: bool) -> None:
+        """Wait until the longest timer has fired, or let all timers fire at once."""
+        timers = list(find_timers())
+        if is_real:
+            longest = max((timer.interval() for timer in timers), default=0)
+            self._say(f"wait {longest} ms")
+            self._is_pausing = True
+            QTimer.singleShot(min(longest, _LONGEST_PAUSE_MS) + _FIRING_MS, self._resume)
+            return
+        self._say(f"let {len(timers)} timers fire")
+        self._fired += len(timers)
+        before = [(timer, timer.interval()) for timer in timers]
+        for timer in timers:
+            timer.start(0)
+        QTimer.singleShot(_FIRING_MS, lambda: self._resume(before))
+
+    def _resume(self, before: Sequence[tuple[QTimer, int]] = ()) -> None:
+        """Give the timers that have fired their intervals again, and go on with the walk."""
+        for timer, interval in before:
+            if shiboken6.isValid(timer) and timer.interval() == 0:
+                timer.setInterval(interval)
+        self._is_pausing = False
+        self._soon()
 
     def _end(self) -> None:
         """Close what is open, the innermost first, until the walk's own event loop is left."""
@@ -264,6 +310,18 @@ WAYS = {
     "slider": ("click",),
     "stop": ("click", "enter", "menu"),
 }
+
+
+def find_timers() -> Iterator[QTimer]:
+    """Yield the running timers of all windows and of the application."""
+    app = QApplication.instance()
+    owners = [*([] if app is None else [app]), *QApplication.topLevelWidgets()]
+    seen: set[int] = set()
+    for owner in owners:
+        for timer in owner.findChildren(QTimer):
+            if timer.isActive() and id(timer) not in seen:
+                seen.add(id(timer))
+                yield timer
 
 
 def _type(widget: QWidget, letter: str) -> None:

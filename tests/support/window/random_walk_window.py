@@ -43,11 +43,19 @@ restic backup /srv/notes
 
 
 def walk(
-    home: Path, seed: int, mode: Mode, presses: int, embedder: Embedder | None = None
+    home: Path,
+    seed: int,
+    mode: Mode,
+    presses: int,
+    embedder: Embedder | None = None,
+    *,
+    pauses: int = 0,
+    real_pauses: int = 0,
 ) -> tuple[Walk, Faults]:
     """Walk through a new window with two chats; return the walk and the faults it found.
 
-    Without an embedder to share, the program starts one of its own.
+    Without an embedder to share, the program starts one of its own. With pauses, garbage is
+    collected as if nobody used the window.
     """
     notes = home / "notes"
     shutil.copytree(sample_vault(), notes)
@@ -64,11 +72,12 @@ def walk(
         assistant = build(Paths.find({"STRATA_HOME": str(home / "strata")}), embedder=embedder)
         fill(assistant, notes, server, seed)
         Theme.current().apply(mode, 1.0)
-        idle_timer = IdleTimer(QApplication.instance())
+        reading = {"read_busy_s": float} if pauses else {}
+        idle_timer = IdleTimer(QApplication.instance(), **reading)
         garbage = GarbageCollector(QApplication.instance(), idle_timer)
         with Faults() as faults:
             walked = Walk(seed, lambda: open_window(assistant), faults)
-            walked.run(presses)
+            walked.run(presses, pauses, real_pauses)
         garbage.stop()
         assistant.close()
         gc.collect()
