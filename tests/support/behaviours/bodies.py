@@ -129,6 +129,32 @@ FORMS = (
     Behaviour("a NUL in the text", (stream(text("A\0 barrel.")),), "A\ufffd barrel."),
 )
 
+WIDE = "Hinter dem Schuppen — 庭の道具 😀."
+_RAW = f'data: {{"choices": [{{"delta": {{"content": "{WIDE}"}}}}]}}\n\n'
+OTHERS = (
+    Behaviour(
+        "characters of several bytes, one byte at a time",
+        (
+            played(
+                *(bytes([byte]) for byte in _RAW.encode() + finish() + DONE),
+            ),
+        ),
+        WIDE,
+    ),
+    Behaviour(
+        "thinking in a JSON document",
+        (document(_message(f"<think>Where is it?</think>\n\n{SAID}")),),
+        SAID,
+        thought="Where is it?",
+    ),
+    Behaviour("everything in one event", (played(chunk({"content": SAID}, "stop"), DONE),), SAID),
+    Behaviour(
+        "an error that is null",
+        (stream(text(SAID), sse({**HEAD, "choices": [], "error": None})),),
+        SAID,
+    ),
+)
+
 CONTENTS = (
     Behaviour("content as a list of parts", (stream(*(text(_parts(p)) for p in _PIECES)),), SAID),
     Behaviour("content as one part", (stream(text(*(_parts(p)[0] for p in _PIECES))),), SAID),
@@ -230,4 +256,4 @@ USAGES = tuple(
     }.items()
 )
 
-BODIES = (*FORMS, *CONTENTS, *DOCUMENTS, *USAGES)
+BODIES = (*FORMS, *OTHERS, *CONTENTS, *DOCUMENTS, *USAGES)

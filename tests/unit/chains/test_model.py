@@ -21,7 +21,14 @@ from chains.errors import (
 )
 from chains.events import Usage
 from chains.llm.http import open_client
-from chains.llm.port import Endpoint, ModelEnded, ModelSent, ModelText, ModelWaiting
+from chains.llm.port import (
+    Endpoint,
+    ModelEnded,
+    ModelReasoning,
+    ModelSent,
+    ModelText,
+    ModelWaiting,
+)
 from chains.model import LiteLLMModel
 from chains.models import look_up_model
 from context.errors import ContextOverflow, UnguardedRequest
@@ -482,3 +489,24 @@ def test_a_model_on_this_computer_costs_nothing_and_an_unknown_server_has_no_pri
     assert find_usage(replace(endpoint, is_local=False), prepared).cost is None
     known = replace(endpoint, is_local=False, key_owner="openai")
     assert find_usage(known, prepared).cost is None  # a model that no table knows
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("anthropic/claude-sonnet-4-5", ""),
+        ("gemini/gemini-2.5-flash", ""),
+        ("ollama/llama3", ""),
+        ("deepseek/deepseek-chat", "/v1"),
+    ],
+)
+def test_thinking_within_text_is_none_of_it_in_every_protocol(server, prepared, pause, name, base):
+    server.ollama_context = 64_000 if name.startswith("ollama") else None
+    endpoint = look_up_model(name, server.root + base).endpoint
+    server.script(Answer("<think>Hm, hm.</think>\n\nBehind the shed.", chunk_chars=5))
+    model = LiteLLMModel(endpoint, lambda _: "key", pause=pause)
+    events = list(model.stream(prepared, CancelToken()))
+    assert text_of(events) == "Behind the shed."
+    thoughts = [event.text for event in events if isinstance(event, ModelReasoning)]
+    assert "".join(thoughts) == "Hm, hm."
+    assert events[-1].status == "complete"

@@ -1,6 +1,12 @@
 import pytest
 
-from chains.errors import BadRequest, MissingKey, ModelUnavailable
+from chains.errors import (
+    BadRequest,
+    MissingKey,
+    ModelUnavailable,
+    QuotaUsedUp,
+    RateLimited,
+)
 from chains.llm.failures import classify_failure
 from chains.llm.http import WireCall
 from context.errors import ContextOverflow
@@ -124,3 +130,50 @@ def test_a_connection_that_fails_is_nobody_answering(call):
     error = classify_failure(RuntimeError("x"), call, service="Example", key=None)
     assert isinstance(error, ModelUnavailable)
     assert "there is no such host" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("wording", "limit"),
+    [
+        ("prompt is too long: 209321 tokens > 200000 maximum", 200_000),
+        ("context length exceeded: limit is 99999999999 tokens", None),
+        ("maximum context length is 0 tokens", None),
+    ],
+)
+def test_figures_that_contradict_ours_are_an_overflow_and_no_absurd_limit(call, wording, limit):
+    found = answered(call, 400, f'{{"error": "{wording}"}}')
+    assert isinstance(found, ContextOverflow)
+    assert found.limit == limit
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (429, '{"error": {"message": "You exceeded your current quota"}}', QuotaUsedUp),
+        (429, '{"error": {"message": "Your current quota. Please retry in 34 s"}}', RateLimited),
+        (429, '{"error": {"message": "Requests per minute exceeded, see billing"}}', RateLimited),
+        (400, '{"error": {"message": "Your credit balance is too low"}}', QuotaUsedUp),
+        (402, '{"error": {"message": "Insufficient Balance"}}', QuotaUsedUp),
+        (403, '{"error": {"message": "wrong key"}}', MissingKey),
+        (400, '{"error": {"message": "filtered", "code": "content_filter"}}', BadRequest),
+    ],
+)
+def test_what_waiting_does_not_mend_is_no_rate_limit(call, status, body, kind):
+    found = answered(call, status, body)
+    assert type(found) is kind
+    assert found.is_retryable == (kind is RateLimited)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AttributeError("'int' object has no attribute 'choices'"),
+        TypeError("can only concatenate str"),
+        UnicodeDecodeError("utf-8", b"\xb0", 0, 1, "invalid start byte"),
+        KeyError("x"),
+    ],
+)
+def test_errors_of_python_are_told_in_words(call, error):
+    call.status = 200
+    found = classify_failure(error, call, service="Example", key=None)
+    assert "what it sent cannot be read as an answer" in str(found)

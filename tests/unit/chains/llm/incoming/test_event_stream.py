@@ -1,0 +1,41 @@
+"""Bytes become the same events however they are cut."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chains.llm.incoming.event_stream import DONE, EventSplitter
+
+EVENTS = [{"a": "ä😀"}, {"b": ["\r\n", "\u2028"]}, {"c": {}}]
+
+
+@given(
+    ends=st.sampled_from(["\n", "\r\n", "\r"]),
+    between=st.sampled_from(["", ": comment", "id: 1", "retry: 5"]),
+    blank=st.booleans(),
+    mark=st.booleans(),
+    size=st.integers(1, 40),
+)
+def test_events_are_the_same_in_every_form(
+    ends: str, between: str, blank: bool, mark: bool, size: int
+) -> None:
+    lines = [f"data:{' ' * mark}{json.dumps(event, ensure_ascii=False)}" for event in EVENTS]
+    lines = [part for line in (*lines, f"data: {DONE}") for part in (between, line, "" * blank)]
+    data = b"\xef\xbb\xbf" * mark + ends.join([*lines, ""]).encode()
+    splitter = EventSplitter()
+    found = [
+        event
+        for start in range(0, len(data), size)
+        for event in splitter.feed(data[start : start + size])
+    ]
+    found += splitter.close()
+    assert [event.value for event in found] == [*EVENTS, DONE]
+
+
+@given(st.binary(max_size=300), st.integers(1, 50))
+def test_no_bytes_raise_an_error(data: bytes, size: int) -> None:
+    splitter = EventSplitter()
+    for start in range(0, len(data), size):
+        list(splitter.feed(data[start : start + size]))
+    list(splitter.close())
