@@ -32,8 +32,7 @@ OWN_FACTOR: Final = 1.0
 GUESSED_FACTOR: Final = 1.1
 FACTOR_STEP: Final = 0.05
 LARGEST_FACTOR: Final = 2.0
-MOST_TIMES_COUNTED: Final = 10  # the counts of two tokenizers differ far less
-MOST_HIDDEN_TOKENS: Final = 4_096  # instructions that a provider adds to a request
+MOST_COUNTED_TOKENS: Final = 10_000_000  # no model has such a long context
 PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any size
 
 
@@ -172,7 +171,7 @@ def raise_factor(factor: float, estimated: int, reported: int) -> float:
 
     Token budgets are divided by the safety factor. If the request was larger than `estimated ×
     factor`, the factor rises by one step. It never falls. Steps are small and limited, because a
-    provider may report wrong counts. A count that no tokenizer can have is ignored.
+    provider may report wrong counts. A count that no request can have is ignored.
 
     Args:
         factor: the current safety factor.
@@ -180,8 +179,7 @@ def raise_factor(factor: float, estimated: int, reported: int) -> float:
         reported: the token count reported by the provider.
     """
     is_larger = reported > estimated * factor + PRIMING_TOKENS
-    is_absurd = reported > estimated * MOST_TIMES_COUNTED + MOST_HIDDEN_TOKENS
-    return step_factor(factor) if is_larger and not is_absurd else factor
+    return step_factor(factor) if is_larger and reported <= MOST_COUNTED_TOKENS else factor
 
 
 def step_factor(factor: float) -> float:

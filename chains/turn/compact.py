@@ -26,7 +26,7 @@ from context.budget import compute_budget
 from context.envelope import System
 from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionReport, compact_if_due, compact_session
-from context.fit.summaries import SUMMARY_TOKENS, make_outline, request_summary
+from context.fit.summaries import SUMMARY_TOKENS, make_outline
 from context.history.turns import MeasuredTurn, Turn
 from context.log.entries import Entry, UsageEntry
 
@@ -216,7 +216,7 @@ def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSumm
     text = ""
     try:
         if summarise is not None:
-            text = request_summary(task, lambda task: summarise(task, log), str.strip)
+            text = summarise(task, log).strip()
     except SummaryFailed as failure:
         _log.warning("An outline stands for a summary of a branch: %s", failure)
     return BranchSummary(text or make_outline(turns, SUMMARY_TOKENS, counter), tuple(usage))

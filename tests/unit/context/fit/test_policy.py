@@ -35,8 +35,12 @@ def play(loop, turns, steps=3, result=RESULT):
         loop.end(f"{number} {ANSWER}")
 
 
+# It names the numbers of some questions, since a summary that names nothing is refused.
+SUMMARY = "What was said before, in 10, 11, 12 and up to 29."
+
+
 def chat(**fields):
-    values = {"history_policy": HistoryPolicy(), "summarise": lambda task: "What was said before."}
+    values = {"history_policy": HistoryPolicy(), "summarise": lambda task: SUMMARY}
     return Chat(**(values | fields))
 
 
@@ -172,7 +176,7 @@ def test_a_full_history_becomes_a_summary_that_rests():
     for prepared in requests:
         assert prepared.report.dropped == ()
     (told, *_), head = prepared.report.compactions, prepared.messages[0]
-    assert head.text == f"{HEAD}\nWhat was said before."
+    assert head.text == f"{HEAD}\n{SUMMARY}"
     assert told["by"] == "model"
 
 
