@@ -5,12 +5,20 @@ steps, waits on it instead of sleeping, or registers a callback that wakes a blo
 cancelled token cannot be reset.
 """
 
+import math
 import threading
+import time
 from collections.abc import Callable
+from typing import Final
 
 from chains.errors import Cancelled
 
-__all__ = ["CancelToken", "Pause", "wait_or_cancel"]
+__all__ = ["CancelToken", "Pause", "TimeLimit", "wait_or_cancel"]
+
+# Calls that are made just before the end of a time limit have this long.
+GRACE_S: Final = 2.0
+# How long a tool has to report itself that its time is over, which says more.
+REPORT_S: Final = 1.0
 
 
 class CancelToken:
@@ -68,6 +76,58 @@ class CancelToken:
     def _forget(self, key: int) -> None:
         with self._lock:
             self._callbacks.pop(key, None)
+
+
+class TimeLimit:
+    """The time that the tools of a turn have. It is unlimited until it is started.
+
+    Attributes:
+        cancel: the token of the tools. It is cancelled with the turn, or when the time is over.
+    """
+
+    def __init__(self) -> None:
+        self.cancel = CancelToken()
+        self._clock: Callable[[], float] = time.monotonic
+        self._until_s = self._calls_until_s = math.inf
+
+    def start(self, limit_s: float, turn: CancelToken, clock: Callable[[], float]) -> None:
+        """Start the time.
+
+        Args:
+            limit_s: the time limit.
+            turn: the cancel token of the turn.
+            clock: returns the current time in seconds.
+        """
+        turn.on_cancel(self.cancel.cancel)
+        self._clock = clock
+        self._until_s = self._calls_until_s = clock() + limit_s
+
+    def begin_calls(self) -> None:
+        """Give the next calls a short time even if the time is over."""
+        self._calls_until_s = max(self._until_s, self._clock()) + GRACE_S
+
+    def extend(self, seconds: float) -> None:
+        """Extend the time, because the user was waited for."""
+        self._until_s += seconds
+        self._calls_until_s += seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more calls may be requested."""
+        return self._clock() >= self._until_s
+
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left for the calls that were begun, or 0."""
+        return max(0.0, self._calls_until_s - self._clock())
+
+    def measure_rest(self) -> float:
+        """Return for how many more seconds to wait for the calls that were begun."""
+        return self._calls_until_s + REPORT_S - self._clock()
+
+    def wait(self, condition: threading.Condition, timeout_s: float) -> None:
+        """Wait until a condition is notified, or for at most the given time."""
+        condition.wait(timeout_s if timeout_s < threading.TIMEOUT_MAX else None)
 
 
 # Waits between two attempts of a call.

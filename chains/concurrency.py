@@ -207,9 +207,19 @@ def iterate(
 
 
 def gather(
-    functions: Sequence[Callable[[], T]], cancel: CancelToken, pool: WorkerPool = _POOL
+    functions: Sequence[Callable[[], T]],
+    cancel: CancelToken,
+    pool: WorkerPool = _POOL,
+    limit: WaitLimit | None = None,
 ) -> Iterator[tuple[int, T]]:
     """Run functions in parallel, and yield the index and result of each as it finishes.
+
+    Args:
+        functions: the functions to run.
+        cancel: the token that ends the wait.
+        pool: the pool in which the functions run.
+        limit: limits the wait, or None. Functions that take longer are abandoned, and have no
+            result.
 
     Raises:
         Cancelled: the token was cancelled. Calls that are still running are abandoned.
@@ -230,8 +240,8 @@ def gather(
         for _ in functions:
             cancel.raise_if_cancelled()
             try:
-                yield channel.get()
-            except _Ended:
+                yield channel.get(limit)
+            except (_Ended, WaitEnded):
                 break
         cancel.raise_if_cancelled()
     finally:

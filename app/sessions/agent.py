@@ -14,7 +14,7 @@ from uuid import uuid4
 from app.config.settings_file import SettingsStore
 from app.customize.memory import MemoryNote
 from app.library.edits import NoteEdits
-from chains.cancel import CancelToken
+from chains.cancel import CancelToken, TimeLimit
 from chains.events import Event
 from chains.ledger import LedgerPort
 from chains.mcp.server import McpServer
@@ -146,7 +146,6 @@ class AgentBuilder:
         chain: Chain,
         notes: NotesPort,
         session: str,
-        cancel: CancelToken,
         scope: AgentScope = WHOLE_VAULT,
     ) -> Chain:
         """Add an agent and its tool definitions to a chain.
@@ -155,12 +154,11 @@ class AgentBuilder:
             chain: the chain without an agent.
             notes: the notes of the vault or of a project.
             session: the chat id, or an empty string for a preview.
-            cancel: the cancel token of the turn.
             scope: the limits of the chat's project, or of the whole vault.
         """
         from chains.turn.agent import AGENT_TOOLS  # turns of other modes have no tools
 
-        agent = self._build_agent(notes, session, cancel, scope)
+        agent = self._build_agent(notes, session, scope)
         definitions = (tool.definition for tool in agent.extra_tools)
         return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
 
@@ -173,20 +171,20 @@ class AgentBuilder:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)
 
-    def _build_agent(
-        self, notes: NotesPort, session: str, cancel: CancelToken, scope: AgentScope
-    ) -> AgentSetup:
+    def _build_agent(self, notes: NotesPort, session: str, scope: AgentScope) -> AgentSetup:
         port, rules = self._find_approvals(session)
+        time = TimeLimit()
         return AgentSetup(
             notes,
             self._limits,
             approvals=port,
-            extra_tools=self._build_extra_tools(notes, session, cancel, scope),
+            extra_tools=self._build_extra_tools(notes, session, time, scope),
             rules=rules,
+            time=time,
         )
 
     def _build_extra_tools(
-        self, notes: NotesPort, session: str, cancel: CancelToken, scope: AgentScope
+        self, notes: NotesPort, session: str, time: TimeLimit, scope: AgentScope
     ) -> tuple[Tool, ...]:
         """Build all tools except those that read notes.
 
@@ -198,8 +196,8 @@ class AgentBuilder:
         return (
             *self.edits.build_tools(notes.root, self._list_excluded, session, scope.exclude),
             build_remember_tool((scope.memories or self._memories).propose),
-            build_web_tool(self._web, cancel),
-            *self.mcp.build_tools(cancel),
+            build_web_tool(self._web, time.cancel),
+            *self.mcp.build_tools(time),
         )
 
     def _list_excluded(self) -> Sequence[str]:

@@ -264,7 +264,7 @@ class TurnRunner:
         if turn.mode == "agent" and not turn.dry_run:
             warnings += yield from self._agents.open_servers(chat.id, cancel)
         project, runs_hooks = chat.header.project, not turn.dry_run
-        chain = self._builder.build_chain(turn.mode, project, runs_hooks, chat.id, cancel)
+        chain = self._builder.build_chain(turn.mode, project, runs_hooks, chat.id)
         turn = replace(turn, attached=again.segments)
         with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
             for event in events:  # closed before the chat, as closing stores the partial answer

@@ -20,7 +20,7 @@ from app.config.settings_secrets import fill_server, forget_server
 from app.durable import write_atomically
 from app.errors import NoKeyring, storage_errors
 from app.paths import make_private_folder
-from chains.cancel import CancelToken
+from chains.cancel import CancelToken, TimeLimit
 from chains.concurrency import gather
 from chains.errors import LedgerFailed, McpFailed
 from chains.events import Event, Warned
@@ -54,18 +54,18 @@ class McpServers:
         self._open: dict[McpServer, tuple[McpTool, ...]] = {}
         self._rejected: set[tuple[str, str]] = set()
 
-    def build_tools(self, cancel: CancelToken) -> tuple[Tool, ...]:
+    def build_tools(self, time: TimeLimit) -> tuple[Tool, ...]:
         """Build the tools of the servers that `open_servers` has started.
 
         Args:
-            cancel: the cancel token of the turn.
+            time: the time that the tools of the turn have.
         """
         with self._lock:
             opened = list(self._open.items())
         return tuple(
             tool
             for server, tools in opened
-            for tool in build_mcp_tools(self._client, server, tools, cancel)
+            for tool in build_mcp_tools(self._client, server, tools, time)
         )
 
     def open_servers(
@@ -242,11 +242,12 @@ class McpServers:
         self, servers: list[McpServer], cancel: CancelToken
     ) -> list[tuple[McpServer, _Listed]]:
         """Start servers in parallel, and return the tools or the error of each server."""
+        most_s = float(self._settings.values.agent_max_seconds)
 
         def build_work(server: McpServer) -> Callable[[], _Listed]:
             def list_tools() -> _Listed:
                 try:
-                    return self._client.list_tools(server, cancel)
+                    return self._client.list_tools(server, cancel, most_s)
                 except (McpFailed, LedgerFailed) as error:
                     return error
 

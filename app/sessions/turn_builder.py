@@ -118,7 +118,6 @@ class TurnBuilder:
         project: str | None,
         runs_hooks: bool = False,
         session: str = "",
-        cancel: CancelToken | None = None,
     ) -> Chain:
         """Build the chain that answers messages in a mode.
 
@@ -127,7 +126,6 @@ class TurnBuilder:
             project: the chat's project, or None.
             runs_hooks: whether to load and run hooks, which must be false for a preview.
             session: the chat id, or an empty string for a preview.
-            cancel: the turn's cancel token, or None for a preview.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
@@ -142,10 +140,7 @@ class TurnBuilder:
             chain = replace(chain, within=notes, project=self._set_up_project(notes))
         if mode == "agent":
             scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
-            token = cancel or CancelToken()
-            return self.agents.add_agent(
-                chain, notes or self._vault.require(), session, token, scope
-            )
+            return self.agents.add_agent(chain, notes or self._vault.require(), session, scope)
         if mode == "project":
             if notes is None:
                 raise InvalidRequest(

@@ -8,7 +8,8 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `server`: the data classes for a configured server and its tools, and the hashes that identify
   what the user approved.
 - `client`: starts, restarts, calls and stops the servers, with time limits.
-- `wire`: the transports: a child process with a clean environment and bounded messages, or HTTP.
+- `wire`: the transports: a child process with a clean environment and bounded messages, which a
+  guard (`vault.workers.guard`) ends with this process, or HTTP.
 - `calls`: checks arguments against the JSON schema of a tool, and converts results to text.
 - `tool_server`: serves Strata's own tools to an MCP client over standard input and output.
 

@@ -6,6 +6,7 @@ up to a time limit. A server that ends or hangs is restarted on the next call, b
 
 import asyncio
 import json
+import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -71,17 +72,23 @@ class McpClient:
         self._connections: dict[str, _Connection] = {}
         self._failures: dict[str, int] = {}
 
-    def list_tools(self, server: McpServer, cancel: CancelToken) -> tuple[McpTool, ...]:
+    def list_tools(
+        self, server: McpServer, cancel: CancelToken, most_s: float = math.inf
+    ) -> tuple[McpTool, ...]:
         """Start a server if necessary, and return its tools.
+
+        Args:
+            server: the server.
+            cancel: the token that cancels the call.
+            most_s: the time limit in seconds, if it is shorter than the usual one.
 
         Raises:
             McpFailed: the server cannot be started, does not answer, or failed too often.
             LedgerFailed: the call could not be recorded, so it was not made.
             Cancelled: the token was cancelled.
         """
-        return self._run(
-            server, self._start_s, "list its tools", b"", cancel, _Connection.list_tools
-        )
+        limit_s = min(self._start_s, most_s)
+        return self._run(server, limit_s, "list its tools", b"", cancel, _Connection.list_tools)
 
     def call(
         self,
@@ -89,8 +96,16 @@ class McpClient:
         tool: McpTool,
         arguments: Mapping[str, Any],
         cancel: CancelToken,
+        most_s: float = math.inf,
     ) -> str:
         """Call a tool, and return its result as text.
+
+        Args:
+            server: the server.
+            tool: the tool, as it was shown to the user.
+            arguments: the arguments of the call.
+            cancel: the token that cancels the call.
+            most_s: the time limit in seconds, if it is shorter than the usual one.
 
         Raises:
             ToolFailed: the tool reports an error.
@@ -103,9 +118,8 @@ class McpClient:
         async def work(connection: _Connection) -> str:
             return await connection.call(tool, arguments)
 
-        return self._run(
-            server, self._call_s, f"answer the call of {tool.name}", body, cancel, work
-        )
+        limit_s = min(self._call_s, most_s)
+        return self._run(server, limit_s, f"answer the call of {tool.name}", body, cancel, work)
 
     def forget_failures(self, server: McpServer) -> None:
         """Allow a server that has failed too often to be started again."""
@@ -146,7 +160,7 @@ class McpClient:
         except TimeoutError as error:
             self._drop(server)
             raise McpFailed(
-                f"The MCP server {server.name} did not {action} within {timeout_s:g} s."
+                f"The MCP server {server.name} did not {action} within {timeout_s:.3g} s."
             ) from error
         except McpFailed:
             self._drop(server)

@@ -8,9 +8,12 @@ The user chose the server's address, so local networks are allowed. The configur
 only to that address, because the SDK does not follow redirects to other hosts.
 """
 
+import asyncio
+import json
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -18,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from chains.errors import McpFailed
 from chains.llm.urls import is_loopback
 from chains.mcp.server import McpServer, fill_variables, show_text
-from vault.workers.process import pick_environment
+from vault.workers.guard import GRACE_S
+from vault.workers.process import build_command, pick_environment
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,11 +31,12 @@ if TYPE_CHECKING:
 __all__ = ["ServerProcess", "find_reason", "open_http"]
 
 MAX_MESSAGE_CHARS: Final = 16_000_000
-END_S: Final = 2.0
+END_S: Final = 1.0
 MAX_RESPONSE_BYTES: Final = 16_000_000
 STEP_S: Final = 30.0
 READ_S: Final = 300.0
 _STDERR_BYTES: Final = 2_000
+_ANSWER_BYTES: Final = 4_096
 
 
 class ServerProcess:
@@ -74,33 +79,75 @@ class ServerProcess:
                 yield incoming, outgoing
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _stop(process)
+                    await _stop(process, self._life)
                 tasks.cancel_scope.cancel()
                 for stream in (received, incoming, outgoing, sent):
                     stream.close()
 
     async def _start(self) -> "Process":
+        """Start the program below a guard, which ends it if this process ends in any way."""
         import anyio
 
+        request = self._build_request()
+        self._life, theirs = socket.socketpair()
+        try:
+            with theirs:
+                process = await anyio.open_process(
+                    [*build_command("vault.workers.guard"), str(theirs.fileno())],
+                    env=pick_environment(is_online=False),
+                    cwd=os.path.abspath(os.sep),
+                    start_new_session=True,
+                    pass_fds=(theirs.fileno(),),
+                )
+        except OSError as error:
+            self._life.close()
+            raise self._fail_to_start(error.strerror or str(error)) from error
+        try:
+            await self._hand_over(request)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await _stop(process, self._life)
+            raise
+        return process
+
+    def _build_request(self) -> Mapping[str, Any]:
+        """Build what the guard needs to start the program."""
         environment = {**pick_environment(is_online=True), **fill_variables(self._server.env)}
         command = shutil.which(self._server.command, path=environment.get("PATH"))
         if command is None:
-            raise McpFailed(
-                f"The MCP server {self._server.name} cannot be started: there is no program "
-                f"{show_text(self._server.command)}. Install it, or correct mcp.servers."
+            shown = show_text(self._server.command)
+            raise self._fail_to_start(
+                f"there is no program {shown}. Install it, or correct mcp.servers"
             )
-        try:
-            return await anyio.open_process(
-                [command, *self._server.args],
-                env=environment,
-                cwd=Path.home() if Path.home().is_dir() else os.path.abspath(os.sep),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise McpFailed(
-                f"The MCP server {self._server.name} cannot be started: {reason}."
-            ) from error
+        home = Path.home()
+        return {
+            "command": [command, *self._server.args],
+            "environment": environment,
+            "folder": str(home if home.is_dir() else os.path.abspath(os.sep)),
+        }
+
+    def _fail_to_start(self, reason: str) -> McpFailed:
+        return McpFailed(f"The MCP server {self._server.name} cannot be started: {reason}.")
+
+    async def _hand_over(self, request: Mapping[str, Any]) -> None:
+        """Tell the guard what to start.
+
+        Raises:
+            McpFailed: the program cannot be started.
+        """
+        loop = asyncio.get_running_loop()
+        self._life.setblocking(False)
+        answer = b""
+        with suppress(ConnectionError):
+            await loop.sock_sendall(self._life, json.dumps(request).encode() + b"\n")
+            while not answer.endswith(b"\n"):
+                piece = await loop.sock_recv(self._life, _ANSWER_BYTES)
+                if not piece:
+                    break
+                answer += piece
+        reason = json.loads(answer).get("error", "") if answer else "its guard ended"
+        if reason:
+            raise self._fail_to_start(reason)
 
     async def _receive(self, process: "Process", received: Any) -> None:
         import anyio
@@ -183,22 +230,30 @@ async def _send(process: "Process", sent: Any) -> None:
             await process.stdin.send(f"{text}\n".encode("utf-8", "replace"))
 
 
-async def _stop(process: "Process") -> None:
-    """Close the input of the process, and kill it and its children if it does not exit."""
+async def _stop(process: "Process", life: socket.socket) -> None:
+    """Close the input of the program, and let its guard end it if it does not exit."""
     import anyio
-    from mcp.os.posix.utilities import terminate_posix_process_tree
 
     assert process.stdin is not None
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
-    with anyio.move_on_after(END_S):
-        while process.returncode is None:
-            await anyio.sleep(0.01)
-    await terminate_posix_process_tree(process, END_S)
+    await _wait_for_end(process, END_S)
+    life.close()
+    await _wait_for_end(process, 2 * GRACE_S + END_S)
+    with suppress(ProcessLookupError):
+        process.kill()
     # A process that left the group may hold the pipes open, for which `aclose` would wait.
     transport = getattr(getattr(process, "_process", None), "_transport", None)
     if transport is not None:
         transport.close()
+
+
+async def _wait_for_end(process: "Process", most_s: float) -> None:
+    import anyio
+
+    with anyio.move_on_after(most_s):
+        while process.returncode is None:
+            await anyio.sleep(0.01)
 
 
 @asynccontextmanager

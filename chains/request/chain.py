@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from chains.cancel import Pause, wait_or_cancel
+from chains.cancel import Pause, TimeLimit, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort, NoLedger
@@ -134,6 +134,7 @@ class AgentSetup:
         extra_tools: tools in addition to the standard ones.
         rules: approves proposals without asking the user, if the approval level or an earlier
             approval permits it.
+        time: the time that the tools have, which the turn starts.
     """
 
     notes: NotesPort
@@ -142,6 +143,7 @@ class AgentSetup:
     approvals: ApprovalPort | None = None
     extra_tools: tuple[Tool, ...] = ()
     rules: ApprovalRules = field(default_factory=ApprovalRules)
+    time: TimeLimit = field(default_factory=TimeLimit)
 
 
 @dataclass(frozen=True)

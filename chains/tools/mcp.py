@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from chains.cancel import CancelToken
+from chains.cancel import TimeLimit
 from chains.errors import LedgerFailed, McpFailed, ToolFailed
 from chains.mcp.client import McpClient
 from chains.mcp.server import McpServer, McpTool, show_text
@@ -22,7 +22,7 @@ APPROVED: Final = "approved"
 
 
 def build_mcp_tools(
-    client: McpClient, server: McpServer, tools: Sequence[McpTool], cancel: CancelToken
+    client: McpClient, server: McpServer, tools: Sequence[McpTool], time: TimeLimit
 ) -> tuple[Tool, ...]:
     """Build the agent's tools that call the tools of an MCP server.
 
@@ -30,9 +30,9 @@ def build_mcp_tools(
         client: the client that calls the server.
         server: the approved server.
         tools: the tools that the server lists.
-        cancel: the cancel token of the turn.
+        time: the time that the tools of the turn have.
     """
-    return tuple(_build_tool(client, server, tool, cancel) for tool in tools)
+    return tuple(_build_tool(client, server, tool, time) for tool in tools)
 
 
 def propose_start(server: McpServer) -> Proposal:
@@ -73,7 +73,7 @@ def _describe_hints(tool: McpTool) -> str:
     return ""
 
 
-def _build_tool(client: McpClient, server: McpServer, tool: McpTool, cancel: CancelToken) -> Tool:
+def _build_tool(client: McpClient, server: McpServer, tool: McpTool, time: TimeLimit) -> Tool:
     declares_reading = tool.is_read_only and not tool.is_destructive
 
     def propose(arguments: Mapping[str, Any]) -> Proposal:
@@ -87,7 +87,7 @@ def _build_tool(client: McpClient, server: McpServer, tool: McpTool, cancel: Can
 
     def call(arguments: Mapping[str, Any]) -> str:
         try:
-            return client.call(server, tool, arguments, cancel)
+            return client.call(server, tool, arguments, time.cancel, time.left_s)
         except (McpFailed, LedgerFailed) as error:
             raise ToolFailed(str(error)) from error
 

@@ -4,7 +4,7 @@ Each tool call and result is logged before the next request. Steps and time are 
 limit is reached, the model is called once more without tools, so that the turn has an answer.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -66,6 +66,13 @@ AGENT_TOOLS: Final[tuple[ToolDefinition, ...]] = (
 )
 
 
+ENDED: Final = ToolOutcome(
+    "Error: the time for tools was over before this call ended, so its result and effect are not "
+    "known. Answer from what you have found.",
+    is_error=True,
+)
+
+
 @dataclass(frozen=True)
 class _Done:
     """The outcome of a tool call, and how long the call took."""
@@ -106,7 +113,8 @@ class AgentLoop:
             replace(agent, rules=rules), self._registry, context.cancel, context.session.new_id
         )
         self._first = first
-        self._until = agent.clock() + agent.limits.max_seconds
+        self._time = agent.time
+        self._time.start(agent.limits.max_seconds, context.cancel, agent.clock)
         self._usage: Usage | None = None
         self._calls: dict[str, RequestedCall] = {}
         self._tools: dict[str, dict[str, Any]] = {}
@@ -126,7 +134,7 @@ class AgentLoop:
             try:
                 yield from self._run_calls(answer.calls, turn.turn)
                 self._promote_tools()
-                is_offered = number <= self._limits.max_steps and self._has_time
+                is_offered = number <= self._limits.max_steps and not self._time.is_over
                 turn = yield from self._prepare_next(turn, is_offered)
             except Cancelled:
                 entry = self._store_interruption(turn.turn)
@@ -136,10 +144,6 @@ class AgentLoop:
         tools = tuple(self._tools[id] for id in self._calls if id in self._tools)
         sources = (*answer.sources, *self._sources.all)
         return replace(answer, usage=self._usage, sources=sources, tools=tools)
-
-    @property
-    def _has_time(self) -> bool:
-        return self._clock() < self._until + self._approved.waited_s
 
     def _open_stream(self, turn: PreparedTurn, is_offered: bool) -> AnswerStream:
         read = self._sources.all
@@ -189,11 +193,12 @@ class AgentLoop:
         """
         for one in calls:
             yield ToolStarted(one.id, one.name, one.arguments)
+        self._time.begin_calls()
         asking = [one for one in calls if self._registry.asks_first(one.name)]
         calls = [one for one in calls if one not in asking]
         work = [self._build_work(self._find_written(one)) for one in calls]
         compacting: list[ToolCallPart] = []
-        for place, done in gather(work, self._context.cancel):
+        for place, done in self._gather(work):
             if calls[place].name == COMPACT_CONTEXT.name and not done.outcome.is_error:
                 compacting.append(calls[place])
             else:
@@ -226,20 +231,33 @@ class AgentLoop:
             else:
                 approved.append((call, found))
         work = [self._build_apply(call, proposal) for call, proposal in approved]
-        for place, done in gather(work, self._context.cancel):
+        for place, done in self._gather(work):
             call = approved[place][0]
-            if done is None and tries > 1:
+            if done.outcome is STILL_CHANGING and tries > 1:
                 yield from self._run_asking([call], turn, tries - 1)
             else:
-                yield from self._finish(call, done or _Done(STILL_CHANGING, 0.0), turn)
+                yield from self._finish(call, done, turn)
 
-    def _build_apply(self, call: ToolCallPart, proposal: Proposal) -> Callable[[], _Done | None]:
+    def _gather(self, work: Sequence[Callable[[], _Done]]) -> Iterator[tuple[int, _Done]]:
+        """Run calls in parallel, and yield the index and outcome of each as it finishes.
+
+        Calls that have not finished when the time is over are abandoned. They come last, as errors.
+        """
+        left, start = set(range(len(work))), self._clock()
+        for place, done in gather(work, self._context.cancel, limit=self._time):
+            left.remove(place)
+            yield place, done
+        if left:
+            self._time.cancel.cancel()
+        for place in sorted(left):
+            yield place, _Done(ENDED, self._clock() - start)
+
+    def _build_apply(self, call: ToolCallPart, proposal: Proposal) -> Callable[[], _Done]:
         written = self._find_written(call)
 
-        def run() -> _Done | None:
+        def run() -> _Done:
             start = self._clock()
-            outcome = self._approved.apply(written, proposal)
-            return None if outcome is None else _Done(outcome, self._clock() - start)
+            return _Done(self._approved.apply(written, proposal), self._clock() - start)
 
         return run
 

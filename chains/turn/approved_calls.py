@@ -10,6 +10,7 @@ from typing import Final
 
 from chains.cancel import CancelToken
 from chains.concurrency import call as run_in_pool
+from chains.concurrency import gather
 from chains.errors import ProposalOutdated
 from chains.events import ApprovalRequested, Event
 from chains.llm.port import RequestedCall
@@ -18,7 +19,7 @@ from chains.tool import ApprovalPort, ApprovalRequest, KeptHunks, Proposal, Verd
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from chains.tools.schema import parse_arguments
 
-__all__ = ["MOST_PROPOSALS", "STILL_CHANGING", "ApprovedCalls", "ask_person"]
+__all__ = ["MOST_PROPOSALS", "NOT_BEGUN", "STILL_CHANGING", "ApprovedCalls", "ask_person"]
 
 MOST_PROPOSALS: Final = 5
 REJECTED: Final = (
@@ -28,6 +29,10 @@ REJECTED: Final = (
 NOBODY_TO_ASK: Final = (
     "Error: this call needs the user's approval, and nobody can be asked now. Nothing was done. "
     "Go on without it."
+)
+NOT_BEGUN: Final = ToolOutcome(
+    "Error: the time for tools was over before this call began, so nothing was done.",
+    is_error=True,
 )
 STILL_CHANGING: Final = ToolOutcome(
     "Error: the content changes all the time, so nothing was done.", is_error=True
@@ -47,6 +52,7 @@ class ApprovedCalls:
     ) -> None:
         self._rules, self._port, self._clock = agent.rules, agent.approvals, agent.clock
         self._registry, self._cancel, self._new_id = registry, cancel, new_id
+        self._time = agent.time
         self.waited_s = 0.0
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
@@ -63,7 +69,7 @@ class ApprovedCalls:
             Cancelled: the turn was cancelled before the call was applied.
         """
         for _ in range(MOST_PROPOSALS):
-            found = run_in_pool(lambda: self._registry.propose(call), self._cancel)
+            found = self._propose(call)
             if isinstance(found, ToolOutcome):
                 return found
             approved = yield from self._ask(call, found)
@@ -78,12 +84,20 @@ class ApprovedCalls:
                 continue
         return STILL_CHANGING
 
-    def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome | None:
-        """Apply an approved proposal, or return None if the tool call must be proposed again."""
+    def _propose(self, call: RequestedCall) -> Proposal | ToolOutcome:
+        work = [lambda: self._registry.propose(call)]
+        found = [one for _, one in gather(work, self._cancel, limit=self._time)]
+        return found[0] if found else NOT_BEGUN
+
+    def apply(self, call: RequestedCall, proposal: Proposal) -> ToolOutcome:
+        """Apply an approved proposal.
+
+        The outcome is `STILL_CHANGING` if the tool call must be proposed again.
+        """
         try:
             return self._registry.apply(call, proposal)
         except ProposalOutdated:
-            return None
+            return STILL_CHANGING
 
     def _ask(
         self, call: RequestedCall, proposal: Proposal
@@ -116,7 +130,9 @@ class ApprovedCalls:
         request = ApprovalRequest(self._new_id(), call.id, call.name, arguments, proposal)
         start = self._clock()
         decision = yield from ask_person(port, request, self._cancel)
-        self.waited_s += self._clock() - start
+        waited_s = self._clock() - start
+        self.waited_s += waited_s
+        self._time.extend(waited_s)
         return decision
 
 

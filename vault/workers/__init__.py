@@ -1,6 +1,7 @@
 """Child processes, and the messages that they exchange.
 
     frames   Messages between the program and its child processes.
+    guard    Run a program of others, and end it with all it started once the parent has gone.
     process  A child process that answers requests on its standard input and output.
 
 A child is started with `python -P`, a neutral working directory and few environment variables. It
@@ -10,4 +11,4 @@ network port: on the loopback interface, and only for requests with a secret key
 This package may import the standard library and `vault.errors`.
 """
 
-__all__ = ["frames", "process"]
+__all__ = ["frames", "guard", "process"]

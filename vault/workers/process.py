@@ -331,7 +331,7 @@ def start_process(
         stderr: the file that receives the standard error output.
     """
     return subprocess.Popen(
-        [*_build_command(module), *arguments],
+        [*build_command(module), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
@@ -342,7 +342,7 @@ def start_process(
     )
 
 
-def _build_command(module: str) -> list[str]:
+def build_command(module: str) -> list[str]:
     """Return the command line for running a module in a new process.
 
     The packaged program (PyInstaller) contains no interpreter, so it starts itself.

@@ -8,7 +8,7 @@ import pytest
 
 from app.config.settings_file import SettingsStore
 from app.sessions.mcp import AskAboutServer, McpServers
-from chains.cancel import CancelToken
+from chains.cancel import CancelToken, TimeLimit
 from chains.errors import ToolFailed
 from chains.events import Event
 from chains.ledger import NoLedger
@@ -46,8 +46,8 @@ def open_all(servers: McpServers, ask: AskAboutServer = approve) -> None:
 
 def weigh(servers: McpServers) -> str:
     """Call a tool whose description differs at each start of its server."""
-    cancel = CancelToken()
-    (tool,) = [t for t in servers.build_tools(cancel) if t.definition.name == "leaves__weigh"]
+    tools = servers.build_tools(TimeLimit())
+    (tool,) = [t for t in tools if t.definition.name == "leaves__weigh"]
     assert tool.propose is not None
     return tool.propose({"leaf": "An oak leaf"}).apply()
 

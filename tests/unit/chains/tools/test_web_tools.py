@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chains.cancel import CancelToken
+from chains.cancel import CancelToken, TimeLimit
 from chains.ledger import NoLedger
 from chains.llm.port import RequestedCall
 from chains.mcp.client import McpClient
@@ -129,7 +129,7 @@ def test_the_tools_of_a_server_ask_first_and_show_what_it_declares(tmp_path: Pat
     leaves = McpServer.parse("leaves", settings_entry(tmp_path))
     try:
         listed = client.list_tools(leaves, CancelToken())
-        registry = ToolRegistry(build_mcp_tools(client, leaves, listed, CancelToken()))
+        registry = ToolRegistry(build_mcp_tools(client, leaves, listed, TimeLimit()))
         assert all(registry.asks_first(tool.name) for tool in registry.definitions)
         add = RequestedCall("1", "leaves__add", '{"a": 1, "b": 2}')
         proposal = propose(registry, add)

@@ -306,6 +306,23 @@ def test_at_the_limit_of_time_there_is_an_answer_without_tools(run, server):
     assert (result.status, result.answer) == ("limit", "Out of time.")
 
 
+def test_a_tool_that_never_ends_is_left_when_the_time_is_over(run, server, notes):
+    release = threading.Event()
+    notes.on_read = lambda: release.wait(120)
+    server.script(
+        calling(("read_note", {"path": "Garden.md"}), ("list_folder", {})), Answer("Out of time.")
+    )
+    events = run(limits=AgentLimits(24, 0, 4_096))
+    release.set()
+    statuses = {event.name: event.status for event in events if isinstance(event, ToolEnded)}
+    assert statuses == {"list_folder": "ok", "read_note": "error"}
+    assert (result_of(events).status, result_of(events).answer) == ("limit", "Out of time.")
+    (left, listed) = tool_messages(server.bodies[1])
+    assert "the time for tools was over before this call ended" in left
+    assert "Garden.md" in listed
+    assert_each_call_has_one_result(server.bodies[1])
+
+
 def test_a_stop_in_the_middle_of_a_tool_keeps_the_chat_whole(run, server, session, notes):
     token, release = CancelToken(), threading.Event()
 

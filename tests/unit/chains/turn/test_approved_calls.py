@@ -48,11 +48,12 @@ def run(server, session, pause, ask):
         token=None,
         clock=time.monotonic,
         question="Write.",
+        most_s=300,
     ):
         tools = tuple(diary.tool for diary in diaries)
         agent = AgentSetup(
             NoNotes(),
-            AgentLimits(9, 300, 4_096),
+            AgentLimits(9, most_s, 4_096),
             clock,
             approvals=port,
             extra_tools=tools,
@@ -279,6 +280,19 @@ def test_approved_calls_that_leave_this_computer_run_side_by_side(run, server):
     server.script(calling(*((f"fetch_{n}", {"text": "a"}) for n in range(3))), Answer("Ok"))
     assert statuses(run(*diaries, port=Person("once", "once", "once"))) == ["ok"] * 3
     assert [diary.text for diary in diaries] == ["a"] * 3
+
+
+def test_an_approved_call_that_never_ends_is_left_when_the_time_is_over(run, server):
+    release, diary, later = threading.Event(), Diary("fetch_it", kind="fetch"), Diary()
+    diary.on_apply = lambda: release.wait(120)
+    person = Person("once", "once")
+    server.script(
+        calling(("fetch_it", {"text": "a"}), ("write_diary", {"text": "b"})), Answer("Ok")
+    )
+    events = list(run(diary, later, port=person, most_s=0))
+    release.set()
+    assert statuses(events) == ["ok", "error"]
+    assert (later.text, events[-1].result.status) == ("b", "limit")
 
 
 def test_an_outdated_call_that_leaves_this_computer_is_asked_again(run, server):
