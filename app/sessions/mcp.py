@@ -9,7 +9,7 @@ import json
 import logging
 import shlex
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from chains.errors import LedgerFailed, McpFailed
 from chains.events import Event, Warned
 from chains.ledger import LedgerPort
 from chains.mcp.client import McpClient
-from chains.mcp.server import McpServer, McpTool, parse_servers
+from chains.mcp.server import LeftOut, McpServer, McpTool, parse_servers
 from chains.tool import Proposal, Tool
 from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
 from vault.coverage import name_count
@@ -38,6 +38,7 @@ AskAboutServer = Callable[[McpServer, Proposal], Generator[Event, None, bool]]
 _Listed = tuple[McpTool, ...] | McpFailed | LedgerFailed
 
 _log = logging.getLogger(__name__)
+MOST_SHOWN: Final = 3
 LEFT_OUT: Final = "The MCP server {name} is left out, because {reason} was not approved: {shown}"
 
 
@@ -94,11 +95,8 @@ class McpServers:
                 warnings.append(f"{listed} Its tools are left out.")
             elif (yield from self._accepts_tools(server, listed, ask, warnings)):
                 opened[server] = listed
-                if left_out := self._client.count_unusable(server):
-                    warnings.append(
-                        f"{name_count(left_out, 'tool')} of the MCP server {server.name} cannot be "
-                        "given to a model: too many, too long, not valid, or with a repeated name."
-                    )
+                if left_out := self._client.list_left_out(server):
+                    warnings.append(_describe_left_out(server, left_out))
         with self._lock:
             self._open = {server: opened[server] for server in servers if server in opened}
         yield from map(Warned, warnings)
@@ -262,7 +260,7 @@ class McpServers:
             found = json.loads(self._approval_file(server).read_text("utf-8"))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             _log.warning("The approval of an MCP server cannot be read: %s", error)
             return None
         return found if isinstance(found, dict) else None
@@ -276,6 +274,13 @@ class McpServers:
 
     def _approval_file(self, server: McpServer) -> Path:
         return self._folder / f"{server.fingerprint}.json"
+
+
+def _describe_left_out(server: McpServer, tools: Sequence[LeftOut]) -> str:
+    shown = ", ".join(tool.shown for tool in tools[:MOST_SHOWN])
+    more = f", and {len(tools) - MOST_SHOWN:,} more" if len(tools) > MOST_SHOWN else ""
+    count = name_count(len(tools), "tool")
+    return f"{count} of the MCP server {server.name} cannot be given to a model: {shown}{more}."
 
 
 def parse_entry(name: str, text: str) -> dict[str, Any]:

@@ -10,12 +10,13 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `client`: starts, restarts, calls and stops the servers, with time limits.
 - `wire`: the transports: a child process with a clean environment and bounded messages, which a
   guard (`vault.workers.guard`) ends with this process, or HTTP.
+- `repair`: replaces what is not valid in the messages of a server, and leaves out bad tools.
 - `calls`: checks arguments against the JSON schema of a tool, and converts results to text.
 - `tool_server`: serves Strata's own tools to an MCP client over standard input and output.
 
 This package may import `chains.cancel`, `chains.errors`, `chains.event_loop`, `chains.ledger`,
-`chains.llm.urls`, `context.messages` and `vault.workers`. It must not import app, ui or
-`chains.tools`. The SDK and jsonschema are imported on first use.
+`chains.llm.urls`, `context.layers`, `context.messages` and `vault.workers`. It must not import
+app, ui or `chains.tools`. The SDK and jsonschema are imported on first use.
 
 A server is not trusted. Its texts are shortened and shown without invisible characters, and no
 decision depends on them alone. If a server fails, one sentence reports it, and the turn continues.

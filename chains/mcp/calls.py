@@ -7,13 +7,13 @@ hours. Non-text content of a result, such as an image, is replaced with a descri
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from chains.errors import ToolFailed
 from chains.mcp.server import show_text
 
-__all__ = ["check_mcp_arguments", "describe_result"]
+__all__ = ["check_mcp_arguments", "describe_result", "find_schema_fault"]
 
 MAX_CHARS: Final = 400_000
 MAX_PARTS: Final = 1_000
@@ -43,12 +43,33 @@ def check_mcp_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any])
         error = best_match(validator.iter_errors(dict(arguments)))
     except (_TooManyReferences, Unresolvable, SchemaError, RecursionError):
         return  # the server checks them
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
         return  # the schema itself is malformed
     if error is not None:
         place = "/".join(map(str, error.absolute_path))
         named = f"The argument {place}" if place else "The arguments"
         raise ToolFailed(f"{named} of this call: {error.message[:_SHOWN_CHARS]}.")
+
+
+@lru_cache(maxsize=2_000)  # a server lists the same tools in every turn
+def find_schema_fault(schema: str) -> str:
+    """Return why a JSON schema is not valid, or an empty string. Services reject such a schema.
+
+    Args:
+        schema: the schema as JSON.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(json.loads(schema))
+    except SchemaError as error:
+        place = "/".join(map(str, error.absolute_path))
+        at = f" at {place}" if place else ""
+        return f"its schema is not valid{at}: {error.message}"[:_SHOWN_CHARS]
+    except RecursionError:
+        return "its schema is nested too deep"
+    return ""
 
 
 def _count_references(left: list[int]) -> Any:

@@ -17,9 +17,10 @@ from chains.errors import McpFailed, ToolFailed
 from chains.event_loop import EventLoop, get_event_loop
 from chains.ledger import LedgerPort, OutgoingCall
 from chains.llm.urls import is_loopback
-from chains.mcp.calls import describe_result
+from chains.mcp.calls import describe_result, find_schema_fault
 from chains.mcp.server import (
     MAX_TOOLS,
+    LeftOut,
     McpServer,
     McpTool,
     choose_usable_tools,
@@ -125,10 +126,10 @@ class McpClient:
         """Allow a server that has failed too often to be started again."""
         self._failures.pop(server.fingerprint, None)
 
-    def count_unusable(self, server: McpServer) -> int:
-        """Return how many tools `list_tools` left out, because models would not accept them."""
+    def list_left_out(self, server: McpServer) -> tuple[LeftOut, ...]:
+        """Return the tools that `list_tools` left out, because models would not accept them."""
         connection = self._connections.get(server.fingerprint)
-        return 0 if connection is None else connection.unusable
+        return () if connection is None else connection.left_out
 
     def stop(self, server: McpServer) -> None:
         """Stop a server, for example when its approval is withdrawn."""
@@ -214,7 +215,8 @@ class _Connection:
         self._client: Client | None = None
         self._failure: McpFailed | None = None
         self._tools: dict[str, str] | None = None
-        self.unusable = 0
+        self._bad_tools: list[LeftOut] = []  # left out before the SDK reads the answer
+        self.left_out: tuple[LeftOut, ...] = ()
         self._is_ready = asyncio.Event()
         self._ends = asyncio.Event()
         self._task = asyncio.create_task(self._serve())
@@ -240,8 +242,11 @@ class _Connection:
         Raises:
             McpFailed: the server does not list them.
         """
+        from anyio import to_thread
+
         found: list[McpTool] = []
         cursor = None
+        self._bad_tools.clear()
         client = self._require_client()
         with self._explain(McpFailed):
             for _ in range(MAX_PAGES):
@@ -250,8 +255,9 @@ class _Connection:
                 cursor = page.next_cursor
                 if not cursor or len(found) > MAX_TOOLS:
                     break
-        tools = choose_usable_tools(found)
-        self._tools, self.unusable = hash_tools(tools), len(found) - len(tools)
+        # A large schema takes time, which other connections must not wait for.
+        tools, left_out = await to_thread.run_sync(choose_usable_tools, found, find_schema_fault)
+        self._tools, self.left_out = hash_tools(tools), (*self._bad_tools, *left_out)
         return tuple(tools)
 
     async def call(self, tool: McpTool, arguments: Mapping[str, Any]) -> str:
@@ -296,8 +302,8 @@ class _Connection:
 
     def _open_transport(self) -> Any:
         if self._server.url:
-            return open_http(self._server)
-        self._process = ServerProcess(self._server, self._ends.set)
+            return open_http(self._server, self._bad_tools.append)
+        self._process = ServerProcess(self._server, self._ends.set, self._bad_tools.append)
         return self._process.open_streams()
 
     def _require_client(self) -> "Client":

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from chains.errors import McpFailed
 
 __all__ = [
     "MAX_TOOLS",
+    "LeftOut",
     "McpServer",
     "McpTool",
     "choose_usable_tools",
@@ -29,6 +30,7 @@ __all__ = [
 
 MAX_NAME_CHARS: Final = 30
 MAX_DESCRIPTION_CHARS: Final = 2_000
+MAX_REASON_CHARS: Final = 160
 MAX_TOOL_NAME_CHARS: Final = 64  # the limit of the providers
 # A server's tools that are too long, or exceed these limits together, are left out.
 MAX_TOOLS: Final = 500
@@ -164,6 +166,25 @@ class McpTool:
         return _hash([self.name, self.description, dict(self.schema), annotations])
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A tool of a server that is not offered to models.
+
+    Attributes:
+        name: the tool's name on the server.
+        reason: why it is left out.
+    """
+
+    name: str
+    reason: str
+
+    @property
+    def shown(self) -> str:
+        """The name and the reason, shortened and without invisible characters."""
+        name, reason = show_text(self.name), show_text(self.reason)
+        return f"{name[:MAX_TOOL_NAME_CHARS]} ({reason[:MAX_REASON_CHARS]})"
+
+
 def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
     """Parse all servers in the setting `mcp.servers`, sorted by name.
 
@@ -173,36 +194,45 @@ def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
     return tuple(McpServer.parse(name, value[name]) for name in sorted(value))
 
 
-def choose_usable_tools(tools: Iterable[McpTool]) -> list[McpTool]:
-    """Return the tools that can be offered to models, up to a total size.
+def choose_usable_tools(
+    tools: Iterable[McpTool], find_fault: Callable[[str], str] = lambda _schema: ""
+) -> tuple[list[McpTool], list[LeftOut]]:
+    """Return the tools that can be offered to models, up to a total size, and all others.
 
-    A tool is left out if it is too large, has the same name as another tool, or does not take a
-    JSON object.
+    Args:
+        tools: the tools that a server lists.
+        find_fault: returns why a schema, given as JSON, is not valid, or an empty string.
     """
     chosen: dict[str, McpTool] = {}
-    chars = 0
+    left_out, chars = [], 0
     for tool in tools:
-        size = len(tool.shown_description) + _measure_schema(tool)
-        is_small = size <= MOST_DEFINITION_CHARS and len(tool.name) <= MOST_TOOL_NAME_CHARS
-        is_repeated = tool.full_name in chosen
-        if not is_small or is_repeated or tool.schema.get("type") != "object":
-            continue
-        chars += size
-        if chars > MOST_SERVER_CHARS or len(chosen) == MAX_TOOLS:
-            break
-        chosen[tool.full_name] = tool
-    return list(chosen.values())
+        size, reason = _measure(tool, find_fault)
+        if tool.full_name in chosen:
+            reason = "another tool has this name"
+        elif not reason and (chars + size > MOST_SERVER_CHARS or len(chosen) == MAX_TOOLS):
+            reason = "the server lists too many tools"
+        if reason:
+            left_out.append(LeftOut(tool.name, reason))
+        else:
+            chars += size
+            chosen[tool.full_name] = tool
+    return list(chosen.values()), left_out
 
 
-def _measure_schema(tool: McpTool) -> int:
-    """Return the length of a tool's schema as JSON.
-
-    A schema with NaN or an infinite number counts as too long, because services reject it.
-    """
+def _measure(tool: McpTool, find_fault: Callable[[str], str]) -> tuple[int, str]:
+    """Return the length of a tool's definition, and why models cannot use it, or ""."""
+    if len(tool.name) > MOST_TOOL_NAME_CHARS:
+        return 0, f"its name has more than {MOST_TOOL_NAME_CHARS} characters"
+    if tool.schema.get("type") != "object":
+        return 0, "its arguments are not an object"
     try:
-        return len(json.dumps(tool.schema, allow_nan=False))
-    except ValueError:
-        return MOST_DEFINITION_CHARS + 1
+        schema = json.dumps(tool.schema, allow_nan=False)
+    except (ValueError, RecursionError):
+        return 0, "its schema is not valid JSON"
+    size = len(tool.shown_description) + len(schema)
+    if size > MOST_DEFINITION_CHARS:
+        return size, f"its definition has more than {MOST_DEFINITION_CHARS:,} characters"
+    return size, find_fault(schema)
 
 
 def hash_tools(tools: Sequence[McpTool]) -> dict[str, str]:

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from chains.errors import McpFailed
 from chains.llm.urls import is_loopback
-from chains.mcp.server import McpServer, fill_variables, show_text
+from chains.mcp.repair import BrokenAnswer, leave_out_bad_tools, read_messages
+from chains.mcp.server import LeftOut, McpServer, fill_variables, show_text
 from vault.workers.guard import GRACE_S
 from vault.workers.process import build_command, pick_environment
 
@@ -46,15 +47,22 @@ class ServerProcess:
         end: how the process ended, or an empty string while it is running.
     """
 
-    def __init__(self, server: McpServer, on_end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        on_end: Callable[[], None],
+        on_bad_tool: Callable[[LeftOut], object],
+    ) -> None:
         """Create the object. The process is not started yet.
 
         Args:
+            server: the server to start.
             on_end: called when the output of the process ends.
+            on_bad_tool: called with each listed tool that is left out because it is not valid.
         """
         self.end = ""
         self._server = server
-        self._on_end = on_end
+        self._on_end, self._on_bad_tool = on_end, on_bad_tool
         self._errors = b""
 
     @asynccontextmanager
@@ -152,23 +160,41 @@ class ServerProcess:
     async def _receive(self, process: "Process", received: Any) -> None:
         import anyio
 
+        try:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ProcessLookupError):
+                await self._read(process, received)
+        except BrokenAnswer as broken:
+            self.end = str(broken)
+            process.terminate()
+        await self._finish(process)
+        received.close()
+
+    async def _read(self, process: "Process", received: Any) -> None:
+        """Forward all messages until the output of the process ends.
+
+        Raises:
+            BrokenAnswer: a message is too large, or cannot be read.
+        """
         assert process.stdout is not None
         pieces: list[bytes] = []
         size = 0
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ProcessLookupError):
-            async for chunk in process.stdout:
-                *lines, rest = chunk.split(b"\n")
-                for line in lines:
-                    await _deliver(b"".join([*pieces, line]), received)
-                    pieces, size = [], 0
-                pieces.append(rest)
-                size += len(rest)
-                if size > MAX_MESSAGE_CHARS:
-                    self.end = "it sent a message that is too large"
-                    process.terminate()
-                    break
-        await self._finish(process)
-        received.close()
+        async for chunk in process.stdout:
+            *lines, rest = chunk.split(b"\n")
+            for line in lines:
+                await self._deliver(b"".join([*pieces, line]), received)
+                pieces, size = [], 0
+            pieces.append(rest)
+            size += len(rest)
+            if size > MAX_MESSAGE_CHARS:
+                raise BrokenAnswer("it sent a message that is too large")
+
+    async def _deliver(self, line: bytes, received: Any) -> None:
+        """Forward the messages in a line. Other lines, such as logs, have none."""
+        from mcp.shared.message import SessionMessage
+
+        for message in read_messages(line):
+            leave_out_bad_tools(message, self._on_bad_tool)
+            await received.send(SessionMessage(message))
 
     async def _finish(self, process: "Process") -> None:
         """Wait briefly for the process to end, and describe how it ended."""
@@ -208,18 +234,6 @@ def find_reason(errors: str) -> str:
     return (of_npm[:2] or lines)[-1] if lines else ""
 
 
-async def _deliver(line: bytes, received: Any) -> None:
-    """Forward a line if it is a message of the protocol. Other lines, such as logs, are skipped."""
-    from mcp.shared.message import SessionMessage
-    from mcp.types import jsonrpc_message_adapter
-
-    try:
-        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        return
-    await received.send(SessionMessage(message))
-
-
 async def _send(process: "Process", sent: Any) -> None:
     import anyio
 
@@ -257,8 +271,16 @@ async def _wait_for_end(process: "Process", most_s: float) -> None:
 
 
 @asynccontextmanager
-async def open_http(server: McpServer) -> AsyncIterator[Any]:
-    """Connect to a server over HTTP, and yield streams for receiving and sending messages."""
+async def open_http(
+    server: McpServer, on_bad_tool: Callable[[LeftOut], object]
+) -> AsyncIterator[Any]:
+    """Connect to a server over HTTP, and yield streams for receiving and sending messages.
+
+    Args:
+        server: the server to connect to.
+        on_bad_tool: called with each listed tool that is left out because it is not valid.
+    """
+    import anyio
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
@@ -273,7 +295,20 @@ async def open_http(server: McpServer) -> AsyncIterator[Any]:
         event_hooks={"response": [limit]},
     )
     async with client, streamable_http_client(server.url, http_client=client) as streams:
-        yield streams
+        source, outgoing = streams
+        received, incoming = anyio.create_memory_object_stream[Any](0)
+
+        async def forward() -> None:
+            async with received:
+                async for item in source:
+                    if not isinstance(item, Exception):
+                        leave_out_bad_tools(item.message, on_bad_tool)
+                    await received.send(item)
+
+        async with incoming, anyio.create_task_group() as tasks:
+            tasks.start_soon(forward)
+            yield incoming, outgoing
+            tasks.cancel_scope.cancel()
 
 
 def _limit_stream(response: "httpx2.Response") -> "httpx2.AsyncByteStream":

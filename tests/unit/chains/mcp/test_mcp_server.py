@@ -124,8 +124,14 @@ def test_tools_that_are_too_large_or_have_no_arguments_by_name_are_left_out() ->
         McpTool("files", "x" * 300, "", {"type": "object"}),
         *(McpTool("files", f"t{number}", "", medium) for number in range(100)),
     ]
-    chosen = [tool.name for tool in choose_usable_tools(tools)]
-    assert chosen == [f"t{number}" for number in range(66)]
+    chosen, left_out = choose_usable_tools(tools)
+    assert [tool.name for tool in chosen] == [f"t{number}" for number in range(66)]
+    assert [tool.reason for tool in left_out[:3]] == [
+        "its definition has more than 20,000 characters",
+        "its arguments are not an object",
+        "its name has more than 200 characters",
+    ]
+    assert {tool.reason for tool in left_out[3:]} == {"the server lists too many tools"}
 
 
 @pytest.mark.parametrize(

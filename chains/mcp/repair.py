@@ -1,0 +1,154 @@
+"""Repair what an MCP server sends before the SDK reads it, so that one defect ends nothing else.
+
+Invalid bytes and lone surrogates are replaced, and a tool that is not valid is left out. An answer
+that cannot be read at all becomes an error, so that nobody waits for it any longer.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from chains.mcp.server import LeftOut
+from context.layers import is_nested_too_deep, replace_surrogates
+
+if TYPE_CHECKING:
+    from mcp.types import JSONRPCMessage
+
+__all__ = ["BrokenAnswer", "leave_out_bad_tools", "read_messages"]
+
+# The fields of a tool that are used. Others are not worth losing a tool for.
+_FIELDS: Final = ("name", "description", "inputSchema")
+_VERSION: Final = "2025-11-25"  # of the protocol that describes these fields
+_PARSE_ERROR: Final = -32_700
+_SHOWN_CHARS: Final = 200
+_ID: Final = r'"id"\s*:\s*("[^"\\]{1,64}"|\d{1,18})'
+# Where the id of a message stands for sure, and not one that is part of its content.
+_FIRST_ID: Final = re.compile(rf'\s*\{{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?{_ID}')
+_LAST_ID: Final = re.compile(rf'{_ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}}\s*$')
+_ANSWER: Final = re.compile(r'\s*\{(?=.*"jsonrpc")(?=.*"(?:result|error)")', re.DOTALL)
+
+
+class BrokenAnswer(Exception):
+    """An answer cannot be read, and does not say to what, so that the connection has to end."""
+
+
+def read_messages(line: bytes) -> "Iterator[JSONRPCMessage]":
+    """Read the messages in a line. A line that is not of the protocol, such as a log, has none.
+
+    Raises:
+        BrokenAnswer: the line is an answer that cannot be read, and does not say to what.
+    """
+    from mcp.types import jsonrpc_message_adapter
+
+    try:
+        yield _mend_id(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        yield from _read_loosely(line.decode("utf-8", "replace"))
+
+
+def _read_loosely(line: str) -> "Iterator[JSONRPCMessage]":
+    from mcp.types import jsonrpc_message_adapter
+
+    found = _parse(line)
+    if found is None:
+        yield from _build_error(line)
+        return
+    for one in found:
+        text = replace_surrogates(json.dumps(one, ensure_ascii=False))
+        try:
+            yield _mend_id(jsonrpc_message_adapter.validate_json(text, by_name=False))
+        except ValueError:
+            yield from _build_error(text)
+
+
+def _parse(line: str) -> list[Any] | None:
+    """Return the JSON values in a line, which may be a list of messages, or None."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if is_nested_too_deep(found):
+        return None
+    return found if isinstance(found, list) else [found]
+
+
+def _mend_id(message: "JSONRPCMessage") -> "JSONRPCMessage":
+    """Make a number of the id of an answer, because some servers answer with text."""
+    from mcp.types import JSONRPCError, JSONRPCResponse
+
+    if not isinstance(message, JSONRPCResponse | JSONRPCError) or not isinstance(message.id, str):
+        return message
+    is_number = message.id.isascii() and message.id.isdecimal() and len(message.id) < 19
+    return message.model_copy(update={"id": int(message.id)}) if is_number else message
+
+
+def _build_error(line: str) -> "Iterator[JSONRPCMessage]":
+    """Yield an error for the request that a broken answer belongs to, if the line is an answer."""
+    from mcp.types import ErrorData, JSONRPCError
+
+    if not _ANSWER.match(line):
+        return
+    id = _FIRST_ID.match(line) or _LAST_ID.search(line)
+    if id is None:
+        raise BrokenAnswer("it sent an answer that is not valid JSON of the protocol")
+    error = ErrorData(code=_PARSE_ERROR, message="its answer is not valid JSON of the protocol")
+    yield _mend_id(JSONRPCError(jsonrpc="2.0", id=id[1].strip('"'), error=error))
+
+
+def leave_out_bad_tools(message: "JSONRPCMessage", tell: Callable[[LeftOut], object]) -> None:
+    """Remove the tools that are not valid from an answer that lists tools.
+
+    Args:
+        message: the message, which is changed.
+        tell: receives each tool that is removed, with the reason.
+    """
+    from mcp.types import JSONRPCResponse
+
+    if not isinstance(message, JSONRPCResponse):
+        return
+    if not isinstance(message.result.get("tools"), list):
+        return
+    kept = []
+    for listed in message.result["tools"]:
+        tool, fault = _mend_tool(listed)
+        if fault:
+            tell(LeftOut(_name_tool(listed), fault))
+        else:
+            kept.append(tool)
+    message.result["tools"] = kept
+    if not isinstance(message.result.get("nextCursor", ""), str):
+        del message.result["nextCursor"]
+
+
+def _mend_tool(listed: Any) -> tuple[dict[str, Any], str]:
+    """Return a tool with the fields that are used, and why it is not valid, or an empty string."""
+    if not isinstance(listed, dict):
+        return {}, "it is not an object"
+    tool = {name: listed[name] for name in _FIELDS if listed.get(name) is not None}
+    fault = _find_fault(tool)
+    described = {**tool, "annotations": listed.get("annotations")}
+    return (described, "") if not fault and not _find_fault(described) else (tool, fault)
+
+
+def _find_fault(tool: dict[str, Any]) -> str:
+    """Return why the SDK would refuse a tool, or an empty string."""
+    from mcp.types import Tool
+    from mcp_types.methods import validate_server_result
+    from pydantic import ValidationError
+
+    try:
+        validate_server_result("tools/list", _VERSION, {"tools": [tool]})
+        Tool.model_validate(tool, by_name=False)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"] if part not in ("tools", 0))
+        return f"{place}: {first['msg']}"[:_SHOWN_CHARS].removeprefix(": ")
+    except RecursionError:
+        return "it is nested too deep"
+    return ""
+
+
+def _name_tool(listed: Any) -> str:
+    name = listed.get("name") if isinstance(listed, dict) else None
+    return name if isinstance(name, str) and name else "a tool without a name"
