@@ -26,7 +26,7 @@ from chains.errors import LedgerFailed, McpFailed
 from chains.events import Event, Warned
 from chains.ledger import LedgerPort
 from chains.mcp.client import McpClient
-from chains.mcp.server import LeftOut, McpServer, McpTool, parse_servers
+from chains.mcp.server import McpServer, McpTool, UnusableTool, parse_servers
 from chains.tool import Proposal, Tool
 from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
 from vault.coverage import name_count
@@ -276,7 +276,7 @@ class McpServers:
         return self._folder / f"{server.fingerprint}.json"
 
 
-def _describe_left_out(server: McpServer, tools: Sequence[LeftOut]) -> str:
+def _describe_left_out(server: McpServer, tools: Sequence[UnusableTool]) -> str:
     shown = ", ".join(tool.shown for tool in tools[:MOST_SHOWN])
     more = f", and {len(tools) - MOST_SHOWN:,} more" if len(tools) > MOST_SHOWN else ""
     count = name_count(len(tools), "tool")

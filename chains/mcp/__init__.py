@@ -10,7 +10,7 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `client`: starts, restarts, calls and stops the servers, with time limits.
 - `wire`: the transports: a child process with a clean environment and bounded messages, which a
   guard (`vault.workers.guard`) ends with this process, or HTTP.
-- `repair`: replaces what is not valid in the messages of a server, and leaves out bad tools.
+- `messages`: replaces what is not valid in the messages of a server, and leaves out bad tools.
 - `calls`: checks arguments against the JSON schema of a tool, and converts results to text.
 - `tool_server`: serves Strata's own tools to an MCP client over standard input and output.
 

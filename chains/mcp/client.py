@@ -20,9 +20,9 @@ from chains.llm.urls import is_loopback
 from chains.mcp.calls import describe_result, find_schema_fault
 from chains.mcp.server import (
     MAX_TOOLS,
-    LeftOut,
     McpServer,
     McpTool,
+    UnusableTool,
     choose_usable_tools,
     hash_tools,
     refuse_offline,
@@ -126,7 +126,7 @@ class McpClient:
         """Allow a server that has failed too often to be started again."""
         self._failures.pop(server.fingerprint, None)
 
-    def list_left_out(self, server: McpServer) -> tuple[LeftOut, ...]:
+    def list_left_out(self, server: McpServer) -> tuple[UnusableTool, ...]:
         """Return the tools that `list_tools` left out, because models would not accept them."""
         connection = self._connections.get(server.fingerprint)
         return () if connection is None else connection.left_out
@@ -215,8 +215,8 @@ class _Connection:
         self._client: Client | None = None
         self._failure: McpFailed | None = None
         self._tools: dict[str, str] | None = None
-        self._bad_tools: list[LeftOut] = []  # left out before the SDK reads the answer
-        self.left_out: tuple[LeftOut, ...] = ()
+        self._bad_tools: list[UnusableTool] = []  # left out before the SDK reads the answer
+        self.left_out: tuple[UnusableTool, ...] = ()
         self._is_ready = asyncio.Event()
         self._ends = asyncio.Event()
         self._task = asyncio.create_task(self._serve())

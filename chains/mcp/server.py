@@ -18,9 +18,9 @@ from chains.errors import McpFailed
 
 __all__ = [
     "MAX_TOOLS",
-    "LeftOut",
     "McpServer",
     "McpTool",
+    "UnusableTool",
     "choose_usable_tools",
     "fill_variables",
     "hash_tools",
@@ -167,7 +167,7 @@ class McpTool:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class UnusableTool:
     """A tool of a server that is not offered to models.
 
     Attributes:
@@ -196,7 +196,7 @@ def parse_servers(value: Mapping[str, object]) -> tuple[McpServer, ...]:
 
 def choose_usable_tools(
     tools: Iterable[McpTool], find_fault: Callable[[str], str] = lambda _schema: ""
-) -> tuple[list[McpTool], list[LeftOut]]:
+) -> tuple[list[McpTool], list[UnusableTool]]:
     """Return the tools that can be offered to models, up to a total size, and all others.
 
     Args:
@@ -212,7 +212,7 @@ def choose_usable_tools(
         elif not reason and (chars + size > MOST_SERVER_CHARS or len(chosen) == MAX_TOOLS):
             reason = "the server lists too many tools"
         if reason:
-            left_out.append(LeftOut(tool.name, reason))
+            left_out.append(UnusableTool(tool.name, reason))
         else:
             chars += size
             chosen[tool.full_name] = tool

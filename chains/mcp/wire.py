@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from chains.errors import McpFailed
 from chains.llm.urls import is_loopback
-from chains.mcp.repair import BrokenAnswer, leave_out_bad_tools, read_messages
-from chains.mcp.server import LeftOut, McpServer, fill_variables, show_text
+from chains.mcp.messages import UnreadableMessage, leave_out_bad_tools, read_messages
+from chains.mcp.server import McpServer, UnusableTool, fill_variables, show_text
 from vault.workers.guard import GRACE_S
 from vault.workers.process import build_command, pick_environment
 
@@ -51,7 +51,7 @@ class ServerProcess:
         self,
         server: McpServer,
         on_end: Callable[[], None],
-        on_bad_tool: Callable[[LeftOut], object],
+        on_bad_tool: Callable[[UnusableTool], object],
     ) -> None:
         """Create the object. The process is not started yet.
 
@@ -163,7 +163,7 @@ class ServerProcess:
         try:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ProcessLookupError):
                 await self._read(process, received)
-        except BrokenAnswer as broken:
+        except UnreadableMessage as broken:
             self.end = str(broken)
             process.terminate()
         await self._finish(process)
@@ -173,7 +173,7 @@ class ServerProcess:
         """Forward all messages until the output of the process ends.
 
         Raises:
-            BrokenAnswer: a message is too large, or cannot be read.
+            UnreadableMessage: a message is too large, or cannot be read.
         """
         assert process.stdout is not None
         pieces: list[bytes] = []
@@ -186,7 +186,7 @@ class ServerProcess:
             pieces.append(rest)
             size += len(rest)
             if size > MAX_MESSAGE_CHARS:
-                raise BrokenAnswer("it sent a message that is too large")
+                raise UnreadableMessage("it sent a message that is too large")
 
     async def _deliver(self, line: bytes, received: Any) -> None:
         """Forward the messages in a line. Other lines, such as logs, have none."""
@@ -272,7 +272,7 @@ async def _wait_for_end(process: "Process", most_s: float) -> None:
 
 @asynccontextmanager
 async def open_http(
-    server: McpServer, on_bad_tool: Callable[[LeftOut], object]
+    server: McpServer, on_bad_tool: Callable[[UnusableTool], object]
 ) -> AsyncIterator[Any]:
     """Connect to a server over HTTP, and yield streams for receiving and sending messages.
 

@@ -1,4 +1,4 @@
-"""Repair what an MCP server sends before the SDK reads it, so that one defect ends nothing else.
+"""Read the messages of an MCP server, and repair them, so that one defect ends nothing else.
 
 Invalid bytes and lone surrogates are replaced, and a tool that is not valid is left out. An answer
 that cannot be read at all becomes an error, so that nobody waits for it any longer.
@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from chains.mcp.server import LeftOut
+from chains.mcp.server import UnusableTool
 from context.layers import is_nested_too_deep, replace_surrogates
 
 if TYPE_CHECKING:
     from mcp.types import JSONRPCMessage
 
-__all__ = ["BrokenAnswer", "leave_out_bad_tools", "read_messages"]
+__all__ = ["UnreadableMessage", "leave_out_bad_tools", "read_messages"]
 
 # The fields of a tool that are used. Others are not worth losing a tool for.
 _FIELDS: Final = ("name", "description", "inputSchema")
@@ -29,7 +29,7 @@ _LAST_ID: Final = re.compile(rf'{_ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}}\s*
 _ANSWER: Final = re.compile(r'\s*\{(?=.*"jsonrpc")(?=.*"(?:result|error)")', re.DOTALL)
 
 
-class BrokenAnswer(Exception):
+class UnreadableMessage(Exception):
     """An answer cannot be read, and does not say to what, so that the connection has to end."""
 
 
@@ -37,7 +37,7 @@ def read_messages(line: bytes) -> "Iterator[JSONRPCMessage]":
     """Read the messages in a line. A line that is not of the protocol, such as a log, has none.
 
     Raises:
-        BrokenAnswer: the line is an answer that cannot be read, and does not say to what.
+        UnreadableMessage: the line is an answer that cannot be read, and does not say to what.
     """
     from mcp.types import jsonrpc_message_adapter
 
@@ -91,12 +91,12 @@ def _build_error(line: str) -> "Iterator[JSONRPCMessage]":
         return
     id = _FIRST_ID.match(line) or _LAST_ID.search(line)
     if id is None:
-        raise BrokenAnswer("it sent an answer that is not valid JSON of the protocol")
+        raise UnreadableMessage("it sent an answer that is not valid JSON of the protocol")
     error = ErrorData(code=_PARSE_ERROR, message="its answer is not valid JSON of the protocol")
     yield _mend_id(JSONRPCError(jsonrpc="2.0", id=id[1].strip('"'), error=error))
 
 
-def leave_out_bad_tools(message: "JSONRPCMessage", tell: Callable[[LeftOut], object]) -> None:
+def leave_out_bad_tools(message: "JSONRPCMessage", tell: Callable[[UnusableTool], object]) -> None:
     """Remove the tools that are not valid from an answer that lists tools.
 
     Args:
@@ -113,7 +113,7 @@ def leave_out_bad_tools(message: "JSONRPCMessage", tell: Callable[[LeftOut], obj
     for listed in message.result["tools"]:
         tool, fault = _mend_tool(listed)
         if fault:
-            tell(LeftOut(_name_tool(listed), fault))
+            tell(UnusableTool(_name_tool(listed), fault))
         else:
             kept.append(tool)
     message.result["tools"] = kept
