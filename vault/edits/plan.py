@@ -1,12 +1,13 @@
 """Edit plans: the exact bytes of each file before and after an edit."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final, Literal
 
 from vault.edits.diff import DiffHunk, build_diff, list_hunks
+from vault.edits.finding import find_typed, replace_typed
 from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
@@ -28,6 +29,7 @@ __all__ = [
 
 EditKind = Literal["create", "edit", "append", "move"]
 _MOST_SHOWN: Final = 60
+_MOST_LINES: Final = 10
 _BULLET: Final = re.compile(r"[-*+](\s|$)")
 _NUMBER: Final = re.compile(r"\d{1,9}[.)](\s|$)")
 _TABLE_HEAD: Final = re.compile(r"[\s|:]*-[-\s|:]*(\n|$)")
@@ -151,7 +153,7 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     Args:
         path: the path of the note.
         before: the current content of the note.
-        old: the text to replace.
+        old: the text to replace, exactly or as a model types it.
         new: the new text.
 
     Raises:
@@ -161,7 +163,7 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     old, new = normalize_line_ends(old), normalize_line_ends(new)
     if not old:
         raise EditRefused("The text to replace is empty. Name a text of the note, or append.")
-    found = list(_find_all(note.text, old))
+    found = find_typed(note.text, old)
     if not found:
         raise EditRefused(
             f"The text to replace is not in {note.path}: {_shorten(old)}. "
@@ -169,12 +171,13 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
         )
     if len(found) > 1:
         raise EditRefused(
-            f"The text to replace is in {note.path} {len(found):,} times: {_shorten(old)}. "
+            f"The text to replace is in {note.path} {len(found):,} times, in "
+            f"{_name_lines(note.text, found)}: {_shorten(old)}. "
             "Give more of the text around it, so that it is there once."
         )
-    if old == new:
+    after = note.replace([replace_typed(note.text, old, new)])
+    if after == before:
         raise EditRefused("The new text is the same as the old one.")
-    after = note.replace([Replacement(found[0], found[0] + len(old), new)])
     return EditPlan("edit", path, (ContentChange(path, before, after),))
 
 
@@ -313,12 +316,12 @@ def read_text(content: bytes | None) -> str | None:
         return content.decode("utf-8", "replace")
 
 
-def _find_all(text: str, part: str) -> Iterator[int]:
-    """Yield the position of each occurrence of a substring. Occurrences may overlap."""
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
+def _name_lines(text: str, places: Sequence[int]) -> str:
+    """Name the lines of some places of a text, such as `lines 3, 7`."""
+    numbers = list(dict.fromkeys(text.count("\n", 0, place) + 1 for place in places))
+    shown = ", ".join(f"{number:,}" for number in numbers[:_MOST_LINES])
+    more = ", …" if len(numbers) > _MOST_LINES else ""
+    return f"{'line' if len(numbers) == 1 else 'lines'} {shown}{more}"
 
 
 def _shorten(text: str) -> str:

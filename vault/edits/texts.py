@@ -14,7 +14,7 @@ from typing import NamedTuple
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import DecodedText, decode_text, normalize_line_ends
 
-__all__ = ["EditableText", "Replacement"]
+__all__ = ["EditableText", "Replacement", "count_common"]
 
 
 class Replacement(NamedTuple):
@@ -81,8 +81,8 @@ class EditableText:
     def _narrow(self, replacement: Replacement) -> Replacement:
         """Remove unchanged text from the start and end of a replacement."""
         old, new = self.text[replacement.start : replacement.end], replacement.text
-        head = _count_common(old, new)
-        tail = _count_common(old[head:][::-1], new[head:][::-1])
+        head = count_common(old, new)
+        tail = count_common(old[head:][::-1], new[head:][::-1])
         return Replacement(
             replacement.start + head, replacement.end - tail, new[head : len(new) - tail]
         )
@@ -145,6 +145,7 @@ def _join(pieces: Sequence[str]) -> str:
     return "".join([*joined, *filled[-1:]])
 
 
-def _count_common(one: str, other: str) -> int:
+def count_common(one: str, other: str) -> int:
+    """Return how many first characters two texts have in common."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
