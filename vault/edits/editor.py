@@ -12,6 +12,7 @@ from typing import Final
 
 from vault.access import HIDDEN, is_hidden, read_as_tool
 from vault.edits.files import (
+    convert_errors,
     create_file,
     find_missing_folders,
     move_file,
@@ -45,6 +46,12 @@ _KINDS: Final = MARKDOWN.suffixes + TEXT.suffixes
 _NOT_IN_NAMES: Final = '[]#^|\\:*?"<>'
 _NOT_IN_LINKS: Final = frozenset("[]#^|\n")
 _MOST_NAME_BYTES: Final = 255
+_MOST_PATH_BYTES: Final = 1_000  # macOS reads paths of up to 1,024 bytes
+# They let the rest of a name be shown in another order: `\u202edm.exe` looks like `exe.md`.
+_OVERRIDES: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_RESERVED: Final = frozenset(
+    {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
+)
 
 
 class NoteEditor:
@@ -153,7 +160,7 @@ class NoteEditor:
         """
         source, content = self._read(path)
         to = self._find_relative(to)
-        if to.endswith("/") or (self._root / to).is_dir():
+        if to.endswith("/") or self._is_folder(to):
             to = posixpath.join(to, posixpath.basename(source))
         elif not posixpath.splitext(to)[1]:
             to += posixpath.splitext(source)[1]
@@ -266,6 +273,11 @@ class NoteEditor:
     def _is_outside(self, path: str) -> bool:
         return self._outside is not None and self._outside.find_rule_on_path(path) is not None
 
+    def _is_folder(self, path: str) -> bool:
+        with suppress(OSError, ValueError):  # the name is too long, or has a NUL; checked later
+            return (self._root / path).is_dir()
+        return False
+
     def _find_relative(self, path: str) -> str:
         """Return a path relative to the folder of notes.
 
@@ -285,12 +297,31 @@ class NoteEditor:
         """
         path = self._find_relative(path)
         path = path if posixpath.splitext(path)[1] else f"{path}.md"
-        real = safe_path(self._root, path).relative_to(self._root).as_posix()
+        with convert_errors(path):
+            real = safe_path(self._root, path).relative_to(self._root).as_posix()
+            folders = find_missing_folders(self._root, real)
         for name in (path, real):
             if any(part.startswith(".") and part not in (".", "..") for part in name.split("/")):
                 raise NoteExcluded(printable(path), HIDDEN if is_hidden(name) else DOT_FOLDER)
-        _check_name(real, find_missing_folders(self._root, real))
+        _check_name(real, folders)
+        self._check_is_in_folder(real, folders)
         return real
+
+    def _check_is_in_folder(self, path: str, folders: Sequence[str]) -> None:
+        """Check that a new note is not to be stored below a file.
+
+        Args:
+            path: the path of the new note.
+            folders: the folders that have to be created for it.
+
+        Raises:
+            EditRefused: a folder in the path is a file.
+        """
+        above = posixpath.dirname(folders[0] if folders else path)
+        if above and not (self._root / above).is_dir():
+            raise EditRefused(
+                f"{printable(above)} is a file, and not a folder. Choose a path in a folder."
+            )
 
     def _check_is_free(self, path: str, old_path: str = "") -> None:
         """Check that a path is not used by another file.
@@ -334,6 +365,8 @@ def _check_name(path: str, folders: Sequence[str]) -> None:
         EditRefused: a name is not allowed on every system, or cannot be used in a link.
     """
     shown = printable(path)
+    if len(os.fsencode(path)) > _MOST_PATH_BYTES:
+        raise EditRefused(f"The path {shown} is too long. Choose a shorter one.")
     if not path.lower().endswith(_KINDS):
         raise EditRefused(f"{shown} is not the name of a note. End it with .md or .txt.")
     for name in map(posixpath.basename, (*folders, path)):
@@ -341,6 +374,10 @@ def _check_name(path: str, folders: Sequence[str]) -> None:
         if unfit := next((c for c in name if c in _NOT_IN_NAMES or not _is_shown(c)), None):
             sign = unfit if _is_shown(unfit) else f"U+{ord(unfit):04X}"
             raise EditRefused(f"{shown}: the name of a note cannot contain {sign}. Leave it out.")
+        if name.endswith("."):
+            raise EditRefused(f"“{shown}”: a name cannot end with a dot. Leave it out.")
+        if name.split(".")[0].strip().upper() in _RESERVED:
+            raise EditRefused(f"“{shown}”: Windows reserves the name {stem}. Choose another one.")
         if not stem or stem != stem.strip():
             raise EditRefused(f"“{shown}” begins or ends with a blank. Leave it out.")
         if len(os.fsencode(name)) > _MOST_NAME_BYTES:
@@ -348,7 +385,11 @@ def _check_name(path: str, folders: Sequence[str]) -> None:
 
 
 def _is_shown(sign: str) -> bool:
-    return unicodedata.category(sign) not in ("Cc", "Cs", "Zl", "Zp")
+    """Return whether a character shows in a name, and does not make it look like another name.
+
+    Joiners and marks, which the spelling of some languages needs, are allowed.
+    """
+    return unicodedata.category(sign) not in ("Cc", "Cs", "Zl", "Zp") and sign not in _OVERRIDES
 
 
 def _fold(name: str) -> str:

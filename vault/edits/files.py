@@ -16,6 +16,7 @@ from vault.errors import EditFailed, EditOutdated, UnsafePath
 from vault.paths import open_folder_inside, printable
 
 __all__ = [
+    "convert_errors",
     "create_file",
     "find_missing_folders",
     "move_file",
@@ -63,7 +64,7 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
         EditOutdated: the current content differs from `before`.
         EditFailed: the new content could not be written. The file is unchanged.
     """
-    with _convert_errors(path), _open_parent(root, path) as (folder, name):
+    with convert_errors(path), _open_parent(root, path) as (folder, name):
         _check_content(folder, name, path, before)
         info = os.stat(name, dir_fd=folder, follow_symlinks=False)
         os.close(os.open(name, _CHECK, dir_fd=folder))  # its error says why a file is read-only
@@ -86,7 +87,7 @@ def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
         EditOutdated: the file already exists.
         EditFailed: the file could not be created.
     """
-    with _convert_errors(path):
+    with convert_errors(path):
         _create_folders(root, path)
         with _open_parent(root, path) as (folder, name):
             with _write_temporary(folder, temporary, after, None):
@@ -109,7 +110,7 @@ def move_file(root: Path, path: str, to: str, content: bytes) -> None:
         EditOutdated: the content has changed, or the new path already exists.
         EditFailed: the file could not be moved.
     """
-    with _convert_errors(path):
+    with convert_errors(path):
         _create_folders(root, to)
         with (
             _open_parent(root, path) as (folder, name),
@@ -133,7 +134,7 @@ def remove_file(root: Path, path: str, before: bytes) -> None:
         EditOutdated: the content has changed.
         EditFailed: the file could not be removed.
     """
-    with _convert_errors(path), _open_parent(root, path) as (folder, name):
+    with convert_errors(path), _open_parent(root, path) as (folder, name):
         _check_content(folder, name, path, before)
         os.unlink(name, dir_fd=folder)
         _sync(folder)
@@ -181,7 +182,8 @@ def _open_parent(root: Path, path: str) -> Iterator[tuple[int, str]]:
 
 
 @contextmanager
-def _convert_errors(path: str) -> Iterator[None]:
+def convert_errors(path: str) -> Iterator[None]:
+    """Convert operating system errors in a `with` block to `EditFailed`."""
     try:
         yield
     except OSError as error:

@@ -159,6 +159,71 @@ def test_a_new_note_has_an_allowed_path_and_a_name_of_its_own(
         editor.plan_create(path, "x")
 
 
+UNFIT_PATHS = {
+    f"{'x' * 300}.md": "too long",
+    f"{'日' * 90}.md": "too long",
+    f"{'x' * 300}/a.md": "too long",
+    "/".join(["folder"] * 200) + "/a.md": "too long",
+    "CON.md": "reserves the name CON",
+    "com1.notes.md": "reserves the name com1",
+    "nul/a.md": "reserves the name nul",
+    "Folder./a.md": "end with a dot",
+    "a .md": "ends with a blank",
+    "Folder /a.md": "ends with a blank",
+    "a\0b.md": "not a path inside the vault",
+    "\u202edm.exe.md": "cannot contain U\\+202E",
+    "a\u2066b\u2069.md": "cannot contain U\\+2066",
+    "\u202aFolder/a.md": "cannot contain U\\+202A",
+    "note.md/x.md": "note.md is a file",
+    "note.md/sub/x.md": "note.md is a file",
+    "link.md/x.md": "note.md is a file",
+}
+
+
+@pytest.mark.parametrize("path", UNFIT_PATHS)
+def test_a_path_that_no_note_may_have_is_refused_with_the_reason(
+    root: Path, editor: NoteEditor, path: str
+) -> None:
+    (root / "note.md").write_text("one\n")
+    (root / "link.md").symlink_to("note.md")
+    for plan in (
+        lambda: editor.plan_create(path, "text"),
+        lambda: editor.plan_move("note.md", path),
+    ):
+        with pytest.raises((EditRefused, UnsafePath), match=UNFIT_PATHS[path]):
+            plan()
+    assert list_files(root).keys() == {"note.md", "link.md"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u0646\u200c\u0645.md",
+        "\U0001f468\u200d\U0001f33e.md",
+        "e\u0301.md",
+        "\u200eא.md",
+        "Comb.md",
+    ],
+)
+def test_a_name_may_have_what_spelling_needs(root: Path, editor: NoteEditor, name: str) -> None:
+    editor.apply(editor.plan_create(name, "text"), RUN)
+    assert list(list_files(root)) == [name]
+
+
+@pytest.mark.parametrize("path", [f"{'x' * 300}.md", "a\0.md", "note.md/x.md", "\ud800.md"])
+def test_a_note_that_cannot_be_there_is_not_edited(
+    root: Path, editor: NoteEditor, path: str
+) -> None:
+    (root / "note.md").write_text("one\n")
+    for plan in (
+        lambda: editor.plan_append(path, "text"),
+        lambda: editor.plan_replacement(path, "one", "two"),
+        lambda: editor.plan_move(path, "b.md"),
+    ):
+        with pytest.raises(VaultError):
+            plan()
+
+
 def test_notes_that_a_model_may_not_read_are_not_edited(root: Path, editor: NoteEditor) -> None:
     (root / "drafts").mkdir()
     (root / "drafts/d.md").write_text("x")
