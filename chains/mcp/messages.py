@@ -1,4 +1,4 @@
-"""Read the messages of an MCP server, and repair them, so that one defect ends nothing else.
+"""Read the messages of the other side, and repair them, so that one defect ends nothing else.
 
 Invalid bytes and lone surrogates are replaced, and a tool that is not valid is left out. An answer
 that cannot be read at all becomes an error, so that nobody waits for it any longer.
@@ -13,14 +13,15 @@ from chains.mcp.server import UnusableTool
 from context.layers import is_nested_too_deep, replace_surrogates
 
 if TYPE_CHECKING:
-    from mcp.types import JSONRPCMessage
+    from mcp.types import JSONRPCError, JSONRPCMessage
 
-__all__ = ["UnreadableMessage", "leave_out_bad_tools", "read_messages"]
+__all__ = ["UnreadableMessage", "build_refusal", "leave_out_bad_tools", "read_messages"]
 
 # The fields of a tool that are used. Others are not worth losing a tool for.
 _FIELDS: Final = ("name", "description", "inputSchema")
 _VERSION: Final = "2025-11-25"  # of the protocol that describes these fields
 _PARSE_ERROR: Final = -32_700
+_INVALID_REQUEST: Final = -32_600
 _SHOWN_CHARS: Final = 200
 _ID: Final = r'"id"\s*:\s*("[^"\\]{1,64}"|\d{1,18})'
 # Where the id of a message stands for sure, and not one that is part of its content.
@@ -94,6 +95,27 @@ def _build_error(line: str) -> "Iterator[JSONRPCMessage]":
         raise UnreadableMessage("it sent an answer that is not valid JSON of the protocol")
     error = ErrorData(code=_PARSE_ERROR, message="its answer is not valid JSON of the protocol")
     yield _mend_id(JSONRPCError(jsonrpc="2.0", id=id[1].strip('"'), error=error))
+
+
+def build_refusal(line: bytes) -> "JSONRPCError":
+    """Build the answer to a line that is not a message of the protocol.
+
+    It has the id of the request, if one can be found in the line.
+    """
+    from mcp.types import ErrorData, JSONRPCError
+
+    text = line.decode("utf-8", "replace")
+    code, fault = _INVALID_REQUEST, "is not a message of the protocol"
+    if _parse(text) is None:
+        code, fault = _PARSE_ERROR, "is not JSON, or is nested too deep"
+    error = ErrorData(code=code, message=f"The line {fault}.")
+    id = _FIRST_ID.match(text) or _LAST_ID.search(text)
+    if id is None:
+        return JSONRPCError(jsonrpc="2.0", id=None, error=error)
+    known = id[1]
+    return JSONRPCError(
+        jsonrpc="2.0", id=known[1:-1] if known.startswith('"') else int(known), error=error
+    )
 
 
 def leave_out_bad_tools(message: "JSONRPCMessage", tell: Callable[[UnusableTool], object]) -> None:

@@ -5,23 +5,31 @@ process goes to standard error, so that standard output contains only the protoc
 """
 
 import logging
+import sys
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from chains.event_loop import EventLoop, get_event_loop
+from chains.mcp.messages import UnreadableMessage, build_refusal, read_messages
 from context.messages import ToolDefinition, thaw_mapping
 
 if TYPE_CHECKING:
+    from anyio import AsyncFile
+    from anyio.abc import ObjectSendStream
     from mcp.server.lowlevel import Server
+    from mcp.shared.message import SessionMessage
     from mcp.types import CallToolResult, Tool
 
 __all__ = ["RunTool", "ToolAnswer", "ToolServer"]
 
 NAME: Final = "strata"
+LONGEST_LINE: Final = 16_000_000  # bytes
 _log = logging.getLogger(__name__)
 
 
@@ -71,8 +79,9 @@ class ToolServer:
     async def _serve(self) -> None:
         from mcp.server.stdio import stdio_server
 
-        server = self._build_server()
-        async with stdio_server() as (incoming, outgoing):
+        server, requests = self._build_server(), _Requests(sys.stdin.buffer)
+        async with stdio_server(cast("AsyncFile[str]", requests)) as (incoming, outgoing):
+            requests.answers = outgoing
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     def _build_server(self) -> "Server[Any]":
@@ -94,6 +103,52 @@ class ToolServer:
             on_list_tools=list_tools,
             on_call_tool=call_tool,
         )
+
+
+class _Requests:
+    """Yields the messages in the lines of standard input, and refuses lines without one.
+
+    Attributes:
+        answers: the stream of answers to the client.
+    """
+
+    answers: "ObjectSendStream[SessionMessage]"
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+        self._read: deque[str] = deque()
+
+    def __aiter__(self) -> "_Requests":
+        return self
+
+    async def __anext__(self) -> str:
+        while not self._read:
+            line = await self._read_line()
+            if not line:
+                raise StopAsyncIteration
+            await self._take(line)
+        return self._read.popleft()
+
+    async def _read_line(self) -> bytes:
+        from anyio import to_thread
+
+        read = self._source.readline
+        return await to_thread.run_sync(read, LONGEST_LINE, abandon_on_cancel=True)
+
+    async def _take(self, line: bytes) -> None:
+        """Keep the messages in a line, or refuse the line if it has none."""
+        from mcp.shared.message import SessionMessage
+
+        whole = line
+        while len(whole) == LONGEST_LINE and not whole.endswith(b"\n"):
+            whole = await self._read_line()
+        messages: list[str] = []
+        with suppress(UnreadableMessage):
+            found = read_messages(line) if whole is line else ()
+            messages += (one.model_dump_json(by_alias=True, exclude_unset=True) for one in found)
+        self._read.extend(messages)
+        if line.strip() and not messages:
+            await self.answers.send(SessionMessage(build_refusal(line)))
 
 
 def _describe_tool(tool: ToolDefinition) -> "Tool":

@@ -164,3 +164,49 @@ def test_the_end_of_input_ends_the_server_and_its_children(program: Program, vau
     assert (done.code, done.out) == (0, "")
     for pid, command in children.items():
         wait_until(lambda pid=pid, command=command: command_of(pid) != command, "its end")
+
+
+def test_a_line_that_is_no_request_is_answered_and_the_server_goes_on(
+    program: Program, vault: Path
+) -> None:
+    share_onnx_form(program.home)
+    child = program.start("--vault", str(vault), "mcp")
+    assert child.stdin is not None
+    assert child.stdout is not None
+
+    def ask(line: bytes) -> dict[str, Any]:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(line + b"\n")
+        child.stdin.flush()
+        return dict(json.loads(child.stdout.readline()))
+
+    def call(id: int, arguments: bytes) -> bytes:
+        params = b'{"name": "read_note", "arguments": ' + arguments + b"}"
+        head = b'{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": ' % id
+        return head + params + b"}"
+
+    hello = b'{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": '
+    hello += b'{"name": "t", "version": "1"}}'
+    first = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ' + hello + b"}"
+    assert ask(first)["id"] == 1
+    child.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n\n')
+    good = call(9, b'{"path": "Garden.md"}')
+    deep = call(7, b'{"path": ' + b"[" * 9_000 + b"]" * 9_000 + b"}")
+    refused: tuple[tuple[bytes, int | None, int], ...] = (
+        (b"not JSON", None, -32_700),
+        (b"\xff\xfe", None, -32_700),
+        (b"[]", None, -32_600),
+        (b"7", None, -32_600),
+        (b'{"jsonrpc": "2.0", "id": 5, "method": ', 5, -32_700),
+        (b'{"jsonrpc": "2.0", "id": 6, "method": 7}', 6, -32_600),
+        (deep, 7, -32_700),
+    )
+    for line, id, code in refused:
+        said = ask(line)
+        assert (said["id"], said["error"]["code"]) == (id, code), line[:60]
+        assert "sage froze" in ask(good)["result"]["content"][0]["text"]
+    for arguments in (b'{"path": "\\ud800.md"}', b'{"path": "\xff.md"}', b'{"path": {"x": []}}'):
+        said = ask(call(8, arguments))
+        assert (said["id"], said["result"]["isError"]) == (8, True)
+    assert ended(child).code == 0
