@@ -45,6 +45,7 @@ _CODES: Mapping[type[Exception], str] = {
     vault.ReadingFailed: "storage",
     vault.IndexUnusable: "storage",
     vault.IndexDamaged: "storage",
+    vault.DiskFull: "storage",
     vault.IndexBusy: "busy",
     vault.EmbedderFailed: "model_unavailable",
     vault.UnsafePath: "bad_request",
@@ -61,6 +62,7 @@ _HINTS: Mapping[type[Exception], str] = {
         "models say “images” beside those that do."
     ),
     chains.LedgerFailed: "See that its folder can be written and has room, and try again.",
+    vault.DiskFull: "Make room on the disk and try again.",
     vault.EmbedderFailed: (
         "Until it works, notes are found by their words. Index again, or choose another "
         "embedding.model. `strata doctor` names what is wrong with this one."

@@ -5,9 +5,11 @@ can continue without tool results and partial answers. It counts as damaged if S
 damage, or if it contains unexpected data.
 """
 
+import errno
 import hashlib
 import json
 import logging
+import os
 import sqlite3
 import threading
 import zlib
@@ -15,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from app.errors import StorageFailed
+from app.errors import StorageFailed, storage_failed
 from app.migrations import migrate
 from app.paths import make_private_folder
 from app.request_images import (
@@ -27,7 +29,7 @@ from app.request_images import (
     encode_json,
     encode_request,
 )
-from vault.catalog import is_damage_error, set_aside
+from vault.catalog import is_damage_error, is_full_disk_error, set_aside
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -310,6 +312,9 @@ class StateDB:
                     self._set_aside(error)
                     return work(self._open())
             except (sqlite3.Error, OSError, *_UNREADABLE) as error:
+                if isinstance(error, sqlite3.Error) and is_full_disk_error(error, self._path):
+                    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    raise storage_failed(self._path, full) from error
                 raise StorageFailed(f"{self._path} cannot be used: {error}.") from error
 
     def _open(self) -> sqlite3.Connection:

@@ -4,18 +4,21 @@ It is a single file in WAL mode. One connection writes, while any number of thre
 can read. All other files of an index can be rebuilt from the catalog.
 """
 
+import errno
 import json
 import os
 import re
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from vault.embedding.chunking import CHUNKER_VERSION, build_embedded_text
-from vault.errors import IndexDamaged, IndexUnusable
+from vault.errors import DiskFull, IndexDamaged, IndexUnusable
 from vault.migrations import MIGRATIONS, add_vocabulary, find_damage, migrate, schema_version
 from vault.notes.keywords import WORDS_VERSION
 from vault.scan import FileStat
@@ -38,6 +41,8 @@ _BAD_SCHEMA: Final = re.compile(
     r"|error in )"
 )
 _MOST_VERSIONS: Final = 10_000
+_MOST_KEPT: Final = 3
+_PROBE_BYTES: Final = 1_000_000
 _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 
 
@@ -169,7 +174,8 @@ class Catalog:
                 yield
                 writer.execute("COMMIT")
             except BaseException:
-                writer.execute("ROLLBACK")
+                if writer.in_transaction:  # not after a full disk, which has ended it already
+                    writer.execute("ROLLBACK")
                 raise
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
@@ -334,6 +340,11 @@ class Catalog:
                 isinstance(error, sqlite3.IntegrityError) and is_damaged(self.path)
             ):
                 raise self._damage_error(str(error)) from error
+            if is_full_disk_error(error, self.path):
+                raise DiskFull(
+                    f"The disk is full: {self.path.parent} could not be written. Nothing that was "
+                    "saved is lost."
+                ) from error
             raise IndexUnusable(
                 f"The index in {self.path.parent} cannot be used ({error}); "
                 "make it writable, free some space or delete that folder, then index again."
@@ -361,9 +372,32 @@ def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
     if code == sqlite3.SQLITE_READONLY:  # from the file's content, if permissions allow writing
         return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     primary = code & 0xFF
+    if primary == sqlite3.SQLITE_CANTOPEN:
+        return any(file.is_dir() for file in _list_files(path))
     if primary == sqlite3.SQLITE_ERROR:
         return _BAD_SCHEMA.match(str(error)) is not None
     return primary in _DAMAGE
+
+
+def is_full_disk_error(error: sqlite3.Error, path: Path) -> bool:
+    """Return whether an SQLite error means that there is no space left for the database.
+
+    SQLite does not tell a quota, or the largest size of a file, from a broken disk. Therefore, some
+    space is taken beside the database for a moment.
+    """
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    if code & 0xFF == sqlite3.SQLITE_FULL:
+        return True
+    if code & 0xFF not in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+        return False
+    try:
+        with tempfile.TemporaryFile(dir=path.parent) as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as failure:
+        return failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return False
 
 
 def is_damaged(path: Path) -> bool:
@@ -387,13 +421,34 @@ def set_aside(path: Path) -> Path:
     """Rename a damaged database and its WAL file, and return the new path.
 
     The new name ends with `.damaged`, `.damaged-2` or `.damaged-3`. If all three files exist, the
-    last one is overwritten.
+    last one is overwritten. A folder in the place of a file is renamed too, and never overwritten.
     """
-    *others, last = (path.with_name(f"{path.name}.damaged{end}") for end in ("", "-2", "-3"))
-    aside = next((file for file in others if not os.path.lexists(file)), last)
-    path.replace(aside)
-    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists():
-        log.replace(aside.with_name(f"{aside.name}-wal"))
+    names = (f"{path.name}.damaged{f'-{number}' if number > 1 else ''}" for number in count(1))
+    has_folder = any(file.is_dir() for file in _list_files(path))
+    aside = next(
+        file
+        for number, file in enumerate(map(path.with_name, names), start=1)
+        if _is_free(file, may_replace=number >= _MOST_KEPT and not has_folder)
+    )
+    for file, new in zip(_list_files(path), _list_files(aside), strict=True):
+        if file.name.endswith("-shm") and not file.is_dir():
+            file.unlink(missing_ok=True)
+        elif os.path.lexists(file):
+            file.replace(new)
     return aside
+
+
+def _is_free(path: Path, *, may_replace: bool) -> bool:
+    """Return whether a database can be renamed to a path.
+
+    Args:
+        path: the new path.
+        may_replace: whether an older file may be replaced. A folder never is.
+    """
+    files = [file for file in _list_files(path) if os.path.lexists(file)]
+    return not files or (may_replace and not any(file.is_dir() for file in files))
+
+
+def _list_files(path: Path) -> tuple[Path, Path, Path]:
+    """Return a database, its shared memory and its WAL file."""
+    return path, path.with_name(f"{path.name}-shm"), path.with_name(f"{path.name}-wal")

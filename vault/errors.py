@@ -132,6 +132,10 @@ class IndexUnusable(VaultError):
     """The catalog cannot be opened or written."""
 
 
+class DiskFull(IndexUnusable):
+    """There is no space left for the catalog. It is unchanged."""
+
+
 class IndexDamaged(IndexUnusable):
     """The catalog's database file is damaged."""
 

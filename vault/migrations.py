@@ -188,7 +188,8 @@ def migrate(connection: sqlite3.Connection) -> None:
                 connection.execute(f"PRAGMA user_version = {number}")
                 connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # not after a full disk, which has ended it already
+                    connection.execute("ROLLBACK")
                 raise
 
 

@@ -141,17 +141,49 @@ def test_a_disk_that_is_full_stores_nothing_by_halves(
     assert asking(program).json("ask", "-", *CHAT, stdin=question)["status"] == "complete"
 
 
+@pytest.mark.parametrize("blocks", [1, 64, 192, 300])
 def test_an_index_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
-    program: Program, tmp_path: Path
+    program: Program, tmp_path: Path, blocks: int
 ) -> None:
     notes = many_notes(tmp_path / "many", 60)
-    full = replace(program, before=("bash", "-c", 'ulimit -f 192; exec "$0" "$@"'))
+    full = replace(program, before=("bash", "-c", f'ulimit -f {blocks}; exec "$0" "$@"'))
     done = full.run("index", str(notes), "--json")
-    assert done.code == 1
-    assert "free some space" in done.error["message"]
+    assert_refused(done, "storage", "The disk is full: ", "Nothing that was saved is lost")
+    assert done.error["hint"] == "Make room on the disk and try again."
     report = program.json("index", str(notes))
     assert (report["notes"], report["failed"]) == (60, [])
     assert program.json("index", str(notes))["embedded_chunks"] == 0
+
+
+@pytest.mark.parametrize("name", ["catalog.db", "catalog.db-wal", "catalog.db-shm"])
+def test_a_folder_in_the_place_of_the_index_is_set_aside(
+    program: Program, small_vault: Path, name: str
+) -> None:
+    vault = ("--vault", str(small_vault))
+    program.json("index", *vault)
+    (catalog,) = program.home.rglob("catalog.db")
+    for number in range(4):  # one more than files are kept
+        for file in (name, f"{name}-wal", f"{name}-shm"):
+            (catalog.parent / file).unlink(missing_ok=True)
+        (catalog.parent / name / str(number)).mkdir(parents=True)
+        assert program.json("index", *vault)["notes"] == 5
+    assert program.json("search", "barrel", *vault)["hits"]
+    kept = {path.name for path in catalog.parent.rglob("?") if path.is_dir()}
+    assert kept == {"0", "1", "2", "3"}
+
+
+def test_a_folder_in_the_place_of_the_state_database_is_set_aside(
+    program: Program, asking: TurnRunner
+) -> None:
+    asking(program).json("ask", "x", *CHAT)
+    (state,) = program.home.rglob("state.db")
+    for file in state.parent.glob("state.db*"):
+        file.unlink()
+    (state / "mine").mkdir(parents=True)
+    done = asking(program).json("ask", "y", *CHAT)
+    assert done["status"] == "complete"
+    assert state.is_file()
+    assert [path.parent.name for path in state.parent.rglob("mine")] == ["state.db.damaged"]
 
 
 @pytest.mark.parametrize(

@@ -305,8 +305,8 @@ def test_another_process_that_has_the_damaged_file_open_takes_the_new_one(file: 
     second.close()
 
 
-def test_a_folder_in_the_place_of_the_database_is_no_damage(db: StateDB, file: Path) -> None:
-    file.mkdir(parents=True)
-    with pytest.raises(StorageFailed, match="cannot be used"):
-        db.request("s", "t")
-    assert file.is_dir()
+def test_a_folder_in_the_place_of_the_database_is_set_aside(db: StateDB, file: Path) -> None:
+    (file / "mine").mkdir(parents=True)
+    assert db.request("s", "t") is None
+    assert file.is_file()
+    assert (file.with_name("state.db.damaged") / "mine").is_dir()

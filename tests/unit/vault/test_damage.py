@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.vaults.damage import damage_file
 from vault.embedder import Embedder
-from vault.errors import IndexDamaged, IndexUnusable
+from vault.errors import IndexDamaged
 from vault.index import VaultIndex
 from vault.open_index import INDEX_DAMAGED
 
@@ -172,12 +172,11 @@ def test_who_only_reads_leaves_a_damaged_index_to_its_owner(
     assert not list(catalog.parent.glob("*.damaged*"))
 
 
-def test_a_folder_in_the_place_of_the_catalog_is_no_damage(
+def test_a_folder_in_the_place_of_the_catalog_is_set_aside(
     open_index: Callable[[], VaultIndex], catalog: Path
 ) -> None:
     catalog.unlink()
-    catalog.mkdir()
-    with pytest.raises(IndexUnusable) as caught:
-        open_index().update()
-    assert not isinstance(caught.value, IndexDamaged)
-    assert catalog.is_dir()
+    (catalog / "mine").mkdir(parents=True)
+    open_index().update()
+    assert catalog.is_file()
+    assert (catalog.with_name("catalog.db.damaged") / "mine").is_dir()
