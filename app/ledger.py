@@ -22,7 +22,7 @@ from app.errors import StorageFailed, storage_errors
 from app.paths import make_private_folder
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
-from vault.catalog import set_aside
+from vault.migrations import set_aside
 
 __all__ = ["Ledger"]
 

@@ -29,7 +29,7 @@ from app.request_images import (
     encode_json,
     encode_request,
 )
-from vault.catalog import is_damage_error, is_full_disk_error, set_aside
+from vault.migrations import is_damage_error, is_full_disk_error, set_aside
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")

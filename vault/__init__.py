@@ -13,7 +13,7 @@ All notes are read before any is embedded. `search` parses a query, ranks passag
 scores, and checks them against the notes on disk.
 
     access          the notes that a model may read: neither excluded nor private (`notes.note`)
-    catalog         the SQLite database of an index; migrations: its schema
+    catalog         the SQLite database of an index; migrations: its schema, and damage to it
     coverage        how many notes keyword search and semantic search can find so far
     edits           edits to notes: planned, journaled, applied, undone; review: notes to check
     embedder        the embedding process; embed_worker: its entry point

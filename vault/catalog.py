@@ -4,22 +4,27 @@ It is a single file in WAL mode. One connection writes, while any number of thre
 can read. All other files of an index can be rebuilt from the catalog.
 """
 
-import errno
 import json
-import os
-import re
 import sqlite3
-import tempfile
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from vault.embedding.chunking import CHUNKER_VERSION, build_embedded_text
 from vault.errors import DiskFull, IndexDamaged, IndexUnusable
-from vault.migrations import MIGRATIONS, add_vocabulary, find_damage, migrate, schema_version
+from vault.migrations import (
+    MIGRATIONS,
+    add_vocabulary,
+    choose_read_mode,
+    is_damage_error,
+    is_damaged,
+    is_full_disk_error,
+    migrate,
+    schema_version,
+    set_aside,
+)
 from vault.notes.keywords import WORDS_VERSION
 from vault.scan import FileStat
 
@@ -33,16 +38,7 @@ FINGERPRINT = "fingerprint"  # of the folder, from the last run that completed a
 UNFINISHED = "unfinished"  # the number of notes in the folder, until all of them were read
 VECTORLESS = "vectorless"  # set while passages may lack vectors, also if the run was stopped
 _BUSY_S = 30.0
-_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG})
-# SQLite's errors for a damaged schema; errors beginning with `fts5:` are about a query.
-_BAD_SCHEMA: Final = re.compile(
-    r"(?!fts5:).*(no such|no column|already exists|malformed|constructor failed|unsupported file"
-    r"|unrecognized token|syntax error|incomplete input|duplicate column|foreign key mismatch"
-    r"|error in )"
-)
 _MOST_VERSIONS: Final = 10_000
-_MOST_KEPT: Final = 3
-_PROBE_BYTES: Final = 1_000_000
 _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
 
 
@@ -249,7 +245,7 @@ class Catalog:
     def _connect(self) -> sqlite3.Connection:
         if self.is_writable and not self.path.exists():
             self.path.touch(mode=0o600)  # SQLite gives its other files the same permissions
-        mode = "mode=rwc" if self.is_writable else _choose_read_mode(self.path)
+        mode = "mode=rwc" if self.is_writable else choose_read_mode(self.path)
         uri = f"{self.path.absolute().as_uri()}?{mode}"
         return sqlite3.connect(
             uri, _BUSY_S, uri=True, isolation_level=None, check_same_thread=False
@@ -353,102 +349,3 @@ class Catalog:
             if not is_damaged(self.path):
                 raise
             raise self._damage_error("it holds what is no text") from error
-
-
-def _choose_read_mode(path: Path) -> str:
-    """Return the URI options for reading a database. In a read-only folder, nothing is locked."""
-    has_log = path.with_name(f"{path.name}-wal").exists()
-    return "mode=ro" if has_log or os.access(path.parent, os.W_OK) else "mode=ro&immutable=1"
-
-
-def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an SQLite error means that the database file is damaged.
-
-    Return False for other errors, such as a full disk, a locked file or missing permissions.
-    """
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # raised by Python: text is not UTF-8; a closed connection is another class
-        return isinstance(error, sqlite3.OperationalError)
-    if code == sqlite3.SQLITE_READONLY:  # from the file's content, if permissions allow writing
-        return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    primary = code & 0xFF
-    if primary == sqlite3.SQLITE_CANTOPEN:
-        return any(file.is_dir() for file in _list_files(path))
-    if primary == sqlite3.SQLITE_ERROR:
-        return _BAD_SCHEMA.match(str(error)) is not None
-    return primary in _DAMAGE
-
-
-def is_full_disk_error(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an SQLite error means that there is no space left for the database.
-
-    SQLite does not tell a quota, or the largest size of a file, from a broken disk. Therefore, some
-    space is taken beside the database for a moment.
-    """
-    code = getattr(error, "sqlite_errorcode", None) or 0
-    if code & 0xFF == sqlite3.SQLITE_FULL:
-        return True
-    if code & 0xFF not in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
-        return False
-    try:
-        with tempfile.TemporaryFile(dir=path.parent) as file:
-            file.write(bytes(_PROBE_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as failure:
-        return failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return False
-
-
-def is_damaged(path: Path) -> bool:
-    """Return whether a catalog file is damaged. This takes seconds for large files."""
-    try:
-        uri = f"{path.absolute().as_uri()}?{_choose_read_mode(path)}"
-        connection = sqlite3.connect(uri, uri=True)
-    except sqlite3.Error:
-        return False
-    try:
-        return find_damage(connection) is not None
-    except sqlite3.Error as error:
-        return is_damage_error(error, path)
-    except (UnicodeDecodeError, OverflowError):
-        return True
-    finally:
-        connection.close()
-
-
-def set_aside(path: Path) -> Path:
-    """Rename a damaged database and its WAL file, and return the new path.
-
-    The new name ends with `.damaged`, `.damaged-2` or `.damaged-3`. If all three files exist, the
-    last one is overwritten. A folder in the place of a file is renamed too, and never overwritten.
-    """
-    names = (f"{path.name}.damaged{f'-{number}' if number > 1 else ''}" for number in count(1))
-    has_folder = any(file.is_dir() for file in _list_files(path))
-    aside = next(
-        file
-        for number, file in enumerate(map(path.with_name, names), start=1)
-        if _is_free(file, may_replace=number >= _MOST_KEPT and not has_folder)
-    )
-    for file, new in zip(_list_files(path), _list_files(aside), strict=True):
-        if file.name.endswith("-shm") and not file.is_dir():
-            file.unlink(missing_ok=True)
-        elif os.path.lexists(file):
-            file.replace(new)
-    return aside
-
-
-def _is_free(path: Path, *, may_replace: bool) -> bool:
-    """Return whether a database can be renamed to a path.
-
-    Args:
-        path: the new path.
-        may_replace: whether an older file may be replaced. A folder never is.
-    """
-    files = [file for file in _list_files(path) if os.path.lexists(file)]
-    return not files or (may_replace and not any(file.is_dir() for file in files))
-
-
-def _list_files(path: Path) -> tuple[Path, Path, Path]:
-    """Return a database, its shared memory and its WAL file."""
-    return path, path.with_name(f"{path.name}-shm"), path.with_name(f"{path.name}-wal")

@@ -16,10 +16,11 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
-from vault.catalog import CATALOG_FILE, Catalog, is_damaged, set_aside
+from vault.catalog import CATALOG_FILE, Catalog
 from vault.coverage import find_gap
 from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexBusy, IndexDamaged, IndexUnusable, VaultError, VectorStoreFailed
+from vault.migrations import is_damaged, set_aside
 from vault.options import VectorServer
 from vault.ranking.fitting import read_fit
 from vault.ranking.fusion import DEFAULT_WEIGHTS

@@ -12,7 +12,8 @@
     diff     Show a change as a unified diff with changed words; count the removed text.
     editor   `NoteEditor`: check which notes a model may edit, plan and apply edits.
     finding  Find a text in a note as a model types it, and replace only what differs.
-    files    Create, replace, move and remove files so that a crash never leaves half a file.
+    files    Create, replace, move and remove files so that a crash never leaves half a file;
+             check the names of new ones.
     journal  The journal of edits, in a folder of Strata.
     links    Change the links in other notes when a note is moved.
     plan     The values `EditPlan`, `ContentChange` and `FileMove`.

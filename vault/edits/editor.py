@@ -12,6 +12,8 @@ from typing import Final
 
 from vault.access import HIDDEN, is_hidden, read_as_tool
 from vault.edits.files import (
+    NOTE_SUFFIXES,
+    check_name,
     convert_errors,
     create_file,
     find_missing_folders,
@@ -35,23 +37,14 @@ from vault.edits.plan import (
 from vault.edits.undo import EditHistory, revert_steps
 from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, VaultError
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
-from vault.notes.kinds import MARKDOWN, TEXT, drop_note_suffix
+from vault.notes.kinds import drop_note_suffix
 from vault.notes.links import LinkResolver, find_links, list_lines_with_links
 from vault.notes.text.document import parse_document
 from vault.paths import printable, safe_path
 
 __all__ = ["NoteEditor"]
 
-_KINDS: Final = MARKDOWN.suffixes + TEXT.suffixes
-_NOT_IN_NAMES: Final = '[]#^|\\:*?"<>'
 _NOT_IN_LINKS: Final = frozenset("[]#^|\n")
-_MOST_NAME_BYTES: Final = 255
-_MOST_PATH_BYTES: Final = 1_000  # macOS reads paths of up to 1,024 bytes
-# They let the rest of a name be shown in another order: `\u202edm.exe` looks like `exe.md`.
-_OVERRIDES: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_RESERVED: Final = frozenset(
-    {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
-)
 
 
 class NoteEditor:
@@ -261,7 +254,7 @@ class NoteEditor:
                 f"{printable(real)} is not in this project. Only its notes are edited."
             )
         note = read_as_tool(self._root, path, self._exclude())
-        if not real.lower().endswith(_KINDS):
+        if not real.lower().endswith(NOTE_SUFFIXES):
             raise EditRefused(
                 f"{printable(real)} cannot be edited. Only text notes can: .md, .txt."
             )
@@ -303,7 +296,7 @@ class NoteEditor:
         for name in (path, real):
             if any(part.startswith(".") and part not in (".", "..") for part in name.split("/")):
                 raise NoteExcluded(printable(path), HIDDEN if is_hidden(name) else DOT_FOLDER)
-        _check_name(real, folders)
+        check_name(real, folders)
         self._check_is_in_folder(real, folders)
         return real
 
@@ -352,44 +345,6 @@ class NoteEditor:
 
     def _load_rules(self) -> ExcludeRules:
         return ExcludeRules.load(self._root, self._exclude())
-
-
-def _check_name(path: str, folders: Sequence[str]) -> None:
-    """Check that the names of a new note and its new folders can be used on every system.
-
-    Args:
-        path: the path of the new note.
-        folders: the folders that have to be created for it.
-
-    Raises:
-        EditRefused: a name is not allowed on every system, or cannot be used in a link.
-    """
-    shown = printable(path)
-    if len(os.fsencode(path)) > _MOST_PATH_BYTES:
-        raise EditRefused(f"The path {shown} is too long. Choose a shorter one.")
-    if not path.lower().endswith(_KINDS):
-        raise EditRefused(f"{shown} is not the name of a note. End it with .md or .txt.")
-    for name in map(posixpath.basename, (*folders, path)):
-        stem = name if name != posixpath.basename(path) else posixpath.splitext(name)[0]
-        if unfit := next((c for c in name if c in _NOT_IN_NAMES or not _is_shown(c)), None):
-            sign = unfit if _is_shown(unfit) else f"U+{ord(unfit):04X}"
-            raise EditRefused(f"{shown}: the name of a note cannot contain {sign}. Leave it out.")
-        if name.endswith("."):
-            raise EditRefused(f"“{shown}”: a name cannot end with a dot. Leave it out.")
-        if name.split(".")[0].strip().upper() in _RESERVED:
-            raise EditRefused(f"“{shown}”: Windows reserves the name {stem}. Choose another one.")
-        if not stem or stem != stem.strip():
-            raise EditRefused(f"“{shown}” begins or ends with a blank. Leave it out.")
-        if len(os.fsencode(name)) > _MOST_NAME_BYTES:
-            raise EditRefused(f"The name {shown} is too long. Choose a shorter one.")
-
-
-def _is_shown(sign: str) -> bool:
-    """Return whether a character shows in a name, and does not make it look like another name.
-
-    Joiners and marks, which the spelling of some languages needs, are allowed.
-    """
-    return unicodedata.category(sign) not in ("Cc", "Cs", "Zl", "Zp") and sign not in _OVERRIDES
 
 
 def _fold(name: str) -> str:

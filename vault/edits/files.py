@@ -6,16 +6,21 @@ Paths are relative to the vault. Folders are opened without following symbolic l
 
 import errno
 import os
+import posixpath
 import stat
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from vault.errors import EditFailed, EditOutdated, UnsafePath
+from vault.errors import EditFailed, EditOutdated, EditRefused, UnsafePath
+from vault.notes.kinds import MARKDOWN, TEXT
 from vault.paths import open_folder_inside, printable
 
 __all__ = [
+    "NOTE_SUFFIXES",
+    "check_name",
     "convert_errors",
     "create_file",
     "find_missing_folders",
@@ -27,6 +32,15 @@ __all__ = [
     "replace_file",
 ]
 
+NOTE_SUFFIXES: Final = MARKDOWN.suffixes + TEXT.suffixes
+_NOT_IN_NAMES: Final = '[]#^|\\:*?"<>'
+_MOST_NAME_BYTES: Final = 255
+_MOST_PATH_BYTES: Final = 1_000  # macOS reads paths of up to 1,024 bytes
+# They let the rest of a name be shown in another order: `\u202edm.exe` looks like `exe.md`.
+_OVERRIDES: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_RESERVED: Final = frozenset(
+    {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
+)
 _CHECK: Final = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -328,3 +342,41 @@ def _sync(folder: int) -> None:
             os.fsync(readable)
         finally:
             os.close(readable)
+
+
+def check_name(path: str, folders: Sequence[str]) -> None:
+    """Check that the names of a new note and its new folders can be used on every system.
+
+    Args:
+        path: the path of the new note.
+        folders: the folders that have to be created for it.
+
+    Raises:
+        EditRefused: a name is not allowed on every system, or cannot be used in a link.
+    """
+    shown = printable(path)
+    if len(os.fsencode(path)) > _MOST_PATH_BYTES:
+        raise EditRefused(f"The path {shown} is too long. Choose a shorter one.")
+    if not path.lower().endswith(NOTE_SUFFIXES):
+        raise EditRefused(f"{shown} is not the name of a note. End it with .md or .txt.")
+    for name in map(posixpath.basename, (*folders, path)):
+        stem = name if name != posixpath.basename(path) else posixpath.splitext(name)[0]
+        if unfit := next((c for c in name if c in _NOT_IN_NAMES or not _is_shown(c)), None):
+            sign = unfit if _is_shown(unfit) else f"U+{ord(unfit):04X}"
+            raise EditRefused(f"{shown}: the name of a note cannot contain {sign}. Leave it out.")
+        if name.endswith("."):
+            raise EditRefused(f"“{shown}”: a name cannot end with a dot. Leave it out.")
+        if name.split(".")[0].strip().upper() in _RESERVED:
+            raise EditRefused(f"“{shown}”: Windows reserves the name {stem}. Choose another one.")
+        if not stem or stem != stem.strip():
+            raise EditRefused(f"“{shown}” begins or ends with a blank. Leave it out.")
+        if len(os.fsencode(name)) > _MOST_NAME_BYTES:
+            raise EditRefused(f"The name {shown} is too long. Choose a shorter one.")
+
+
+def _is_shown(sign: str) -> bool:
+    """Return whether a character shows in a name, and does not make it look like another name.
+
+    Joiners and marks, which the spelling of some languages needs, are allowed.
+    """
+    return unicodedata.category(sign) not in ("Cc", "Cs", "Zl", "Zp") and sign not in _OVERRIDES
