@@ -39,7 +39,7 @@ MAX_PORT: Final = 65_535
 _SCHEMES: Final = ("http", "https")
 # Up to the end of the host. What precedes an `@` belongs to it: such an address is refused.
 _NAMED: Final = re.compile(
-    r"""(?i)(?:\bhttps?://|(?<![\w.@/-])www\.)[^\s/?#"'<>()\[\]{}|\\,;`*]+"""
+    r"""(?i)(?:\bhttps?://|(?<![\w.@/-])www\.)[^\s/?#!"'<>()\[\]{}|\\,;`*“”’»、，；！？）」』]+"""
 )
 # IPv6 networks whose addresses contain an IPv4 address, in their last 32 bits.
 _TRANSLATED: Final = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
@@ -65,9 +65,10 @@ def parse_url(address: str, base: "httpx.URL | None" = None) -> "httpx.URL":
     try:
         url = httpx.URL(address.strip()) if base is None else base.join(address.strip())
         url = url.copy_with(fragment=None)
+        host = url.host  # which decodes an international name
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise FetchFailed(f"{shown} is not a web address.") from error
-    if url.scheme not in _SCHEMES or not url.host or (url.port or 0) > MAX_PORT:
+    if url.scheme not in _SCHEMES or not host or (url.port or 0) > MAX_PORT:
         raise FetchFailed(f"{shown} is not a web address that begins with http:// or https://.")
     if url.userinfo:
         raise FetchFailed(
