@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -68,13 +68,14 @@ def test_without_a_keyring_the_key_is_used_until_the_program_ends(
 
 
 def test_what_a_server_refused_is_shown_and_can_be_forgotten(
-    assistant: Assistant, dialog: SettingsDialog, server: ModelServer
+    assistant: Assistant, dialog: SettingsDialog, server: ModelServer, qtbot: QtBot
 ) -> None:
     assert dialog.shapes.state.text() == "No server has refused the usual request."
     refusal = Failure.saying(400, "Unrecognized request argument supplied: temperature")
     server.script(lambda body: refusal if "temperature" in body else Answer("OK"))
     click_button(dialog, "Test the key")
     dialog.show_page("Models")
+    qtbot.waitUntil(lambda: any(b.isVisible() for b in dialog.shapes.findChildren(QPushButton)))
     dialog.stack.scroll_to("Models", dialog.shapes)
     (said,) = (text for text in texts_of(dialog.shapes) if text.startswith("Sent with"))
     assert said.startswith("Sent with no temperature. Until ")
