@@ -116,3 +116,33 @@ def test_numbers_of_hunks_that_the_request_does_not_have_are_refused(
     caller.ask("approve", approval_id=id, decision="allow")
     assert caller.event("turn_end")["data"]["status"] == "complete"
     assert diary.text == "a"
+
+
+def test_approvals_of_two_chats_wait_at_once_and_are_decided_apart(
+    caller: Caller, server: ModelServer, diary: Diary
+) -> None:
+    server.script(write("a"), write("b"), Answer("Done."))
+    first = start_turn(caller)
+    caller.ask("new_session")
+    second = start_turn(caller)
+    assert first["approval_id"] != second["approval_id"]
+    caller.ask("approve", approval_id=second["approval_id"], decision="allow")
+    assert caller.event("turn_end")["data"]["tools"][0]["status"] == "ok"
+    assert diary.text == "b"
+    caller.ask("approve", approval_id=first["approval_id"], decision="deny")
+    assert caller.event("turn_end")["data"]["tools"][0]["status"] == "denied"
+    assert diary.text == "b"
+
+
+def test_an_approval_after_an_abort_is_a_bad_request_and_does_nothing(
+    caller: Caller, server: ModelServer, diary: Diary
+) -> None:
+    server.script(write("a"), Answer("Done."))
+    id = start_turn(caller)["approval_id"]
+    caller.ask("abort")
+    assert caller.event("turn_end")["data"]["status"] == "interrupted"
+    for fields in ({"decision": "allow"}, {"decision": "allow", "hunks": [0]}):
+        error = caller.error("approve", approval_id=id, **fields)
+        assert (error["code"], id in error["message"]) == ("bad_request", True)
+    assert diary.text == ""
+    assert not caller.ask("get_state")["busy"]
