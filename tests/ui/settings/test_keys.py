@@ -83,6 +83,7 @@ def test_what_a_server_refused_is_shown_and_can_be_forgotten(
     click_button(dialog.shapes, "Forget")
     assert dialog.shapes.state.text() == "No server has refused the usual request."
     assert assistant.model_setup.list_shapes() == ()
+    dialog.stack.scroll_to("Models", dialog.keys)
     click_button(dialog, "Test the key")
     assert ["temperature" in body for body in server.bodies] == [True, False, True, False]
 
