@@ -41,11 +41,12 @@ def shrink_request(
         overflow: the exception for the rejected request.
 
     Returns:
-        The new request, or None if it would not be smaller.
+        The new request, or None if it would not be smaller. If the figures of the service
+        contradict our counts, it is returned in any case, because it may be accepted as it is.
     """
     report = before.request.report
     window = _find_window(context, report, overflow)
-    if window is None:
+    if is_contradicted := window is None:
         _raise_factor(context, report)
         window = _find_smaller_window(report, overflow)
     lower = _with_threshold(context, window)
@@ -57,10 +58,11 @@ def shrink_request(
         try:
             turn = yield from _prepare_again(least, before)
         except ContextOverflow:
-            if forced.entry is None:
+            if forced.entry is None and not is_contradicted:
                 return None
             turn = yield from _prepare_again(context, before)
-    return turn if turn.request.report.used < report.used else None
+    is_smaller = turn.request.report.used < report.used
+    return turn if is_smaller or is_contradicted else None
 
 
 def _find_window(

@@ -199,11 +199,17 @@ def test_an_overflow_of_a_first_question_shortens_what_was_sent_along(
     assert len(str(second["messages"])) < 0.9 * len(str(first["messages"]))
 
 
-def test_an_overflow_that_nothing_can_shorten_is_told_and_not_asked_again(chat, server):
+def test_an_overflow_that_nothing_can_shorten_gets_its_one_retry(chat, server):
+    server.script(Failure.saying(400, FIGURES[0]), answering)
+    assert result_of(chat("Too long?", threshold=300_000)).answer == WORDS
+    assert len(server.bodies) == 2
+
+
+def test_an_overflow_is_told_after_one_retry(chat, server):
     server.script(Failure.saying(400, FIGURES[0]))
     with pytest.raises(ContextOverflow):
         chat("Too long?", threshold=300_000)
-    assert len(server.bodies) == 1
+    assert len(server.bodies) == 2
 
 
 BAD_SUMMARIES = (
