@@ -133,3 +133,5 @@ def test_a_server_ends_with_its_guard(hanging: Program, folder: Path) -> None:
     os.kill(guard, signal.SIGKILL)
     wait_until(lambda: server not in list_processes(folder), "the end of the server")
     ended(child)
+    for left in list_processes(folder):  # its own child is ended by the guard alone
+        os.kill(left, signal.SIGKILL)
