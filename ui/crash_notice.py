@@ -1,4 +1,4 @@
-"""A notice after a crash: when Strata closed, that the chats are complete, and the details to copy.
+"""A notice after a crash: when Strata closed, whether the chats are complete, details to copy.
 
 start of the window ──task──> app.crashes.reports: crashes, then a check of the chats
 <──────── notice above the chat, until it is dismissed
@@ -15,6 +15,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.assistant import Assistant
 from app.crashes.reports import WINDOW, CrashReport, check_chats, find_reports, mark_as_told
+from app.errors import AppError
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
 from ui.widgets.buttons import DISMISS, ButtonText
@@ -26,15 +27,19 @@ __all__ = ["CrashNotice"]
 _COPY = ButtonText("Copy details", "Copy what Strata was doing at that moment, to report it")
 _COPIED: Final = "The details are copied."
 _ALL: Final = "All that was stored is here."
+_NOT_CHECKED: Final = "The chats could not be checked."
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class _Found:
-    """The crashes that the user was not informed of, newest first, and the damaged chats."""
+    """The crashes that the user was not informed of, newest first, and the damaged chats.
+
+    If the chats could not be checked, `damaged` is None.
+    """
 
     reports: tuple[CrashReport, ...] = ()
-    damaged: tuple[str, ...] = ()
+    damaged: tuple[str, ...] | None = ()
 
 
 class CrashNotice(QObject):
@@ -62,7 +67,10 @@ class CrashNotice(QObject):
         if not reports:
             return _Found()
         since = min(report.started for report in reports)
-        return _Found(reports, check_chats(self._assistant, since))
+        try:
+            return _Found(reports, check_chats(self._assistant, since))
+        except AppError:
+            return _Found(reports, None)
 
     def _on_found(self, found: _Found) -> None:
         if not found.reports:
@@ -97,8 +105,14 @@ def describe_crashes(reports: Sequence[CrashReport], now: datetime | None = None
     return f"{name} closed unexpectedly {count(len(reports))} times, the last time {when}"
 
 
-def describe_check(damaged: Sequence[str]) -> str:
-    """Return what the check of the chats found: that all is there, or which chats are damaged."""
+def describe_check(damaged: Sequence[str] | None) -> str:
+    """Return what the check of the chats found: that all is there, or which chats are damaged.
+
+    Args:
+        damaged: the titles of the damaged chats, or None if the chats could not be checked.
+    """
+    if damaged is None:
+        return _NOT_CHECKED
     if not damaged:
         return _ALL
     named = ", ".join(f"“{title}”" for title in damaged[:_MOST_NAMED])

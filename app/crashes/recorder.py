@@ -24,6 +24,8 @@ __all__ = [
 # Older files are removed when a process starts. Each has a few kilobytes.
 MAX_FILES: Final = 20
 _BEING_MADE_S: Final = 60.0
+# When the process started, its number, and what it does.
+_FILE_NAMES: Final = f"{'[0-9]' * 8}T{'[0-9]' * 6}Z-*-*.txt"
 
 
 class _Record:
@@ -102,8 +104,8 @@ def _make_file(folder: Path, kind: str) -> Path:
 
 
 def _remove_oldest(folder: Path) -> None:
-    """Keep so few files that there are not more than `MAX_FILES` with a new one."""
-    files = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
+    """Keep so few crash files that there are not more than `MAX_FILES` with a new one."""
+    files = sorted(folder.glob(_FILE_NAMES))
     for path in files[: max(0, len(files) - MAX_FILES + 1)]:
         if not is_in_use(path):
             path.unlink(missing_ok=True)
@@ -132,13 +134,13 @@ def is_in_use(path: Path) -> bool:
 
 
 def _is_running(path: Path) -> bool:
-    """Return whether the process that a crash file names is running, or None can tell."""
-    number = path.stem.split("-")[1]
-    if sys.platform == "win32" or not number.isdigit():
+    """Return whether the process that a crash file names is running, or nothing can tell."""
+    number = path.stem.partition("-")[2].partition("-")[0]
+    if sys.platform == "win32" or not number.isdecimal():
         return False
     try:
         os.kill(int(number), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

@@ -92,7 +92,7 @@ def check_chats(assistant: Assistant, since: datetime) -> tuple[str, ...]:
     """Return the titles of the chats that were written since a time and have damaged lines.
 
     Raises:
-        AppError: the chats cannot be read.
+        AppError: the chats cannot be listed.
     """
     damaged = []
     for chat in assistant.list_sessions():
@@ -101,8 +101,8 @@ def check_chats(assistant: Assistant, since: datetime) -> tuple[str, ...]:
             is_damaged = changed >= since.timestamp() and bool(
                 assistant.sessions.read(chat.session).problems
             )
-        except (AppError, OSError):  # it was deleted meanwhile, or cannot be read
-            is_damaged = True
+        except (AppError, OSError):  # it cannot be read, or was deleted meanwhile
+            is_damaged = assistant.sessions.is_stored(chat.session)
         if is_damaged:
             damaged.append(chat.title)
     return tuple(damaged)

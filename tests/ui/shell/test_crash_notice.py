@@ -41,6 +41,7 @@ def test_the_title_names_the_time_what_closed_and_how_often() -> None:
 
 def test_damaged_chats_are_named_three_at_most() -> None:
     assert describe_check(()) == "All that was stored is here."
+    assert describe_check(None) == "The chats could not be checked."
     assert describe_check(["Beds"]).startswith("“Beds”: some lines cannot be read.")
     assert "“c” and 2 more: some lines" in describe_check(list("abcde"))
 
@@ -51,6 +52,18 @@ def crashes(assistant: Assistant) -> Path:
     folder.mkdir(parents=True)
     (folder / "20261126T190201Z-4711-window.txt").write_text(TRACE)
     return folder
+
+
+def write_chat(sessions: Path, name: str, end: str = "") -> None:
+    """Write a chat of one question, and then a text such as a damaged line."""
+    sessions.mkdir(parents=True, exist_ok=True)
+    when = '"timestamp": "2026-11-26T19:00:00Z"'
+    head = f'{{"type": "session", "version": 2, "id": "{name}", {when}}}'
+    said = (
+        '{"type": "message", "id": "00000001", "parentId": null, "role": "user",'
+        f' {when}, "content": "Beds?", "turnId": "t1"}}'
+    )
+    (sessions / f"{name}.jsonl").write_text(f"{head}\n{said}\n{end}", "utf-8")
 
 
 def look(window: object, assistant: Assistant, runner: TaskRunner) -> Notice | None:
@@ -83,18 +96,42 @@ def test_a_chat_with_a_damaged_line_is_named(
     make: Make, assistant: Assistant, runner: TaskRunner, crashes: Path
 ) -> None:
     sessions = assistant.paths.sessions
-    sessions.mkdir(parents=True)
-    head = '{"type": "session", "version": 2, "id": "aaaa", "timestamp": "2026-11-26T19:00:00Z"}'
-    said = (
-        '{"type": "message", "id": "00000001", "parentId": null, "role": "user",'
-        ' "timestamp": "2026-11-26T19:00:00Z", "content": "Beds?", "turnId": "t1"}'
-    )
-    (sessions / "aaaa.jsonl").write_text(f"{head}\n{said}\n\0\0\0\n", "utf-8")
-    (sessions / "bbbb.jsonl").write_text(f"{head}\n{said}\n".replace("aaaa", "bbbb"), "utf-8")
+    write_chat(sessions, "aaaa", "\0\0\0\n")
+    write_chat(sessions, "bbbb")
     (crashes / "20000101T000000Z-1-ask.txt").write_text(TRACE)
     notice = look(make(), assistant, runner)
     assert "“Beds?”: some lines cannot be read." in notice.accessibleName()
     assert "2 times" in notice.accessibleName()
+    assert find_reports(crashes) == ()
+
+
+def test_a_chat_that_is_deleted_during_the_check_is_not_damaged(
+    make: Make,
+    assistant: Assistant,
+    runner: TaskRunner,
+    crashes: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sessions = assistant.paths.sessions
+    for name in ("aaaa", "bbbb"):
+        write_chat(sessions, name)
+    chats = assistant.list_sessions()
+    assert len(chats) == 2
+    (sessions / "aaaa.jsonl").unlink()
+    monkeypatch.setattr(assistant, "list_sessions", lambda: chats)
+    notice = look(make(), assistant, runner)
+    assert notice.accessibleName().endswith(". All that was stored is here.")
+
+
+def test_a_crash_is_told_even_if_the_chats_cannot_be_listed(
+    make: Make, assistant: Assistant, runner: TaskRunner, crashes: Path
+) -> None:
+    window = make()
+    sessions = assistant.paths.sessions
+    sessions.parent.mkdir(parents=True, exist_ok=True)
+    sessions.write_text("a file in the place of the folder")
+    notice = look(window, assistant, runner)
+    assert notice.accessibleName().endswith(". The chats could not be checked.")
     assert find_reports(crashes) == ()
 
 

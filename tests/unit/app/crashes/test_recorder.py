@@ -125,3 +125,30 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path: Path, name: str) -> 
     (tmp_path / "folder.txt").mkdir()
     assert find_reports(tmp_path) == ()
     assert (tmp_path / name).exists()
+
+
+WITHOUT_LOCKS = """import app.durable
+    def lock(handle):
+        raise OSError("no locks")
+    app.durable.lock = lock
+    for old in {names}:
+        (Path(sys.argv[1]) / old).write_text("mine")
+    start_recording(Path(sys.argv[1]), sys.argv[2])
+    print("recorded", flush=True)"""
+
+
+@pytest.mark.parametrize(
+    "name", ["notes{}.txt", "0 notes{}.txt", "0-{}.txt", "20260101T000000Z-{}.txt"]
+)
+def test_foreign_files_are_kept_when_there_are_many(tmp_path: Path, name: str) -> None:
+    names = [name.format(number) for number in range(10, 10 + MAX_FILES)]
+    done = run(tmp_path, WITHOUT_LOCKS.format(names=names))
+    assert (done.returncode, done.stdout) == (0, "begun\nrecorded\n"), done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+@pytest.mark.parametrize("number", ["0x", "99999999999999999999", "-", "1\N{SUPERSCRIPT TWO}"])
+def test_a_name_without_the_number_of_a_process_does_no_harm(tmp_path: Path, number: str) -> None:
+    names = [f"20260101T00{second:04}Z-{number}-ask.txt" for second in range(MAX_FILES)]
+    done = run(tmp_path, WITHOUT_LOCKS.format(names=names))
+    assert (done.returncode, done.stdout) == (0, "begun\nrecorded\n"), done.stderr
