@@ -310,7 +310,7 @@ def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
     if code == sqlite3.SQLITE_READONLY:  # from the file's content, if permissions allow writing
         return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     primary = code & 0xFF
-    if primary == sqlite3.SQLITE_CANTOPEN:
+    if primary in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
         return any(file.is_dir() for file in _list_files(path))
     if primary == sqlite3.SQLITE_ERROR:
         return _BAD_SCHEMA.match(str(error)) is not None
@@ -356,10 +356,11 @@ def is_damaged(path: Path) -> bool:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged database and its WAL file, and return the new path.
+    """Rename a damaged database, its WAL file and its journal, and return the new path.
 
     The new name ends with `.damaged`, `.damaged-2` or `.damaged-3`. If all three files exist, the
-    last one is overwritten. A folder in the place of a file is renamed too, and never overwritten.
+    last one is replaced, with its WAL file and journal. A folder in the place of a file is renamed
+    too, and never replaced.
     """
     names = (f"{path.name}.damaged{f'-{number}' if number > 1 else ''}" for number in count(1))
     has_folder = any(file.is_dir() for file in _list_files(path))
@@ -368,10 +369,14 @@ def set_aside(path: Path) -> Path:
         for number, file in enumerate(map(path.with_name, names), start=1)
         if _is_free(file, may_replace=number >= _MOST_KEPT and not has_folder)
     )
-    for file, new in zip(_list_files(path), _list_files(aside), strict=True):
+    pairs = zip(_list_files(path), _list_files(aside), strict=True)
+    moved = [(file, new) for file, new in pairs if os.path.lexists(file)]
+    for old in _list_files(aside) if moved else ():  # an older WAL file would change the database
+        old.unlink(missing_ok=True)
+    for file, new in moved:
         if file.name.endswith("-shm") and not file.is_dir():
             file.unlink(missing_ok=True)
-        elif os.path.lexists(file):
+        else:
             file.replace(new)
     return aside
 
@@ -387,6 +392,6 @@ def _is_free(path: Path, *, may_replace: bool) -> bool:
     return not files or (may_replace and not any(file.is_dir() for file in files))
 
 
-def _list_files(path: Path) -> tuple[Path, Path, Path]:
-    """Return a database, its shared memory and its WAL file."""
-    return path, path.with_name(f"{path.name}-shm"), path.with_name(f"{path.name}-wal")
+def _list_files(path: Path) -> tuple[Path, ...]:
+    """Return a database, its shared memory, its WAL file and its journal."""
+    return path, *(path.with_name(f"{path.name}-{end}") for end in ("shm", "wal", "journal"))

@@ -11,6 +11,7 @@ from tests.support.vaults.damage import damage_file
 from vault.embedder import Embedder
 from vault.errors import IndexDamaged
 from vault.index import VaultIndex
+from vault.migrations import set_aside
 from vault.open_index import INDEX_DAMAGED
 
 NOTES = {
@@ -180,3 +181,44 @@ def test_a_folder_in_the_place_of_the_catalog_is_set_aside(
     open_index().update()
     assert catalog.is_file()
     assert (catalog.with_name("catalog.db.damaged") / "mine").is_dir()
+
+
+@pytest.mark.parametrize("content", [None, b""], ids=["missing", "empty"])
+@pytest.mark.parametrize("end", ["-wal", "-journal"])
+def test_a_folder_beside_a_catalog_without_content_is_set_aside(
+    open_index: Callable[[], VaultIndex], catalog: Path, end: str, content: bytes | None
+) -> None:
+    catalog.unlink()
+    if content is not None:
+        catalog.write_bytes(content)
+    place = catalog.with_name(f"catalog.db{end}")
+    place.unlink(missing_ok=True)
+    (place / "mine").mkdir(parents=True)
+    index = open_index()
+    index.update()
+    assert index.search("burned fee").hits
+    assert (catalog.with_name(f"catalog.db.damaged{end}") / "mine").is_dir()
+
+
+@pytest.mark.parametrize("has_log", [True, False])
+def test_an_older_damaged_catalog_is_replaced_with_all_its_files(
+    tmp_path: Path, has_log: bool
+) -> None:
+    catalog = tmp_path / "catalog.db"
+    for number in ("", "-2", "-3"):
+        for end in ("", "-wal", "-shm", "-journal"):
+            catalog.with_name(f"catalog.db.damaged{number}{end}").write_text("old")
+    catalog.write_text("new")
+    if has_log:
+        catalog.with_name("catalog.db-wal").write_text("new")
+    assert set_aside(catalog).name == "catalog.db.damaged-3"
+    third = {path.name: path.read_text() for path in tmp_path.glob("*-3*")}
+    log = {"catalog.db.damaged-3-wal": "new"} if has_log else {}
+    assert third == {"catalog.db.damaged-3": "new", **log}
+
+
+def test_without_a_file_to_set_aside_the_older_ones_are_kept(tmp_path: Path) -> None:
+    for number in ("", "-2", "-3"):
+        (tmp_path / f"catalog.db.damaged{number}").write_text("old")
+    set_aside(tmp_path / "catalog.db")
+    assert len(list(tmp_path.iterdir())) == 3
