@@ -37,7 +37,7 @@ from context.tokens import TokenCounter, count_message, count_segment
 TAIL: Final = "tail"
 SHORTENED: Final = "shortened"
 SUMMARY: Final = "summary"
-SUMMARY_SHORTENED: Final = "summary_shortened"
+SUMMARY_HALVED: Final = "summary_shortened"
 BUDGET: Final = "budget"
 WORK: Final = "work"
 END_LOOP: Final = "end_loop"
@@ -150,7 +150,7 @@ def _make_room(passing: GuardState) -> GuardState:
 
 
 def _shorten_summary(passing: GuardState) -> GuardState:
-    return _replace_summary(passing, shorten_summary, "shorten_summary", SUMMARY_SHORTENED)
+    return _replace_summary(passing, shorten_summary, "shorten_summary", SUMMARY_HALVED)
 
 
 def _leave_summary_out(passing: GuardState) -> GuardState:

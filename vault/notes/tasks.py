@@ -6,9 +6,9 @@
 A task is done if the character in its checkbox is `x`, cancelled if it is `-`, and otherwise open.
 What a date means is said by the emoji before it, as in the Tasks plugin for Obsidian, or by a word:
 
-Without such a mark, a date is a due date.
-
     📅 due    ⏳ scheduled    ➕ created    🛫 start    ✅ completion    ❌ cancelled
+
+Without such a mark, a date is a due date.
 """
 
 import re
