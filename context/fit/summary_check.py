@@ -27,7 +27,7 @@ _PATH_END: Final = re.compile(r"[\w./-]*\w\Z")
 _QUOTED: Final = re.compile(r"\[\[([^\]|#\n]{2,80})|[「『《]([^」』》\n]{2,40})[」』》]")
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_SENTENCE: Final = re.compile(r"[^.!?。！？…؟।\n]+")
+_SENTENCE_END: Final = re.compile(r"[.!?…؟।]+(?=\s|\Z)|[。！？\n]")
 _LABEL: Final = re.compile(r"[^\W\d_][^:：\n]{1,30}[:：]\s*\S")
 _FILLER: Final = re.compile(
     r"(?:(?:ok(?:ay)?|sure|certainly|of course|all right|alright|gut|klar|natürlich|bien sûr|claro"
@@ -35,10 +35,9 @@ _FILLER: Final = re.compile(
 )
 # How sentences begin that only announce what their writer will do, one row for some languages.
 _ANNOUNCEMENTS: Final = (
-    r"(?:first|now|next)?,? ?(?:i(?:['’]ll| will| shall| am going to|['’]m going to| need to"
-    r"| have to| must| should| would| am now|['’]m now|['’]m)|let(?:['’]s| me| us)) ",
-    r"(?:hang on|hold on|one moment|just a (?:moment|second)|give me a|checking|looking|searching"
-    r"|reading)\b",
+    r"(?:first|now|next)?,? ?(?:i(?:['’]ll| will| shall| am going to|['’]m going to| am now"
+    r"|['’]m now)|let(?:['’]s| me| us)) ",
+    r"(?:hang on|hold on|one moment|just a (?:moment|second)|give me a)\b",
     r"(?:zuerst |jetzt |nun |dann )?(?:ich (?:werde|schaue|sehe|suche|lese|prüfe|muss|kann)"
     r"|(?:werde|schaue|sehe|suche|lese|prüfe) ich|lass(?:en sie)? mich) ",
     r"(?:d'abord |maintenant )?,? ?(?:je (?:vais|regarde|cherche|vérifie|dois)"
@@ -64,6 +63,12 @@ _ENDINGS: Final = (
     r"(?:調べ|確認|検索|探し|見て|読ん|お調べ)[^。]{0,12}(?:ます|みます|ましょう)",
     r"(?:확인|검색|찾아|조사|살펴)[^.]{0,10}(?:겠습니다|볼게요|할게요|보겠습니다)",
     r"(?:bak|ara|kontrol ed|incele)[^\s]{0,4}ca[ğk][^\s]{0,3}|(?:ूँ|ूं)ग[ाी]",
+)
+# What may also begin a sentence that says something, so that a text of nothing else is a promise.
+_DOUBTFUL: Final = re.compile(
+    r"(?:first|now|next)?,? ?(?:i(?:['’]m| am)? (?:need to|have to|must|should|would|checking"
+    r"|looking|searching|reading|about to) |(?:checking|looking|searching|reading)\b"
+    r"(?!.*\b(?:is|are|was|were|has|have|had|shows|showed)\b))"
 )
 _BEGINS: Final = re.compile("|".join(f"(?:{one})" for one in _ANNOUNCEMENTS))
 _ENDS: Final = re.compile("|".join(f"(?:{one})\\W*$" for one in _ENDINGS))
@@ -101,10 +106,12 @@ def is_promise(text: str) -> bool:
         return False
     if "\n" not in body and body.endswith((":", "：")):
         return True
-    sentences = [one.strip() for one in _SENTENCE.findall(body) if _WORD.search(one)]
+    sentences = [one.strip() for one in _SENTENCE_END.split(body) if _WORD.search(one)]
     if any(_LABEL.match(_strip_filler(sentence)) for sentence in sentences):
         return False
-    return any(map(_is_announcement, sentences))
+    certain = [_is_announcement(sentence) for sentence in sentences]
+    doubtful = [bool(_DOUBTFUL.match(_strip_filler(one.casefold()))) for one in sentences]
+    return any(certain) or (bool(sentences) and all(doubtful))
 
 
 def _is_announcement(sentence: str) -> bool:

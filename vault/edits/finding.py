@@ -29,6 +29,7 @@ _EQUAL: Final = {
     "…": "...",
 }
 _BLANK: Final = r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+_LAST_BLANKS: Final = re.compile(rf"{_BLANK}+\Z")
 # Not shown, and seldom typed: soft hyphens, joiners, marks of direction, variation selectors.
 _UNSEEN: Final = r"[\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]"
 # A trailing or any other run of blanks, an unseen character, or a letter with its marks.
@@ -59,6 +60,10 @@ class _Folded:
         """Return whether no piece is cut in front of the folded character `at`."""
         return at in (0, len(self.text)) or self.starts[at - 1] != self.starts[at]
 
+    def add(self, piece: str, start: int, end: int) -> "_Folded":
+        """Return the folded text with one more character at its end."""
+        return _Folded(self.text + piece, (*self.starts, start), (*self.ends, end))
+
 
 @dataclass(frozen=True)
 class _Match:
@@ -73,6 +78,12 @@ class _Match:
     note: _Folded
     typed: _Folded
     at: int
+
+    @property
+    def ends_line(self) -> bool:
+        """Whether the place ends where a line of the note ends, trailing blanks not counted."""
+        following = self.note.text[(end := self.at + len(self.typed.text)) : end + 1]
+        return following in ("", "\n")
 
     @cached_property
     def borders(self) -> tuple[int, ...]:
@@ -149,9 +160,17 @@ def _find_all(text: str, part: str) -> list[int]:
 
 
 def _find(text: str, old: str) -> list[_Match]:
-    note, typed = _fold(text), _fold(old)
+    """Find a typed text in a note. A blank at its end is a blank or the end of a line there."""
+    note, typed, last = _fold(text), _fold(old), _LAST_BLANKS.search(old)
     if not typed.text.strip():
         return []  # blanks alone are found only as they are
+    found = [match for match in _match(note, typed) if not last or match.ends_line]
+    if last:
+        found += _match(note, typed.add(" ", last.start(), last.end()))
+    return found
+
+
+def _match(note: _Folded, typed: _Folded) -> list[_Match]:
     size = len(typed.text)
     return [
         _Match(note, typed, at)
