@@ -47,6 +47,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 # A shell starts what runs in the background with Ctrl-C ignored, and so would all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# `nohup` ignores this one, and some tests end a program by it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Property tests take the same examples in each run, so that a change is never refused for a defect
 # that it did not make. `make fuzz` takes new ones.

@@ -245,6 +245,11 @@ class WindowFrame(QMainWindow):
         if self._is_painted and not self._saving.isActive():
             self._saving.start()
 
+    def remember(self) -> None:
+        """Save the window state now, so that a crash within the next second loses nothing."""
+        if self._is_painted:
+            self._remember()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Save the window's new size after a short delay."""
         super().resizeEvent(event)

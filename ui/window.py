@@ -304,7 +304,7 @@ class MainWindow(WindowFrame):
         rail.search_requested.connect(self.controllers.chats.begin_search)
         self.controllers.vault.indexed.connect(self._on_indexed)
         self.controllers.chats.deleted.connect(self.controllers.drafts.forget)
-        self.controllers.session.session_changed.connect(self.remember_soon)
+        self.controllers.session.session_changed.connect(self.remember)
         self.controllers.session.turn_ended.connect(self._on_turn_ended)
         self.controllers.index.finished.connect(self._on_index_finished)
         changed = partial(self._on_setting_changed, "chat.model")

@@ -168,7 +168,8 @@ def test_a_database_that_cannot_be_used_is_a_warning_of_the_report(
     program: Program, asking: TurnRunner, server: ModelServer
 ) -> None:
     server.script(Answer("Yes."))
-    (program.home / "state" / "state.db").mkdir(parents=True)
+    (state := program.home / "state").mkdir(parents=True)
+    (state / "state.db").symlink_to("state.db")  # a link to itself, which nothing can open
     result = asking(program).json("ask", "Does it go on?", *CHAT)
     assert result["answer"] == "Yes."
     told = [text for text in result["context"]["warnings"] if "database beside the chats" in text]

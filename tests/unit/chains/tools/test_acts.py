@@ -45,4 +45,4 @@ def test_a_tool_of_a_server_acts_unless_it_is_declared_to_read(
 def test_the_agent_is_told_never_to_repeat_an_act() -> None:
     prompt = read_text("prompts/agent.md")
     assert "Never repeat an act for its result" in prompt
-    assert "call a tool that reads again" in prompt
+    assert "Where only a mark is left, read again." in prompt
