@@ -1,6 +1,7 @@
 """Run a model's tool calls: validate the arguments, run the tool, and always return a result."""
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,9 @@ class ToolRegistry:
     def _hide_folders(self, text: str) -> str:
         """Make the paths in an error relative to the notes, or else to the user's home."""
         if self._folder is not None:
-            text = text.replace(f"{self._folder}/", "").replace(str(self._folder), "the notes")
+            text = text.replace(f"{self._folder}/", "")
+            # Not `/home/u/notes-old`, which only begins like the folder.
+            text = re.sub(rf"{re.escape(str(self._folder))}(?![\w.-])", "the notes", text)
         return text.replace(f"{Path.home()}/", "~/")
 
     def _find(self, call: RequestedCall) -> tuple[Tool, Mapping[str, Any]]:

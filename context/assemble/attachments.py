@@ -178,7 +178,7 @@ def _make_segments(
         return
     if source.state == "changed" and not segment.is_whole and not segment.derived:
         content = html.escape(source.text, quote=False)
-        segment = replace(segment, content=content, version=source.version)
+        segment = replace(segment, content=content, version=source.version, structure="")
     text = segment.raw_content
     if not segment.is_whole:
         text = shorten_carried_text(segment.shown_source, segment.kind, text, tools)

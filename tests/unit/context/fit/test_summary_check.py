@@ -60,6 +60,10 @@ SUMMARIES = (
     "決定: NAS は毎週日曜に Hetzner へ保存する。",
     "Decisiones: copias del NAS en Hetzner.",
     "The beans are in row 12 of Garden/Beds.md.",
+    "The user asked for row 12. I should note that Hetzner was chosen over the second disk.",
+    "Reading Garden/Beds.md showed that row 12 has beans.",
+    "Checking the NAS weekly was agreed, with Hetzner.",
+    "I'm to back up to Hetzner each Sunday.",
 )
 
 

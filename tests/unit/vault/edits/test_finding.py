@@ -38,6 +38,8 @@ def edit(before: str, old: str, new: str) -> str:
         ("a\r\nb “c”\r\nd\r\n", 'a\nb "c"\nd', 'a\nb "e"\nd', "a\r\nb “e”\r\nd\r\n"),
         ("foo  \nbar\n", "foo\nbar", "foo x\nbar", "foo x  \nbar\n"),
         ("“a” end\n", '"a" end', "", "\n"),
+        ("It’s good.\n", "It's ", "", "good.\n"),
+        ("It’s so  \nnow\n", "It's so ", "It is so ", "It is so  \nnow\n"),
         ("“a”\n", '"a"', "'a'", "'a'\n"),
         ("❤️ it\n", "❤ it", "❤ them", "❤️ them\n"),
     ],
@@ -74,6 +76,8 @@ def test_several_places_are_named_by_their_lines() -> None:
         ("ab\n", "a b"),
         ("A\n", "a"),
         ("\u200b\n", "\u200d"),
+        ("Alice’s notebook\n", "Alice's note "),  # a blank is no place within a word
+        ("didn’t win 10000\n", "didn't win 10 "),
     ],
 )
 def test_what_differs_for_a_reader_is_not_equal(before: str, old: str) -> None:
