@@ -33,6 +33,9 @@ from app.paths import make_private_folder
 
 Source = Literal["default", "file", "run"]
 BYTE_ORDER_MARK: Final = "\ufeff"
+_TAKE_OUT: Final = (
+    "Open the system's keyring and try again, or take the password out of the file by hand."
+)
 
 
 class SettingsStore:
@@ -156,20 +159,19 @@ class SettingsStore:
 
         Raises:
             BadSetting: the key is unknown, the value is invalid, or the file cannot be parsed.
-                Nothing is changed.
+                Or the file holds a password for this setting that the keyring does not take, which
+                the new value would overwrite. Nothing is changed.
             StorageFailed: the file cannot be written.
         """
         with self._lock:
-            try:
-                checked = check(key, move_secrets(key, value))
+            with self._name_kept_value(key):
+                checked = check(key, remove_secrets(key, value))
                 self._require_order(key, checked)
-            except BadSetting as error:
-                if key in schema():
-                    kept = f"{error} It stays at {_shown(self.get(key))}."
-                    raise BadSetting(kept, key=key, hint=error.hint) from error
-                raise
             with self._lock_file():
                 self._require_order(key, checked)
+                self._require_moved(key)
+                with self._name_kept_value(key):
+                    move_secrets(key, value)  # after the older secrets that the file held
                 self._write(key, checked)
             self._run.pop(key, None)
             self.reload()
@@ -191,6 +193,17 @@ class SettingsStore:
             self._run.pop(key, None)
             self.reload()
             return default
+
+    @contextmanager
+    def _name_kept_value(self, key: str) -> Iterator[None]:
+        """Add to each error in the `with` block which value a setting keeps."""
+        try:
+            yield
+        except BadSetting as error:
+            if key not in schema():
+                raise
+            kept = f"{error} It stays at {_shown(self.get(key))}."
+            raise BadSetting(kept, key=key, hint=error.hint) from error
 
     @contextmanager
     def _lock_file(self) -> Iterator[None]:
@@ -225,7 +238,7 @@ class SettingsStore:
         Args:
             found: the values in the file by key, from which they are removed.
         """
-        problems: list[AppError] = []
+        self._unmoved: dict[str, AppError] = {}
         for key in SECRET_SETTINGS:
             value = found.get(key)
             if value and (bare := remove_secrets(key, value)) != value:
@@ -236,8 +249,19 @@ class SettingsStore:
                             self._write(key, move_secrets(key, value))
                 except AppError as error:
                     unused = f"{error} The password in {self.path} is not used."
-                    problems.append(BadSetting(unused, key=key, hint=error.hint))
-        return problems
+                    hint = _TAKE_OUT if isinstance(error, BadSetting) else error.hint
+                    self._unmoved[key] = BadSetting(unused, key=key, hint=hint)
+        return list(self._unmoved.values())
+
+    def _require_moved(self, key: str) -> None:
+        """Raise `BadSetting` if the file still holds a secret that a new value would overwrite.
+
+        The values in memory are without the secret, and so is each value that is made from them.
+        """
+        if key in self._unmoved:
+            error = self._unmoved[key]
+            stays = f"{error} {key} stays as it is there, so that the password is not lost."
+            raise BadSetting(stays, key=key, hint=error.hint) from error
 
     def _combine(self) -> None:
         self.values = Settings.model_validate({**self._file, **self._run})

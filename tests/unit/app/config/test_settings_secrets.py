@@ -8,6 +8,7 @@ from typing import Any
 
 import keyring
 import pytest
+from keyring.errors import KeyringLocked
 
 from app.cli.parser import run
 from app.config.settings_file import SettingsStore
@@ -152,6 +153,53 @@ def test_a_password_is_not_sent_unencrypted(keys: Path, settings: Path) -> None:
             store.set(key, value)
         assert HUSH not in str(refused.value)
     assert read_keys(keys) == {}
+
+
+@pytest.mark.parametrize(("key", "value"), SECRETS)
+def test_a_secret_that_the_keyring_does_not_take_is_not_overwritten(
+    keys: Path, settings: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: Any
+) -> None:
+    section, name = key.split(".")
+    settings.write_text(text := f"[{section}]\n{name} = {_to_toml(value)}\n", "utf-8")
+    with monkeypatch.context() as locked:
+        locked.setattr(FileKeyring, "set_password", _refuse)
+        store = SettingsStore(settings)
+        (problem,) = store.problems
+        changed = store.get(key)
+        for given in (changed, store.spec(key).default):
+            with pytest.raises(BadSetting, match=f"{key} stays as it is") as refused:
+                store.set(key, given)
+            assert "Open the system's keyring" in str(refused.value.hint)
+            assert HUSH not in f"{refused.value} {refused.value.hint} {problem}"
+        store.set("ui.theme", "dark")
+        assert settings.read_text("utf-8").startswith(text)
+    store.set(key, changed)
+    assert store.problems == ()
+    assert HUSH in "".join(read_keys(keys).values()) or BASIC in read_keys(keys).values()
+    assert HUSH not in settings.read_text("utf-8")
+
+
+def test_a_new_secret_replaces_the_one_that_the_file_still_held(
+    keys: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.write_text(f"[mcp.servers]\nhub = {_to_toml(GITHUB)}\n", "utf-8")
+    with monkeypatch.context() as locked:
+        locked.setattr(FileKeyring, "set_password", _refuse)
+        store = SettingsStore(settings)
+    store.set("mcp.servers", {"hub": {**GITHUB, "env": {"GITHUB_TOKEN": "renewed"}}})
+    assert list(read_keys(keys).values()) == ["renewed"]
+
+
+def test_a_setting_can_be_reset_together_with_its_secret(settings: Path) -> None:
+    settings.write_text(f'[vectorStore]\nurl = "https://me:{HUSH}@vectors.invalid"\n', "utf-8")
+    store = SettingsStore(settings)
+    store.reset("vectorStore.url")
+    assert store.problems == ()
+    assert HUSH not in settings.read_text("utf-8")
+
+
+def _refuse(*_: object) -> None:
+    raise KeyringLocked("locked")
 
 
 def _to_toml(value: Any) -> str:
