@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from app.errors import InvalidRequest, NotFound
+from app.errors import AppError, InvalidRequest, NotFound
 from app.paths import Paths
 from vault.paths import name_on_disk, printable
 
-__all__ = ["AGREED", "AttachedPath", "find_path", "is_hidden_place", "resolve_path"]
+__all__ = ["AGREED", "AttachedPath", "find_path", "is_hidden_place", "mark_sent", "resolve_path"]
 
 AGREED: Final = "hidden:"
 
@@ -80,6 +80,23 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
         f"There is no note, folder or file {path}.",
         hint="`--attach` takes full paths, and paths relative to the folder of notes.",
     )
+
+
+def mark_sent(path: str, root: Path | None) -> str:
+    """Return the name of an attachment that was sent, marked as agreed to if it is a hidden file.
+
+    Older versions of Strata attached hidden files without the mark. The user agreed to the file by
+    sending it. Other names are returned as they are.
+
+    Args:
+        path: the name as it was recorded: a path, a tag or a web address.
+        root: the vault's folder, or None.
+    """
+    try:
+        is_agreed = find_path(f"{AGREED}{path}", root).is_agreed
+    except AppError:  # it is marked already, is no path, or cannot be attached any more
+        return path
+    return f"{AGREED}{path}" if is_agreed else path
 
 
 def resolve_path(found: Path, root: Path | None) -> AttachedPath:

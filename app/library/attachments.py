@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound
-from app.library.attachment_paths import AttachedPath, find_path, resolve_path
+from app.library.attachment_paths import AttachedPath, find_path, mark_sent, resolve_path
 from app.library.image_reader import ImageReader, is_image_file
 from app.library.library import Library
 from chains.cancel import CancelToken
@@ -157,6 +157,10 @@ class Attachments:
                 parse_url(path)
             elif not self._is_tag(path):
                 is_image_file(find_path(path, self._root).path)
+
+    def mark_sent(self, path: str) -> str:
+        """Return the name of an attachment that was sent, marked if it is a hidden file."""
+        return mark_sent(path, self._root)
 
     def has(self, path: str) -> bool:
         """Return whether a file or folder exists and can be attached."""

@@ -340,13 +340,14 @@ class TurnRunner:
         if not isinstance(question, MessageEntry) or question.message.role != "user":
             raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
         sent = list_turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
-        attach, selections = list_attachments(question, sent)
-        there = tuple(path for path in attach if self._builder.attachments.has(path))
+        attachments = self._builder.attachments
+        attach, selections = list_attachments(attachments, question, sent)
+        there = tuple(path for path in attach if attachments.has(path))
         changed = replace(changed, attach=there, selections=selections)
         changed = _name_project(changed, chat)
         chat.continue_from(chat.tree.branch_point(entry))
         turn = self._builder.build_bare_turn(replace(changed, mode=mode or find_last_mode(path)))
-        again = partial(restore_attachments, self._builder.attachments, question, sent)
+        again = partial(restore_attachments, attachments, question, sent)
         return _TurnStart(turn, again, turn.mode != "chat")
 
     def _start_regeneration(self, entry: str, model: str | None, chat: Session) -> _TurnStart:

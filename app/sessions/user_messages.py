@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from app.errors import AppError, InvalidRequest
+from app.library.attachment_paths import AGREED
 from app.library.attachments import Attachments, Selection
 from chains.events import Mode
 from chains.models import EXTRACTIVE
@@ -179,18 +180,23 @@ class RestoredAttachments:
 
 
 def list_attachments(
-    question: MessageEntry, sent: Sequence[Segment]
+    attachments: Attachments, question: MessageEntry, sent: Sequence[Segment]
 ) -> tuple[tuple[str, ...], tuple[Selection, ...]]:
     """Return the names and line ranges of a question's attachments, without reading files.
 
+    The user agreed to hidden files by sending them, so their names are marked.
+
     Args:
+        attachments: finds the files.
         question: the user message. Older versions of Strata did not store the names in it, in which
             case they are taken from `sent`.
         sent: the segments sent with the question.
     """
     own = _filter_attached(sent)
-    attach = read_names(question) or tuple(dict.fromkeys(_list_sources(own)))
-    return attach, read_selections(question) or tuple(_selections(_index_selections(own).values()))
+    attach = read_names(question) or dict.fromkeys(_list_sources(own))
+    selections = read_selections(question) or _selections(_index_selections(own).values())
+    mark = attachments.mark_sent
+    return tuple(map(mark, attach)), tuple(replace(s, path=mark(s.path)) for s in selections)
 
 
 def restore_attachments(
@@ -205,7 +211,7 @@ def restore_attachments(
     """
     made = _index_selections(_filter_attached(sent))
     again = _Again(attachments)
-    attach, selections = list_attachments(question, sent)
+    attach, selections = list_attachments(attachments, question, sent)
     for path in attach:
         again.attach(path)
     for selection in selections:
@@ -245,7 +251,9 @@ class _Again:
         except (AppError, VaultError) as error:
             self._lost.append(f"The lines of {selection.path} are not attached again: {error}")
             return
-        self._found.setdefault((now.source, now.lines), made.get((now.source, now.lines), now))
+        places = (now.source, selection.path.removeprefix(AGREED))  # an older source is relative
+        sent = (made[place, now.lines] for place in places if (place, now.lines) in made)
+        self._found.setdefault((now.source, now.lines), next(sent, now))
 
 
 def _filter_attached(sent: Iterable[Segment]) -> list[Segment]:

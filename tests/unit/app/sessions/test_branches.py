@@ -8,6 +8,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, SessionMissing, TurnFailed, describe
+from app.library.attachments import Selection
 from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
 from chains.events import AskResult, Warned
@@ -130,6 +131,33 @@ def test_an_edited_question_takes_what_was_attached_along(
     (warning,) = [event.message for event in events if isinstance(event, Warned)]
     assert "garden/Tomatoes.md is not attached again" in warning
     assert warning in result_of(events).warnings
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_hidden_file_of_an_older_chat_is_attached_again(
+    reading: Assistant, server: ModelServer, small_vault: Path, is_named: bool
+) -> None:
+    """Older versions recorded hidden files without a mark, or only in the segments."""
+    hidden, near = small_vault / ".env", small_vault / "garden" / ".netrc"
+    hidden.write_text("KEY=1\nKEY=2\n")
+    near.write_text("KEY=3\n")
+    lines = (Selection(f"hidden:{hidden}", 1, 1),)
+    (one,) = chat(reading, "One?", attach=(f"hidden:{near}", "Watering.md"), selections=lines)
+    session = str(one.session)
+    file = reading.sessions.file(session)
+    text = file.read_text("utf-8")
+    if is_named:
+        text = text.replace(f"hidden:{near}", "garden/.netrc").replace("hidden:", "")
+    else:
+        text = text.replace('"attach"', '"x-attach"').replace('"selections"', '"x-selections"')
+    file.write_text(text, "utf-8")
+    events = list(reading.edit(session, question_of(reading, session).entry, "Uno?", CancelToken()))
+    assert [event for event in events if isinstance(event, Warned)] == []
+    again = json.dumps(server.bodies[1])
+    assert ("KEY=1" in again, "KEY=2" in again, "KEY=3" in again) == (True, False, True)
+    now = question_of(reading, session)
+    assert all(each.startswith("hidden:") for each in now.attach if each != "Watering.md")
+    assert [s.path for s in now.selections] == [f"hidden:{hidden}"]
 
 
 def test_a_new_answer_stands_beside_the_first_and_answers_the_same_request(
