@@ -132,6 +132,7 @@ class AnswerStream:
         self._id = ""
         self._end_keeping: Callable[[], None] | None = None
         self._kept_pieces = 0
+        self._has_kept = False
         self._is_unsaved = False
         self._saved: tuple[PreparedTurn, Mapping[str, Any] | None] | None = None
 
@@ -241,6 +242,8 @@ class AnswerStream:
             return
         self._partial.retract(self._escapes.end())
         self._kept_pieces = 0
+        if self._has_kept:
+            self._context.session.forget_partial()
         yield TextTakenBack()
 
     def _start_keeping(self) -> None:
@@ -258,7 +261,7 @@ class AnswerStream:
         if (pieces := len(self._partial.pieces)) > self._kept_pieces:
             entry = self._build_entry(Message("assistant", self._partial.text))
             entry = replace(entry, status="interrupted", reason=CLOSED)
-            self._kept_pieces = pieces
+            self._kept_pieces, self._has_kept = pieces, True
             self._context.session.save_partial(entry)
 
     def _find_reason(self, ended: ModelEnded) -> str:
@@ -291,7 +294,7 @@ class AnswerStream:
             usage = CallUsage(turn.request.report, partial.usage)
             new.append(build_usage_entry(session, turn.turn, usage, parent=entry.id))
         session.append(new)
-        if self._kept_pieces:
+        if self._has_kept:
             session.forget_partial()
         self._save_request()
         return TurnAnswer(

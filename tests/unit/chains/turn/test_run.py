@@ -14,6 +14,7 @@ from chains.events import (
     Retrieved,
     Step,
     TextDelta,
+    TextTakenBack,
     TurnEnded,
     Usage,
     Warned,
@@ -26,6 +27,7 @@ from context.errors import ContextOverflow
 from context.history.turns import list_turns
 from context.hooks import HookRegistry
 from context.log.entries import MessageEntry, SegmentsEntry, UsageEntry
+from tests.support.behaviours.behaviour import stream, text
 from tests.support.models.model_server import Answer, Failure
 from tests.support.sessions.memory_session import ListSearch, MemorySession, hit
 
@@ -359,6 +361,20 @@ def test_an_arriving_answer_is_kept_until_the_log_has_it(server, session, ask, k
     assert (partial.message, partial.status) == (answer.message, "interrupted")
     assert (partial.reason, partial.model) == ("Strata was closed", "scripted")
     assert session.partials == []
+
+
+def test_kept_text_that_was_thinking_is_forgotten(server, session, ask, monkeypatch):
+    monkeypatch.setattr("chains.turn.answer.repeat", lambda work, _s: (work(), lambda: None)[1])
+    server.script(stream(text("They want the barrel.", "</think>", "Behind the shed.")))
+    request = ask(api_base=server.url, mode="chat")
+    running = run_turn(Chain("chat", lambda _: None), request, session, CancelToken())
+    next(event for event in running if isinstance(event, TextDelta))
+    (partial,) = session.partials
+    assert partial.message.text == "They want the barrel."
+    next(event for event in running if isinstance(event, TextTakenBack))
+    assert session.partials == []
+    list(running)
+    assert session.messages[-1].message.text == "Behind the shed."
 
 
 @pytest.mark.parametrize(("kind", "is_kept"), [("message", False), ("before_agent_start", True)])
