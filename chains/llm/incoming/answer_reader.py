@@ -64,6 +64,8 @@ class AnswerReader:
         self._usage = piece.usage or self._usage
         self._calls.add(piece.calls)
         thought = self._thoughts.add(piece.thought)
+        if thought.strip():
+            self._thinking.note_own_field()
         if thought or piece.signature:
             yield ModelReasoning(thought, piece.signature)
         if text := self._words.add(piece.text):

@@ -16,6 +16,9 @@ DONE: Final = "[DONE]"
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _FIELDS: Final = ("data", "event", "id", "retry")
+_EVENT_STARTS: Final = ("data:", "event:")
+# One of these is in each JSON value that a server sends in a line of its own.
+_ANSWER_FIELDS: Final = frozenset({"choices", "error"})
 # A line that may end a JSON document of several lines.
 _CLOSING: Final = ("}", "]")
 
@@ -77,10 +80,20 @@ class EventSplitter:
         if not line.strip():
             if not self._is_document:
                 yield from self._flush()
-        elif self._is_document:
+        elif self._is_document and not self._begins_event(line):
             yield from self._continue_document(line)
         elif not line.startswith(":"):
             yield from self._take_field(line)
+
+    def _begins_event(self, line: str) -> bool:
+        """Return whether a line cannot belong to a JSON document that has begun.
+
+        What looked like the document's first line was a stray line, such as `[INFO] …`.
+        """
+        if line.startswith(_EVENT_STARTS):
+            return True
+        value = self._read(line).value if line.lstrip().startswith("{") else None
+        return isinstance(value, dict) and not _ANSWER_FIELDS.isdisjoint(value)
 
     def _take_field(self, line: str) -> Iterator[StreamEvent]:
         name, colon, value = line.partition(":")
@@ -89,6 +102,8 @@ class EventSplitter:
             self._is_document = line.lstrip().startswith(("{", "["))
             yield from self._continue_document(line)
         elif name == "data":
+            if self._is_document:
+                yield from self._flush()
             yield from self._take_data(value.removeprefix(" "))
         elif name == "event":
             yield from self._flush()

@@ -7,7 +7,8 @@ do not count. All of them are measured on one clock, which tests replace.
   for `FIRST_WORD_S`: a slow processor reads a long prompt for minutes, and services hide thinking.
 - Otherwise, `SILENCE_S` without a word ends the answer, and so does a trickle: less than
   `TRICKLE_CHARS` in `TRICKLE_S`.
-- Behind its finish reason, an answer ends after `AFTER_FINISH_S`. Only token counts may follow.
+- Behind its finish reason, an answer ends after `AFTER_FINISH_S` without a word. Only token counts
+  should follow, but some servers send the reason with every word.
 - `most_s` limits all of it, if the user has set a limit.
 """
 
@@ -95,12 +96,14 @@ class Patience:
         if chars == 0:
             return
         self._since_s = now_s = self._clock.now()
+        if self._finished_s is not None:
+            self._finished_s = now_s
         if not self._has_words:
             self._has_words, self._window_s = True, now_s
         self._window_chars += chars
 
     def finish(self) -> None:
-        """Note that the answer is complete, so that only token counts may follow."""
+        """Note that the answer has a finish reason, so that only token counts should follow."""
         if self._finished_s is None:
             self._finished_s = self._clock.now()
 
@@ -121,7 +124,7 @@ class Patience:
             most_s = f"{self._limits.most_s:,.0f}"
             ends.append((self._end_s, f"it took longer than {most_s} s (chat.maxSeconds)"))
         if self._finished_s is not None:
-            return [*ends, (self._finished_s + AFTER_FINISH_S, "the answer is complete")]
+            ends.append((self._finished_s + AFTER_FINISH_S, "the answer is complete"))
         silence_s = SILENCE_S if self._has_words else self._limits.first_word_s
         said = f"it said nothing for {silence_s:,.0f} s"
         ends.append((self._since_s + silence_s, said))

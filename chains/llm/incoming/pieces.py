@@ -21,6 +21,10 @@ _FINISHES: Final[Mapping[str, str]] = {
     "safety": "content_filter",
     "function_call": "tool_calls",
     "tool_use": "tool_calls",
+    # Servers that name a reason in every delta say so that there is none yet.
+    "null": "",
+    "none": "",
+    "unfinished": "",
 }
 # More tokens than the context of any model.
 MOST_TOKENS: Final = 50_000_000

@@ -3,7 +3,8 @@
 Servers should send thinking in a field of its own. Many let it through as text between marks of the
 model's template, such as `<think>…</think>`. An opening mark counts only at the start of an answer.
 A closing mark without one means that the template has opened the thinking before the answer began:
-what stands before the mark was thinking. That happens once in an answer, and not within code.
+what stands before the mark was thinking. That happens once in an answer, and not within code, nor
+where the opening mark stands in the text, nor in an answer whose thinking has a field of its own.
 """
 
 import re
@@ -32,6 +33,7 @@ _PAIRS: Final = (
 )
 _OPENING: Final = dict(_PAIRS)
 _CLOSING: Final = tuple(_OPENING.values())
+_OPENING_OF: Final = {closing: opening for opening, closing in _PAIRS}
 # The header of a message in the harmony format: a channel such as analysis, commentary or final.
 _HEADER: Final = re.compile(
     r"(?:<\|start\|>assistant)?<\|channel\|>([^<]{0,80})(?:<\|constrain\|>[^<]{0,40})?<\|message\|>",
@@ -78,6 +80,11 @@ class ThinkingSplitter:
         self._closing: tuple[str, ...] = ()  # the marks that end the current thinking
         self._is_at_start = True
         self._has_thought = False
+        self._has_own_field = False
+
+    def note_own_field(self) -> None:
+        """Note that thinking arrives in a field of its own, so that text is never taken back."""
+        self._has_own_field = True
 
     def add(self, piece: str) -> Iterator[Said]:
         """Add a piece of text, and yield the parts that are now certain."""
@@ -167,7 +174,7 @@ class ThinkingSplitter:
 
     def _find_mark(self, lower: str) -> tuple[int, str]:
         """Find a mark that ends thinking which no mark has opened."""
-        if self._has_thought:
+        if self._has_thought or self._has_own_field:
             return -1, ""
         found = [(at, mark) for mark in _CLOSING if (at := lower.find(mark)) >= 0]
         header = _HEADER.search(self._held)
@@ -178,7 +185,7 @@ class ThinkingSplitter:
     def _read_unopened(self, mark: str, is_last: bool) -> Iterator[Said]:
         """Read a closing mark that no mark has opened, and which the rest begins with."""
         rest = self._held[len(mark) :]
-        if self._is_code():
+        if self._is_code() or self._is_opened(mark):
             yield from self._take("text", len(mark))
         elif rest.strip():
             self._held = rest
@@ -195,6 +202,11 @@ class ThinkingSplitter:
             if line.lstrip().startswith(("```", "~~~")):
                 is_fenced = not is_fenced
         return is_fenced or line.count("`") % 2 == 1
+
+    def _is_opened(self, mark: str) -> bool:
+        """Return whether the text so far names the opening mark of a closing one."""
+        opening = _OPENING_OF.get(mark)
+        return opening is not None and opening in _lower("".join(self._shown))
 
     def _take(self, kind: Literal["text", "thought"], length: int) -> Iterator[Said]:
         text, self._held = self._held[:length], self._held[length:]

@@ -77,6 +77,29 @@ FORMS = (
         (stream(text(_PIECES[0]), b"data: {not json\n\n", text(*_PIECES[1:])),),
         SAID,
     ),
+    *(
+        Behaviour(
+            f"a stray line {stray!r} between good ones",
+            (stream(text(_PIECES[0]), stray + end, text(*_PIECES[1:])),),
+            SAID,
+        )
+        for stray, end in (
+            (b"[INFO] slot released", b"\n"),
+            (b"[2026-11-27 00:26] 200 OK", b"\n\n"),
+            (b'{"choices": [{"delta": {"con', b"\n"),
+            (b"{", b"\nevent: message\n"),
+        )
+    ),
+    Behaviour(
+        "a cut line among bare JSON lines",
+        (
+            played(
+                b'{"choices": [{"del\n'
+                + _WHOLE.replace(b"data: ", b"").replace(b"[DONE]", b"").replace(b"\n\n", b"\n")
+            ),
+        ),
+        SAID,
+    ),
     Behaviour(
         "bytes that are not UTF-8 between good lines",
         (stream(text(_PIECES[0]), b"data: \xb0\xff\n\n", text(*_PIECES[1:])),),

@@ -27,6 +27,44 @@ ENDS = (
     Behaviour("[DONE] without a finish reason", (played(text(SAID), DONE),), SAID),
     Behaviour("a finish reason without [DONE]", (played(text(SAID), finish()),), SAID),
     Behaviour("a finish reason that nobody knows", (played(text(SAID), finish("eos")),), SAID),
+    *(
+        Behaviour(
+            f"the finish reason {reason!r} in every delta",
+            (
+                played(
+                    chunk({"content": "Behind "}, reason),
+                    show("Behind "),
+                    let_pass(10),
+                    chunk({"content": "the shed."}, reason),
+                    finish(),
+                    DONE,
+                ),
+            ),
+            SAID,
+            limit_s=10,
+        )
+        for reason in ("null", "None", "unfinished", "")
+    ),
+    Behaviour(
+        "the finish reason 'stop' in every delta",
+        (
+            played(
+                chunk({"content": "Behind "}, "stop"),
+                show("Behind "),
+                let_pass(1),
+                chunk({"content": "the "}, "stop"),
+                show("Behind the "),
+                let_pass(1),
+                chunk({"content": "shed"}, "stop"),
+                show("Behind the shed"),
+                let_pass(1),
+                chunk({"content": "."}, "stop"),
+                DONE,
+            ),
+        ),
+        SAID,
+        limit_s=3,
+    ),
     Behaviour(
         "text behind the finish reason",
         (played(text("Behind "), finish(), text("the shed."), DONE),),

@@ -71,6 +71,18 @@ THINKING = (
         f"{SAID} <think> is a mark.",
         thought="",
     ),
+    _row(
+        "both marks in the middle",
+        f"Use the tag <think> and close with </think>. {SAID}",
+        f"Use the tag <think> and close with </think>. {SAID}",
+        thought="",
+    ),
+    Behaviour(
+        "a closing mark in the text behind reasoning of its own",
+        (stream(chunk({"reasoning_content": THOUGHT}), text("Write </think> at the end.")),),
+        "Write </think> at the end.",
+        thought=THOUGHT,
+    ),
     _row("two blocks of thinking", f"<think>{THOUGHT}</think><think>Sure.</think>{SAID}"),
     _row("empty thinking", f"<think>\n\n</think>\n\n{SAID}", thought=""),
     _row("a final channel only", f"<|channel|>final<|message|>{SAID}<|return|>", thought=""),

@@ -13,6 +13,8 @@ CASES = {
     "a < b\n</think>\n\nSaid.": ("Said.", "a < b\n"),
     "In `</think>` and\n```\n</think>\n```\nonly.": (None, ""),
     "Said, <think> in the middle.": (None, ""),
+    "Use the tag <Think> and close with </think>. It works.": (None, ""),
+    "Write [think], then [/think]": (None, ""),
     "Said, and a mark at the end.</think>": ("Said, and a mark at the end.", ""),
     "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>Said."
     "<|return|>": ("Said.", "a"),
