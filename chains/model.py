@@ -129,7 +129,7 @@ class LiteLLMModel:
                 if shaped.reshape(error):
                     continue
                 pause_s = _pause_before_retry(error, next(waits_s))
-                if pause_s is None:
+                if pause_s is None or not patience.allows_pause(pause_s):
                     raise shaped.choose_error(error) from error
                 yield ModelWaiting(pause_s, error.reason)
                 self._pause(cancel, pause_s)

@@ -39,14 +39,14 @@ _OVERFLOW: Final = re.compile(
     r"|(?:prompt|input|request|message|conversation)\w* (?:is |are |was |were )?too (?:long|large)"
     r"|too many (?:input |prompt )?tokens|input token count|reduce the length"
     r"|(?:prompt|input|token)[\w ]* (?:exceeds?|longer than|greater than|larger than)"
-    r"|must have less than \d+ tokens|n_ctx|num_ctx",
+    r"|must have less than \d+ tokens|n_ctx|num_ctx|inputs?[`'\"]? tokens \+",
     re.IGNORECASE,
 )
 # The context length in the text of an overflow error, but not the length of the request.
 _LIMIT: Final = re.compile(
     r"(?:(?<!total )length|window|size|limit|maximum|tokens allowed)"
     r"(?: (?:is|of|only))*\s*\(?(\d[\d,]*)"
-    r"|> *(\d[\d,]*)|with (\d[\d,]*) maximum|less than (\d[\d,]*)",
+    r"|(?:>|must be <=) *(\d[\d,]*)|with (\d[\d,]*) maximum|less than (\d[\d,]*)",
     re.IGNORECASE,
 )
 # An output limit that the model does not support is a wrong setting, not an overflow.
@@ -54,6 +54,10 @@ _OUTPUT_LIMIT: Final = re.compile(
     r"max_(?:completion_|output_|new_)?tokens[`'\"]? (?:is|must|cannot|should|value)"
     r"|completion tokens, whereas",
     re.IGNORECASE,
+)
+# An output limit that is too large only beside this input. The next step is to shorten the input.
+_BESIDE_INPUT: Final = re.compile(
+    r"context (?:length|window|size) (?:is|of) \d|\binputs?[`'\"]? tokens", re.IGNORECASE
 )
 # The service accepts less than the threshold allows, so a higher threshold would not help.
 _WAYS_OUT: Final = (
@@ -67,10 +71,13 @@ _KEY_LIKE: Final = re.compile(
 # The account has no quota or credit left. Where a time is named as well, it is a rate limit.
 _QUOTA: Final = re.compile(
     r"insufficient[ _](?:quota|balance|credits?|funds)|exceeded your (?:current|monthly) quota"
-    r"|billing|credit balance|out of credits?|more credits|used all (?:your |available )*credits"
+    r"|credit balance|out of credits?|more credits|used all (?:your |available )*credits"
     r"|payment required|spending limit|quota (?:is |has been )?(?:used up|exhausted)",
     re.IGNORECASE,
 )
+# Advice that services also give to those who only send too much at once.
+_BILLING: Final = re.compile("billing", re.IGNORECASE)
+_SLOW_DOWN: Final = re.compile(r"slow down|too many requests", re.IGNORECASE)
 _WAIT: Final = re.compile(r"retry in|retry after|try again in|per (?:minute|second)", re.IGNORECASE)
 _FILTERED: Final = re.compile(
     r"content[ _-]?(?:filter|policy|management policy)|ResponsibleAIPolicyViolation"
@@ -98,15 +105,23 @@ def classify_failure(
     """
     if refused := call.refusal or call.reader.wrong_address:
         return refused
-    reason = _find_reason(error, call, _find_status(error, call))
-    if key:
-        reason = reason.replace(key, "…")
-    reason = _KEY_LIKE.sub("…", reason)  # the reason is stored, and services repeat other keys too
-    refusal = read_refusal(reason, call.reader.error_body)
-    failed = _classify(error, call, reason, refusal, (service, key, key_owner))
+    line = _mask_keys(_find_line(error, call, _find_status(error, call)), key)
+    body = _mask_keys(call.reader.error_body.decode("utf-8", "replace"), key)
+    refusal = read_refusal(line, body.encode())
+    failed = _classify(error, call, _shorten(line), refusal, (service, key, key_owner))
     if isinstance(failed, ModelError):
         failed.refusal = refusal
     return failed
+
+
+def _mask_keys(text: str, key: str | None) -> str:
+    """Return a text without keys: it is stored, and services repeat other keys too."""
+    return _KEY_LIKE.sub("…", text.replace(key, "…") if key else text)
+
+
+def _shorten(line: str) -> str:
+    """Return a line as it is shown."""
+    return line if len(line) <= REASON_CHARS else f"{line[:REASON_CHARS]}…"
 
 
 def _classify(
@@ -117,21 +132,22 @@ def _classify(
     Args:
         error: the exception of the client library.
         call: the record of the HTTP call.
-        reason: the reason in one line.
-        refusal: all that the service said.
+        reason: the reason in one short line, for the message.
+        refusal: all that the service said, which decides.
         place: the service, its key and the key's owner.
     """
     (service, key, key_owner), status = place, _find_status(error, call)
-    text = f"{reason} {_read_error_codes(call.reader.error_body)}"
+    text = f"{refusal} {_read_error_codes(call.reader.error_body)}"
     is_answer = call.reader.stream_error is not None  # the error was sent in place of an answer
     # A server that does not know the field `num_ctx` says nothing about a length.
     may_overflow = is_answer or status in {400, 413, 422, 500}
     if may_overflow and not find_refused_fields(refusal) and _is_overflow(error, text):
         message = f"The request is too long for the model at {service}: {reason}"
-        return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(reason))
+        return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(refusal))
     if _is_quota(text, call) and (is_answer or status in {400, 402, 403, 429}):
         return QuotaUsedUp(service, reason=reason)
-    if status in {401, 403}:
+    is_filtered = status == 403 and bool(_FILTERED.search(text))
+    if status in {401, 403} and not is_filtered:
         is_refused = bool(key) and call.sent is not None
         return MissingKey(service, is_refused=is_refused, reason=reason, key_owner=key_owner)
     if status == 429:
@@ -150,7 +166,9 @@ def _classify(
 
 def _is_quota(text: str, call: WireCall) -> bool:
     """Return whether the account has nothing left, so that waiting is of no use."""
-    return bool(_QUOTA.search(text)) and not _WAIT.search(text) and call.retry_after_s is None
+    is_billed = bool(_BILLING.search(text)) and not _SLOW_DOWN.search(text)
+    is_used_up = is_billed or bool(_QUOTA.search(text))
+    return is_used_up and not _WAIT.search(text) and call.retry_after_s is None
 
 
 def _is_refusal(text: str, call: WireCall) -> bool:
@@ -177,9 +195,10 @@ def _find_status(error: Exception, call: WireCall) -> int | None:
 
 
 def _is_overflow(error: Exception, text: str) -> bool:
-    if type(error).__name__ == "ContextWindowExceededError":
-        return not _OUTPUT_LIMIT.search(text)
-    return bool(_OVERFLOW.search(text)) and not _OUTPUT_LIMIT.search(text)
+    if _OUTPUT_LIMIT.search(text) and not _BESIDE_INPUT.search(text):
+        return False
+    is_known = type(error).__name__ == "ContextWindowExceededError"
+    return is_known or bool(_OVERFLOW.search(text))
 
 
 def _read_status(body: Any) -> int | None:
@@ -197,9 +216,9 @@ def _read_status(body: Any) -> int | None:
     return None
 
 
-def _find_limit(reason: str) -> int | None:
+def _find_limit(refusal: str) -> int | None:
     """Extract the context length from an overflow message, or return None."""
-    for match in _LIMIT.finditer(reason):
+    for match in _LIMIT.finditer(refusal):
         number = int(next(group for group in match.groups() if group).replace(",", ""))
         if 0 < number <= MOST_LIMIT:
             return number
@@ -210,7 +229,7 @@ def _read_error_codes(body: bytes) -> str:
     """Return the error codes in the body of a response."""
     try:
         data = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     error = data.get("error", data) if isinstance(data, dict) else None
     if not isinstance(error, dict):
@@ -218,7 +237,8 @@ def _read_error_codes(body: bytes) -> str:
     return " ".join(str(error[key]) for key in ("code", "type") if key in error)
 
 
-def _find_reason(error: Exception, call: WireCall, status: int | None) -> str:
+def _find_line(error: Exception, call: WireCall, status: int | None) -> str:
+    """Return the reason of a failed call in one line, however long."""
     text = _describe_redirect(call) or _from_body(call.reader.error_body)
     if call.reader.stream_error is not None and call.reader.stream_error.is_unreadable:
         text = f"{UNREADABLE}: {text}" if _has_words(text) else UNREADABLE
@@ -227,7 +247,7 @@ def _find_reason(error: Exception, call: WireCall, status: int | None) -> str:
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     if not _has_words(line) or _LIBRARY_STATUS.match(line):
         line = _describe_status(status)
-    return line if len(line) <= REASON_CHARS else f"{line[:REASON_CHARS]}…"
+    return line
 
 
 def _describe_redirect(call: WireCall) -> str:

@@ -45,7 +45,7 @@ _FIELD_NAMES: Final[Mapping[str, str]] = {
     "stream_options": r"stream_options|include_usage",
     "cache_control": r"cache_control",
     "parallel_tool_calls": r"parallel_tool_calls|parallel tool (?:calls|calling)",
-    "tools": r"tools?|functions?|(?:tool|function)[ _-](?:use|usage|call\w*)",
+    "tools": r"tools|functions|(?:tool|function)_(?:calling|usage)",
     "reasoning_effort": r"reasoning_effort|reasoning|thinking",
     "reasoning_content": r"reasoning_content",
     "thinking_blocks": r"thinking_blocks",
@@ -132,14 +132,15 @@ _REFUSED_FIELD: Final = tuple(
     for pattern in (
         rf"(?:unsupported|unrecogni[sz]ed|unknown|unexpected|undefined|unallowed|invalid|extra)"
         rf" (?:request |json |body |model )?{_THING}(?: (?:supplied|provided|received|found|name))*"
-        rf"\s*:?\s*{_FIELD}",
+        rf"\s*:?\s*{_FIELD}(?![`'\")\]]*\s+(?:names?|must|should|schemas?|ha[sv]e?)\b)",
         rf"{_FIELD}\s*:?\s*(?:{_THING} )?(?:(?:is|are|was|were|has been) )?(?:currently )?"
         r"(?:not (?:yet )?(?:supported|permitted|allowed|recogni[sz]ed|implemented|accepted)"
         r"|unsupported|unknown|deprecated|unexpected|forbidden|disallowed"
         r"|extra (?:inputs|fields|values) (?:are )?not (?:permitted|allowed)"
         r"|(?:additional|extra) propert(?:y|ies)|cannot find field|no such field)",
         rf"(?:does not|doesn'?t|do not|don'?t|cannot|can'?t) (?:currently |yet )?"
-        rf"(?:support|accept|allow|take|recogni[sz]e|have) (?:the |an? )?(?:{_THING} )?{_FIELD}",
+        rf"(?:support|accept|allow|take|recogni[sz]e|have) (?:the |an? )?(?:{_THING} )?"
+        rf"(?!(?:tools|functions)\b){_FIELD}",  # what of them is in `_TOOLS_REFUSED`
         rf"(?:{_THING}|values) (?:are |is )?not (?:permitted|allowed|supported)"
         rf"(?: (?:on|for|by|with|in) [\w ]{{1,30}})?\s*:\s*{_FIELD}",
         rf"no (?:{_THING}|attribute)\s*:?\s*{_FIELD}",
@@ -157,10 +158,17 @@ _REFUSES: Final = re.compile(
 )
 _SENTENCE: Final = re.compile(r"[^\n]+?(?:[.;](?=\s+[A-Z\"'`])|\n|$)")
 _WORD: Final = re.compile(r"(?<![\w.])[A-Za-z_][\w.\[\]]{0,150}+")
+# All tools. One tool, or something of a tool, such as its name or result, is not these words.
+_TOOLS: Final = r"(?:tools|functions|(?:tool|function)s?[ -](?:use|usage|calls?|calling))"
+_PHRASE_END: Final = (
+    r"(?=\s*(?:$|[,;:!)\n]|\.(?!\w))|[`'\"]"
+    r"| (?:yet|and|or|nor|but|so|when|while|if|because|currently|for|on|by)\b"
+    r"| (?:with|in|at) (?:this|the|your|stream\w*)\b)"
+)
 _TOOLS_REFUSED: Final = (
     r"(?:does not|doesn'?t|do not|not) (?:currently )?(?:support|supporting|accept|allow)"
-    r" (?:the use of )?(?:tools?|functions?)\b(?![.\[])"
-    r"|\b(?:tools?|functions?)(?: use| usage|[ -]call\w*)?(?: param\w*)?"
+    rf" (?:the use of |the )?(?:{_THING} )?[`'\"]?{_TOOLS}(?: param\w*)?[`'\"]?{_PHRASE_END}"
+    rf"|\b{_TOOLS}(?: param\w*)?"
     r"[`'\"]? (?:is|are|requires?)(?: currently)?"
     r" (?:not (?:supported|enabled|available|allowed|implemented)|unsupported|disabled|--)"
     r"|tool choice requires --|requires?.{0,40}--(?:jinja|enable-auto-tool-choice)"
@@ -265,7 +273,7 @@ def _read_lines(data: Any, depth: int = 0) -> Iterator[str]:
     if isinstance(data, str) and data.lstrip().startswith("{") and depth < 6:
         try:  # a gateway quotes the error of the server behind it
             yield from _read_lines(json.loads(data), depth + 1)
-        except ValueError:
+        except (ValueError, RecursionError):
             yield data
     elif isinstance(data, str):
         yield data
@@ -299,10 +307,10 @@ def find_refused_fields(refusal: str) -> tuple[str, ...]:
 def _name_fields(path: str) -> Iterator[str]:
     """Yield the field that a path in a refusal means, if requests can do without it."""
     named = re.sub(r"\[\d+\]", "", path).strip(".[]").rpartition(".")[2]
-    # A single tool that is refused is not a reason to leave out all tools.
-    is_inside = re.search(r"tools?[.\[]\d", path)
+    # A tool or message that is refused is not a reason to leave out all tools.
+    is_part = re.sub(r"^(?:body|request)\.", "", path).strip(".") != named
     for field, names in _FIELD_NAMES.items():
-        if re.fullmatch(names, named, re.IGNORECASE) and not (is_inside and field == "tools"):
+        if re.fullmatch(names, named, re.IGNORECASE) and not (is_part and field == "tools"):
             yield field
 
 

@@ -52,24 +52,27 @@ class ShapedRequest:
         Returns:
             Whether the request was changed, so that it can be sent again.
         """
-        if not isinstance(error, BadRequest | ModelUnavailable) or not error.refusal:
+        if not _is_refusal(error):
             return False
         is_repeated = bool(self._refusals) and error.refusal == self._refusals[-1].refusal
         base = self._base if is_repeated else self._shape
-        self._refusals.append(error)
         for shape in propose_shape(base, error.refusal):
             if shape in self._tried:
                 continue
             self._tried.add(shape)
             wire = self._write(shape)
             if not wire.sends_same(self.wire):
+                self._refusals.append(error)
                 self._base, self._shape, self.wire = base, shape, wire
                 return True
         return False
 
     def choose_error(self, error: ModelError) -> ModelError:
-        """Return the error to report: the first refusal, which was about the usual request."""
-        return self._refusals[0] if self._refusals and error in self._refusals else error
+        """Return the error to report: the first refusal that led to another shape, if any.
+
+        It was about the usual request. A later one may only be about an attempt to mend it.
+        """
+        return self._refusals[0] if self._refusals and _is_refusal(error) else error
 
     def confirm(self) -> str:
         """Remember the present shape, because the server has accepted it.
@@ -87,3 +90,8 @@ class ShapedRequest:
         return build_wire_request(
             self._request, self._endpoint, self._key, shape, self._placeholder
         )
+
+
+def _is_refusal(error: ModelError) -> bool:
+    """Return whether an error may be about the shape of the request."""
+    return isinstance(error, BadRequest | ModelUnavailable) and bool(error.refusal)

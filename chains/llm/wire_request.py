@@ -52,7 +52,8 @@ _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 _GEMINI: Final = frozenset({"gemini", "vertex_ai", "vertex_ai_beta"})
 # Models that reason before they answer. They refuse a temperature, or reason worse with a low one.
 _REASONING: Final = re.compile(
-    r"(?:^|[/:_-])(?:o\d|gpt-5(?!.*chat)|r1\b|qwq|.*(?:-r1\b|reasoner|reasoning|thinking))",
+    r"(?:^|[/:_-])(?:o\d|gpt-5(?!.*chat)|r1\b|qwq"
+    r"|.*(?:-r1\b|reasoner|(?<!non)(?<!non[_-])(?<!\bno[_-])(?:reasoning|thinking)))",
     re.IGNORECASE,
 )
 # Models that refuse a message with tool calls without the thinking that led to them.

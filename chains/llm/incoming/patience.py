@@ -91,6 +91,10 @@ class Patience:
         """Wait until a condition is notified, or for at most the given time."""
         self._clock.wait(condition, timeout_s)
 
+    def allows_pause(self, pause_s: float) -> bool:
+        """Return whether any time is left for the answer after a pause."""
+        return self._end_s is None or self._clock.now() + pause_s < self._end_s
+
     def note(self, chars: int) -> None:
         """Note that the server has said something, given the number of characters."""
         if chars == 0:

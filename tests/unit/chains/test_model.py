@@ -197,6 +197,15 @@ def test_a_short_wait_that_a_service_asks_for_is_obeyed(model, server, prepared,
     assert ModelWaiting(7.0, "slow down") in events
 
 
+def test_no_pause_outlasts_the_time_that_the_user_gives_an_answer(server, prepared, pause, pauses):
+    endpoint = look_up_model("scripted", server.url).endpoint
+    limited = LiteLLMModel(endpoint, lambda _: None, pause=pause, max_seconds=25)
+    server.script(Failure.saying(429, "slow down", Retry_After="30"))
+    with pytest.raises(RateLimited):
+        list(limited.stream(prepared, CancelToken()))
+    assert (len(server.received), pauses) == (1, [])
+
+
 def test_a_long_wait_is_passed_on_at_once(model, server, prepared, pauses):
     server.script(Failure.saying(429, "slow down", Retry_After="31"))
     with pytest.raises(RateLimited) as caught:

@@ -13,6 +13,8 @@ from chains.model import LiteLLMModel
 from chains.models import look_up_model
 from tests.support.models.model_server import Answer, Failure
 
+# Models whose name says that they do not reason.
+WITHOUT = ("grok-4-fast-non-reasoning", "qwen3-235b-nonthinking", "x-no-thinking")
 UNKNOWN = "Unrecognized request argument supplied: {}"
 
 
@@ -133,6 +135,14 @@ def test_the_first_refusal_is_reported_where_no_shape_helps(model, server, prepa
     assert len(server.bodies) == 3
 
 
+def test_trouble_of_the_server_is_not_reported_in_place_of_a_later_refusal(model, server, prepared):
+    server.script(
+        Failure.saying(500, "model is loading"), Failure.saying(400, "Invalid value: 'user'.")
+    )
+    with pytest.raises(BadRequest, match="Invalid value"):
+        stream(model(), prepared)
+
+
 def test_a_field_that_was_not_sent_is_no_reason_to_ask_again(model, server, prepared):
     server.script(Failure.saying(400, UNKNOWN.format("tools")))
     with pytest.raises(BadRequest):
@@ -176,13 +186,17 @@ def test_an_error_of_the_server_itself_is_tried_again_as_before(model, server, p
     assert (len(server.bodies), len(pauses)) == (3, 2)
 
 
-@pytest.mark.parametrize("name", ["openai/o3-mini", "gpt-5-mini", "qwq:32b", "deepseek-r1:8b"])
+@pytest.mark.parametrize(
+    "name", ["openai/o3-mini", "gpt-5-mini", "qwq:32b", "deepseek-r1:8b", "nano-thinking"]
+)
 def test_a_model_that_reasons_gets_no_temperature(model, server, prepared, name):
     stream(model(name=name), prepared)
     assert "temperature" not in server.bodies[0]
 
 
-@pytest.mark.parametrize("name", ["gpt-4o", "gpt-5-chat-latest", "command-r", "llama-3.1-8b"])
+@pytest.mark.parametrize(
+    "name", ["gpt-4o", "gpt-5-chat-latest", "command-r", "llama-3.1-8b", *WITHOUT]
+)
 def test_another_model_gets_one(model, server, prepared, name):
     stream(model(name=name), prepared)
     assert "temperature" in server.bodies[0]

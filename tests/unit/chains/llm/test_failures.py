@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from chains.errors import (
@@ -29,15 +31,28 @@ OVERFLOWS = [
     " with context length of only 4096 tokens",
     "The prompt (total length 9000) is too long to fit into the model (context length 8192).",
     "context_length_exceeded",
+    "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context"
+    " length is 4096 tokens and your request has 2100 input tokens (4096 > 4096 - 2100).",
+    "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 1024"
+    " `max_new_tokens`",
 ]
 OTHER_REFUSALS = [
     "max_tokens is too large: 5000. This model supports at most 4096 completion tokens, whereas"
     " you provided 5000.",
     "`max_tokens` must be at most 8192",
+    "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less"
+    " than the `context_window` for this model",
     "temperature must be between 0 and 2",
     "The model `gpt-x` does not exist",
     "Invalid value for 'content': expected a string",
 ]
+
+
+GEMINI_FREE_TIER = (
+    "You exceeded your current quota, please check your plan and billing details. "
+    f"{'* Quota exceeded for metric: generate_content_free_tier_requests, limit: 20 ' * 5}"
+    "Please retry in 38.6s."
+)
 
 
 @pytest.fixture
@@ -59,12 +74,35 @@ def test_an_overflow_is_known_in_every_providers_words(call, wording):
 
 
 LIMITS = [4096, 272000, None, 200000, 200000, 1048575, 32768, 128000]
-LIMITS += [None, 4096, None, 8192, 4096, 8192, None]
+LIMITS += [None, 4096, None, 8192, 4096, 8192, None, 4096, 4096]
 
 
 @pytest.mark.parametrize(("wording", "limit"), list(zip(OVERFLOWS, LIMITS, strict=True)))
 def test_the_limit_that_an_overflow_names_is_known(call, wording, limit):
     assert answered(call, 400, f'{{"error": "{wording}"}}').limit == limit
+
+
+def test_an_overflow_that_a_gateway_quotes_is_known_with_its_limit(call):
+    quoted = {"error": {"message": "This model's maximum context length is 8192 tokens"}}
+    metadata = {"raw": json.dumps(quoted), "provider_name": "Example"}
+    error = {"message": "Provider returned error", "code": 400, "metadata": metadata}
+    found = answered(call, 400, json.dumps({"error": error}))
+    assert isinstance(found, ContextOverflow)
+    assert found.limit == 8192
+
+
+@pytest.mark.parametrize("opening", ["[", '{"error":'])
+def test_a_body_nested_too_deep_to_read_is_a_refusal_like_another(call, opening):
+    assert isinstance(answered(call, 400, opening * 60_000), BadRequest)
+
+
+def test_no_key_is_kept_anywhere_in_what_a_service_said(call):
+    call.status = 400
+    call.reader.error_body = f'{{"error": "{"x " * 990}my-secret and sk-{"a" * 40}"}}'.encode()
+    error = classify_failure(RuntimeError("x"), call, service="Example", key="my-secret")
+    assert isinstance(error, BadRequest)
+    assert "my-secr" not in error.refusal
+    assert "sk-a" not in error.refusal
 
 
 @pytest.mark.parametrize(
@@ -155,6 +193,12 @@ def test_figures_that_contradict_ours_are_an_overflow_and_no_absurd_limit(call, 
         (400, '{"error": {"message": "Your credit balance is too low"}}', QuotaUsedUp),
         (402, '{"error": {"message": "Insufficient Balance"}}', QuotaUsedUp),
         (403, '{"error": {"message": "wrong key"}}', MissingKey),
+        (403, '{"error": {"message": "Your input was flagged by moderation"}}', BadRequest),
+        (401, '{"error": {"message": "No key, see our content policy"}}', MissingKey),
+        (429, '{"error": {"message": "Slow down, or see your billing page"}}', RateLimited),
+        (429, '{"error": {"message": "Too many requests. Billing: x.example"}}', RateLimited),
+        (429, '{"error": {"message": "Billing hard limit has been reached"}}', QuotaUsedUp),
+        (429, f'{{"error": {{"message": "{GEMINI_FREE_TIER}"}}}}', RateLimited),
         (400, '{"error": {"message": "filtered", "code": "content_filter"}}', BadRequest),
     ],
 )
