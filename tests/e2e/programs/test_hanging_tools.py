@@ -15,6 +15,7 @@ from tests.support.processes.rpc import next_event, send
 from tests.support.servers.hanging_server import is_hanging, list_processes, settings_entry
 
 Child = subprocess.Popen[bytes]
+REPLIES = (Answer("", calls=(("c1", "leaves__hang", "{}"),)), Answer("Out of time."))
 QUESTION = ("ask", "Hang.", "--mode", "agent", "--approve", "all", "--no-index", "--json")
 
 
@@ -34,7 +35,7 @@ def hanging(
     server: ModelServer,
 ) -> Program:
     """The program with a server that hangs, and a model that calls it."""
-    server.script(Answer("", calls=(("c1", "leaves__hang", "{}"),)), Answer("Out of time."))
+    server.script(*REPLIES)
     program = asking(with_notes)
     servers = json.dumps({"leaves": settings_entry(folder)})
     assert program.run("settings", "set", "mcp.servers", servers).code == 0
@@ -103,8 +104,11 @@ def test_a_hanging_server_ends_with_the_program(
 
 @pytest.mark.soak
 @pytest.mark.timeout(7_000)
-def test_after_two_hundred_exits_no_process_is_left(hanging: Program, tmp_path: Path) -> None:
+def test_after_two_hundred_exits_no_process_is_left(
+    hanging: Program, server: ModelServer, tmp_path: Path
+) -> None:
     for number in range(200):
+        server.script(*REPLIES)
         start, end = list(ENDINGS.values())[number % len(ENDINGS)]
         folder = tmp_path / f"server-{number}"
         folder.mkdir()
