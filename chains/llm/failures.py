@@ -88,6 +88,7 @@ UNREADABLE: Final = "what it sent cannot be read as an answer"
 # Errors of Python. Where one of them is behind a library's error, its text is about the library.
 _PYTHON_ERRORS: Final = (TypeError, ValueError, LookupError, AttributeError)
 _LIBRARY_STATUS: Final = re.compile(r"Error code: \d+\Z")
+_LIBRARY_SUFFIX: Final = re.compile(r" Original exception:| Handle with `litellm")
 _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
 
 
@@ -304,7 +305,7 @@ def _from_library(error: Exception) -> str:
     text = str(error)
     while (shorter := _LIBRARY_PREFIX.sub("", text, count=1)) != text:
         text = shorter
-    return text.split(" Original exception:")[0]
+    return _LIBRARY_SUFFIX.split(text)[0]
 
 
 def _list_causes(error: BaseException) -> Iterator[BaseException]:
