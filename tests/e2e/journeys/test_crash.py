@@ -76,6 +76,7 @@ def test_the_notice_is_used_with_keys_alone(at_home: Opened) -> None:
     wait_until(lambda: reach("Dismiss"), "the focus on the button that closes")
     window.press("space")
     window.wait_until_gone(CLOSED)
+    assert not window.shows(CLOSED)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])

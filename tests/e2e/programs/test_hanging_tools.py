@@ -100,6 +100,7 @@ def test_a_hanging_server_ends_with_the_program(
     end(child)
     ended(child)
     wait_for_no_process(folder)
+    assert list_processes(folder) == []
 
 
 @pytest.mark.soak
