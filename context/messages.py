@@ -394,3 +394,12 @@ def list_tool_calls(message: Message) -> tuple[ToolCallPart, ...]:
     if isinstance(message.content, str):
         return ()
     return tuple(part for part in message.content if isinstance(part, ToolCallPart))
+
+
+def is_merged(before: str, after: str) -> bool:
+    """Return whether neighbouring messages of these roles are sent as one message.
+
+    Many services require alternating roles, so neighbours of one role are merged. Each tool result
+    stays a message of its own, because it belongs to one call. Counting and sending both ask here.
+    """
+    return before == after != "tool"

@@ -19,6 +19,7 @@ from context.messages import (
     TextPart,
     ToolCallPart,
     ToolDefinition,
+    is_merged,
 )
 
 BYTES_PER_TOKEN: Final = 3.5
@@ -102,11 +103,6 @@ def count_message(message: Message, counter: TokenCounter) -> int:
     return tokens
 
 
-def is_merged(before: Message, after: Message) -> bool:
-    """Return whether two consecutive messages are sent to the provider as one message."""
-    return before.role == after.role != "tool"
-
-
 def count_merged(
     before: Message, after: Message, counter: TokenCounter, *, joined: Collection[Message] = ()
 ) -> int:
@@ -121,7 +117,7 @@ def count_merged(
         counter: counts the tokens.
         joined: which of these messages are already part of a merged message.
     """
-    if not is_merged(before, after):
+    if not is_merged(before.role, after.role):
         return 0
     texts = [message for message in (before, after) if not any(message is one for one in joined)]
     bare = sum(isinstance(message.content, str) and message.content != "" for message in texts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from chains.llm.request_shape import RequestShape
-from chains.llm.wire_content import join_texts, merge_wire_messages
+from chains.llm.wire_content import join_texts, merge_neighbours
 
 __all__ = ["changes_messages", "shape_messages"]
 
@@ -37,7 +37,7 @@ def shape_messages(messages: Sequence[Mapping[str, Any]], shape: RequestShape) -
         shaped = _fold_system(shaped)
     if shape.has("note_in_result"):
         shaped = list(_append_notes(shaped))
-    return [join_texts(message) for message in _merge_neighbours(shaped)]
+    return [join_texts(message) for message in merge_neighbours(shaped)]
 
 
 def _leave_out(message: Mapping[str, Any], shape: RequestShape) -> dict[str, Any]:
@@ -96,17 +96,6 @@ def _append_notes(messages: Messages) -> Iterator[dict[str, Any]]:
         held = message
     if held:
         yield held
-
-
-def _merge_neighbours(messages: Messages) -> Messages:
-    """Return the messages with neighbours of the same role merged, except tool results."""
-    merged: Messages = []
-    for message in messages:
-        if merged and merged[-1]["role"] == message["role"] != "tool":
-            merged[-1] = merge_wire_messages(merged[-1], message)
-        else:
-            merged.append(message)
-    return merged
 
 
 def _is_text(message: Mapping[str, Any]) -> bool:

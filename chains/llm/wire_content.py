@@ -1,12 +1,19 @@
-"""Convert one message to chat API JSON, and merge two of them."""
+"""Convert a message to chat API JSON, and merge neighbours of the same role."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from chains.llm.incoming.tool_calls import clean_call_id, clean_tool_name
 from context.layers import MOST_ARGUMENT_LEVELS, is_nested_too_deep
-from context.messages import Message, ReasoningPart, TextPart, ToolResultPart, compact_json
+from context.messages import (
+    Message,
+    ReasoningPart,
+    TextPart,
+    ToolResultPart,
+    compact_json,
+    is_merged,
+)
 
 __all__ = [
     "USUAL_STYLE",
@@ -15,7 +22,7 @@ __all__ = [
     "convert_message",
     "has_content",
     "join_texts",
-    "merge_wire_messages",
+    "merge_neighbours",
 ]
 
 # The cache mark, at the end of the part of a request that the provider should cache.
@@ -61,7 +68,18 @@ def has_content(message: Message) -> bool:
     )
 
 
-def merge_wire_messages(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def merge_neighbours(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages with neighbours merged that are sent as one, as `is_merged` decides."""
+    merged: list[dict[str, Any]] = []
+    for message in messages:
+        if merged and is_merged(merged[-1]["role"], message["role"]):
+            merged[-1] = _merge_two(merged[-1], message)
+        else:
+            merged.append(dict(message))
+    return merged
+
+
+def _merge_two(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two messages of the same role, leaving out empty texts."""
     blocks = [*_blocks(first), *_blocks(second)]
     calls = [*first.get("tool_calls", ()), *second.get("tool_calls", ())]

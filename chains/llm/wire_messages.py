@@ -12,13 +12,13 @@ from chains.llm.wire_content import (
     convert_message,
     has_content,
     join_texts,
-    merge_wire_messages,
+    merge_neighbours,
 )
 from context.fit.cache import encode_message, make_message_body
 from context.fit.guard import PreparedRequest
 from context.history.turns import MeasuredTurn
 from context.layers import replace_surrogates
-from context.messages import Message, compact_json
+from context.messages import Message, compact_json, is_merged
 
 __all__ = [
     "build_wire_conversation",
@@ -114,8 +114,8 @@ def build_wire_messages(
 ) -> list[dict[str, Any]]:
     """Convert messages to chat API JSON.
 
-    Adjacent messages of the same role are merged, except tool results, because many services
-    require alternating roles. Signed reasoning is returned to the model only within the same turn.
+    Neighbours are merged as `is_merged` decides. Signed reasoning is returned to the model only
+    within the same turn.
 
     Args:
         messages: the messages in provider-neutral form.
@@ -147,16 +147,13 @@ def _join_messages(
         style: how messages are written for the model.
         marked: the indexes of messages that end with a cache mark.
     """
-    found: list[dict[str, Any]] = []
+    converted: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
-        for wired in convert_message(message, style, keeps_signed=at > work_from):
-            if found and wired["role"] == found[-1]["role"] != "tool":
-                found[-1] = merge_wire_messages(found[-1], wired)
-            else:
-                found.append(wired)
-        if at in marked and found:
-            found[-1] = add_mark(found[-1])
-    return [join_texts(message) for message in found] if style.joins_text else found
+        converted += convert_message(message, style, keeps_signed=at > work_from)
+        if at in marked and converted:
+            converted[-1] = add_mark(converted[-1])
+    merged = merge_neighbours(converted)
+    return [join_texts(message) for message in merged] if style.joins_text else merged
 
 
 def encode_messages(
@@ -198,7 +195,7 @@ def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
 
 
 def _may_join(first: Message, second: Message) -> bool:
-    if first.role == second.role != "tool":
+    if is_merged(first.role, second.role):
         return True
     return not (has_content(first) and has_content(second))
 

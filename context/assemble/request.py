@@ -9,7 +9,15 @@ from context.envelope import System
 from context.history.pins import NO_PINS, Pins
 from context.history.turn_list import TurnList
 from context.layers import Layer, Segment, render_segments, sort_by_wire
-from context.messages import ImagePart, Message, Part, TextPart, ToolDefinition, compact_json
+from context.messages import (
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    ToolDefinition,
+    compact_json,
+    is_merged,
+)
 from context.tokens import (
     TokenCounter,
     count_merged,
@@ -17,7 +25,6 @@ from context.tokens import (
     count_part,
     count_segment_image,
     count_tool,
-    is_merged,
 )
 
 
@@ -229,7 +236,8 @@ class RequestDraft:
         for message in self.present:
             counted = (count_merged(one, message, counter, joined=joined) for one in before)
             saved.append(sum(counted))
-            joined = (message,) if before and is_merged(before[0], message) else ()
+            is_joined = bool(before) and is_merged(before[0].role, message.role)
+            joined = (message,) if is_joined else ()
             before = (message,)
         return tuple(saved)
 

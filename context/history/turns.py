@@ -26,9 +26,9 @@ from context.log.entries import (
     MessageEntry,
     SegmentsEntry,
 )
-from context.messages import NO_FIELDS, Message
+from context.messages import NO_FIELDS, Message, is_merged
 from context.offload import Offloaded, read_stub
-from context.tokens import TokenCounter, count_merged, count_message, is_merged
+from context.tokens import TokenCounter, count_merged, count_message
 
 # The custom type of a hidden message that asks the model to continue an answer that broke off.
 CONTINUATION: Final = "continuation"
@@ -267,9 +267,9 @@ class MeasuredTurn:
         """
         tokens = sum(count_message(message, counter) for message in messages)
         joined: tuple[Message, ...] = ()
-        for pair in pairwise(messages):
-            tokens -= count_merged(*pair, counter, joined=joined)
-            joined = pair if is_merged(*pair) else ()
+        for before, after in pairwise(messages):
+            tokens -= count_merged(before, after, counter, joined=joined)
+            joined = (before, after) if is_merged(before.role, after.role) else ()
         return cls(turn, tuple(messages), tokens, counter)
 
     def count_merged_with(self, before: "MeasuredTurn", *, is_joined: bool) -> int:
@@ -283,7 +283,7 @@ class MeasuredTurn:
             return 0
         pair = before.messages[-1], self.messages[0]
         joined = pair[:1] if is_joined else ()
-        if len(self.messages) > 1 and is_merged(*self.messages[:2]):
+        if len(self.messages) > 1 and is_merged(pair[1].role, self.messages[1].role):
             joined = (*joined, pair[1])
         return count_merged(*pair, self.counter, joined=joined)
 
@@ -295,7 +295,7 @@ class MeasuredTurn:
         """
         if len(self.messages) < 2:
             return is_first_joined
-        return is_merged(*self.messages[-2:])
+        return is_merged(self.messages[-2].role, self.messages[-1].role)
 
     @cached_property
     def digest(self) -> bytes:
