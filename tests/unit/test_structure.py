@@ -17,9 +17,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DEBTS = Path(__file__).with_name("structure_debts.json")
 PACKAGES = ("app", "ui", "chains", "context", "vault", "resources")
-MOST_MODULES_IN_A_FOLDER = 16
+MOST_MODULES_IN_A_FOLDER = 20
 NOT_COUNTED = ("__init__.py", "conftest.py")
-LINES_OF_A_MODULE = range(80, 401)
+# 80 to 400 as a rule; up to 800 where a module is one concept.
+LINES_OF_A_MODULE = range(80, 801)
 LINES_OF_A_FUNCTION = 50
 LINES_OF_A_PAGE = 40
 # Words of the glossary and of the field: search, language models, Qt, files, programs.
