@@ -1,4 +1,4 @@
-"""The exceptions of this package. Their messages are sentences that suggest what to do.
+"""The exceptions of this package, and the sentences of errors that a person reads.
 
 ```
 ChainError

@@ -3,8 +3,7 @@
 OpenAI models use their own encoding. For other models, whose tokenizers are unknown, all encodings
 are tried and the largest count is used.
 
-Source: the design documents "Token Budget Enforcement", section "Guiding Principles"; "Budget-Aware
-Trimming", for the overheads.
+Reasons: ARCHITECTURE.md, "Counting".
 """
 
 import hashlib

@@ -1,7 +1,6 @@
 """Build the requests to a language model: their content, order and size.
 
-`pipeline.prepare` builds a request of a turn. `pipeline.prepare_call` builds a single call outside
-of any turn.
+`pipeline.prepare` builds a request of a turn, `pipeline.prepare_call` a call outside of any turn.
 
     lines of a log → log → active path → history → turns ────┐
     instructions, tools, attachments, passages, hooks ───────┴→ assemble → RequestPlan
@@ -17,25 +16,26 @@ of any turn.
 The layers (`layers.Layer`): T tools, L1 instructions, L2 carried over from earlier turns, L3 this
 turn's attachments and passages, L4 history, L5 user message, E ephemeral texts, W tool calls.
 
-All these packages import the contract modules, whose names do not change. Values: `messages`,
-`layers`, `envelope`, `budget`, `tokens`, `errors`. Changes to an envelope: `hooks`, `patches`.
-For texts and messages: `trimming`, `compaction`, `carry_forward`, `cleaner`, `offload`, `prompt`.
+All these packages import the contract modules, whose names do not change:
+
+    messages, layers    messages and their parts; the layers and their segments
+    envelope            a complete request before it is rendered
+    budget, tokens      when to trim, compact, block; how tokens are counted
+    hooks, patches      functions of the user that change requests, by patches that are stored
+    trimming            replace old assistant and tool content with `[trimmed]`
+    compaction          values of compacting: summaries and cleared results
+    carry_forward       shorten the attachments of earlier turns (L2)
+    cleaner, offload    line counts and stubs in place of tool results
+    prompt, errors      system prompts from sections; the exceptions of this package
 
 Where to look:
-- order on the wire: `layers.WIRE_ORDER`; requests and reports apply it with `layers.sort_by_wire`;
+- order on the wire: `layers.WIRE_ORDER`, applied by `layers.sort_by_wire`;
 - trimming, compaction: `fit.policy` decides; drops, in the order of `STEPS`: `fit.guard_steps`;
-- shortened answers: `history.shorten.trim_message` once a trim is stored,
-  `fit.shorten.shorten_answer` if only one request needs it; sources: `fit.shorten`;
+- shortened answers: `history.shorten` for a stored trim, `fit.shorten` for one request;
 - a new log entry type: a class and a row in `log/entries.py`, field kinds in `log/codec.py`;
-- the cached prefix: `fit.cache.compare_requests` compares a request with the previous one.
+- the cached prefix: `fit.cache.compare_requests`. ARCHITECTURE.md lists what always holds.
 
 This package may import the standard library, but no clocks, randomness, threads or I/O. It must not
 import app, chains, vault, ui, resources or third-party libraries. Only `Ports` in `assemble.inputs`
-calls code outside of the package. The following rules always hold:
-- A request is at most as large as its budget, and the tokens of its layers add up to `used`.
-- It contains the user message, and the last answered turn unless the report says otherwise.
-- Log entries never change. The report lists everything left out, with its tokens and a reason.
-- A stored patch is replayed without its hook. Every tool call has exactly one result.
-- Trims and drops only move forward while the model stays the same and the budget does not grow.
-- User messages are never trimmed. Equal inputs give equal bytes.
+calls code outside of the package.
 """

@@ -14,7 +14,7 @@ FACTOR_SCALE: Final = 100
 class ContextBudget:
     """The context window of a model, and the token count of each component of a request.
 
-    Source: the design document "Context Management Enhancements", section 1.
+    Reasons: ARCHITECTURE.md, "One budget".
     """
 
     total: int
@@ -62,9 +62,6 @@ class BudgetPolicy:
 
     Raises:
         BadPolicy: when the fractions do not have the order 0 < trim_at ≤ compact_at ≤ block_at ≤ 1.
-
-    Source: the design documents "Budget-Aware Trimming", section 1; "Context Management
-    Enhancements", section 3.
     """
 
     trim_at: float = 0.80

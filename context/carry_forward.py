@@ -3,7 +3,7 @@
 No model is called, so that the result depends only on the text. `context.fit` uses the same
 functions to shorten other long texts.
 
-Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
+Reasons: ARCHITECTURE.md, "Attachments".
 """
 
 import html

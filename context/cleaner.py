@@ -1,7 +1,4 @@
-"""Replace old tool results in messages with their line counts. Tool calls are kept.
-
-Source: the design document "Context Engineering Optimization", section 3.5.
-"""
+"""Replace old tool results in messages with their line counts. Tool calls are kept."""
 
 import re
 from dataclasses import replace

@@ -2,8 +2,7 @@
 
 Compaction replaces old messages with a summary, or clears old tool results.
 
-Source: the design documents "Context Management Enhancements", sections 3 and 7; "Context
-Engineering Optimization", section 3.2.
+Reasons: ARCHITECTURE.md, "Compaction".
 """
 
 from collections.abc import Sequence

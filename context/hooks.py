@@ -8,7 +8,7 @@ other only through their results.
 If a context hook fails, the request is aborted and nothing is stored. If a message hook fails, the
 error is reported and the message stays unchanged.
 
-Source: the design document "Context Engineering", sections "Hook boundaries" and "Error handling".
+Reasons: ARCHITECTURE.md, "Patches and hooks".
 """
 
 import json

@@ -45,7 +45,7 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
         content: the complete result.
         ref_id: the id under which the result is stored.
 
-    Source: the design document "Context Management Enhancements", section 2.
+    Reasons: ARCHITECTURE.md, "Large results and tools".
     """
     size = len(content.encode("utf-8", "surrogatepass"))
     preview = content[:PREVIEW_CHARS] + ("..." if len(content) > PREVIEW_CHARS else "")

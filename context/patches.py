@@ -3,8 +3,7 @@
 An envelope is a complete request before it is rendered. A patch consists of operations. Every
 operation on the cached messages must give a reason why it invalidates the provider's prompt cache.
 
-Source: the design document "Context Engineering", sections "Patch operations" and "Boundary
-enforcement rules".
+Reasons: ARCHITECTURE.md, "Patches and hooks".
 """
 
 import math

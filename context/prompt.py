@@ -28,9 +28,6 @@ class PromptBuilder:
     """Joins the sections of a prompt. Static sections come first, then dynamic ones.
 
     Otherwise the sections keep the order in which they were added.
-
-    Source: the design documents "Context Management Enhancements", section 4; "Context Engineering
-    Optimization", section 3.1.
     """
 
     def __init__(self, sections: Iterable[PromptSection] = ()) -> None:
@@ -82,8 +79,6 @@ def make_system_parts(
         base: the sections of the app's own prompt.
         instructions: the instructions of the user, the project or the vault, starting with those
             that change least often.
-
-    Source: the design document "Context Management Enhancements", section 4.
     """
     static, dynamic = _split_at_breakpoint(base)
     added = (

@@ -81,7 +81,7 @@ class ByteEstimator:
 
     The common rule of four characters per token underestimates Japanese text by half.
 
-    Source: the design document "Budget-Aware Trimming", section 7.1.
+    Reasons: ARCHITECTURE.md, "Counting".
     """
 
     name: ClassVar[str] = "bytes"

@@ -5,7 +5,7 @@ messages are trimmed only moves forward, so that the trimmed prefix stays the sa
 request. Lengths are in UTF-8 bytes. `ContextTrimmer` is the whole rule for programs that import it.
 Strata's own requests are trimmed by `context.fit.trim`, which shares the marks and the positions.
 
-Source: the design document "Budget-Aware Trimming".
+Reasons: ARCHITECTURE.md, "Trimming".
 """
 
 import math

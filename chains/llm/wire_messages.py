@@ -122,8 +122,6 @@ def build_wire_messages(
         uncached: the number of messages at the end that belong only to this request.
         marked: the indexes of messages that end with a cache mark.
         style: how messages are written for the model.
-
-    Source: the design document "Budget-Aware Trimming", section 7.2.
     """
     asked = [
         at

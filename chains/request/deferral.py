@@ -5,7 +5,7 @@ were not used lately. The decision is stored with the first turn, and is made ag
 model, the threshold or the tools change, so that the cached prefix stays the same.
 Tools that the model has found are promoted: they are sent from then on, after all others.
 
-Source: the design document "Context Management Enhancements", section 3.
+Reasons: ARCHITECTURE.md, "Large results and tools".
 """
 
 import hashlib

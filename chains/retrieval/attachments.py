@@ -2,7 +2,7 @@
 
 Attachments and retrieved passages together may use half of the budget.
 
-Source: the design document "Token Budget Enforcement", section "Turn-Time Compaction".
+Reasons: ARCHITECTURE.md, "Attachments".
 """
 
 from collections.abc import Generator, Sequence

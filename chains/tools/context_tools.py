@@ -5,7 +5,7 @@ that requests omit.
 
 Large results are stored outside of the log. Requests contain a short text (a stub) instead.
 
-Source: the design document "Context Management Enhancements", section 2.
+Reasons: ARCHITECTURE.md, "Large results and tools".
 """
 
 import re

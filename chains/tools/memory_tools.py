@@ -5,7 +5,7 @@ compactions do not remove it. If the user edits the message that led to a change
 to the old branch and no longer applies. Long-term memories are stored in a note and included in
 every request, and the user approves each of them.
 
-Source: the design document "Context Engineering Optimization", section 3.3.
+Reasons: ARCHITECTURE.md, "Memory".
 """
 
 import threading

@@ -3,8 +3,7 @@
 The history is compacted when it exceeds its budget, at the end of a turn, when the user or model
 requests it, and after a service rejects a request as too long.
 
-Source: the design documents "Context Engineering Optimization", section 3.2; "Token Budget
-Enforcement", section "Guiding Principles".
+Reasons: ARCHITECTURE.md, "Compaction".
 """
 
 import logging

@@ -5,7 +5,7 @@ the limit that the service names. If even our largest request for that limit wou
 the figures of the service contradict our counts: the safety factor is raised, and the window is a
 part of the rejected request.
 
-Source: the design documents "Budget-Aware Trimming"; "Token Budget Enforcement".
+Reasons: ARCHITECTURE.md, "The guard".
 """
 
 import re

@@ -5,8 +5,7 @@ request, which the provider has cached, followed by the text that was trimmed. A
 receives the turns as text. If they are too long, it summarises them in pieces, and then summarises
 those summaries.
 
-Source: the design documents "Context Engineering Optimization", section 3.2; "Token Budget
-Enforcement", section "Guiding Principles".
+Reasons: ARCHITECTURE.md, "Compaction".
 """
 
 import html

@@ -4,7 +4,7 @@ Attachments are sent in their current version, and shortened if they are long. I
 deleted or excluded, a notice is sent instead. Selections, images and reading notes (which a model
 wrote about a long attachment) are sent as they were stored.
 
-Source: the design document "Token Budget Enforcement", section "L2 Carry-Forward Compaction".
+Reasons: ARCHITECTURE.md, "Attachments".
 """
 
 import html

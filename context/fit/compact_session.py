@@ -60,8 +60,6 @@ def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> 
         why: the reason for the compaction. `asked` summarises all turns before the last complete
             one. With any other reason, the history is compacted to the usual fraction of its
             budget.
-
-    Source: the design document "Context Management Enhancements", section 7.
     """
     history, usage = read_history(request := RequestSetup.build(inputs, ports))
     compacted = _try_compaction(history, usage, request, why)

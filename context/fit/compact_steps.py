@@ -4,8 +4,7 @@ Each step runs only if the history is still too large. The steps update a `Compa
 log. `context.fit.compact` turns the final state into log entries, or discards it if no tokens are
 freed.
 
-Source: the design documents "Context Management Enhancements", sections 3 and 7; "Context
-Engineering Optimization", section 3.2.
+Reasons: ARCHITECTURE.md, "Compaction".
 """
 
 from collections.abc import Sequence

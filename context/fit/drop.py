@@ -39,8 +39,6 @@ def fit_turns(turns: Sequence[MeasuredTurn], room_tokens: int) -> FittedTurns:
 
     Returns:
         The kept turns in order, and the dropped turns for the report.
-
-    Source: the design document "Token Budget Enforcement", section 1.2.
     """
     known, first = TurnList.of(turns), count_summaries(turns)
     cut = _cut(turns, room_tokens, find_guaranteed_turn(turns), first)

@@ -140,7 +140,7 @@ def enforce_budget(
             their size in this request. Only the decision to drop turns permanently uses these two
             values. The other steps use the actual sizes.
 
-    Source: the design document "Token Budget Enforcement", phases 1 and 2.
+    Reasons: ARCHITECTURE.md, "The guard".
     """
     if not can_fit(draft, budget):
         return GuardReport(_strip(draft), fits=False)

@@ -3,7 +3,7 @@
 `context.fit.guard` runs the steps in the order of `STEPS` until the request fits. A step that drops
 turns can store this for later requests. All other steps affect a single request.
 
-Source: the design document "Token Budget Enforcement", phases 1 and 2.
+Reasons: ARCHITECTURE.md, "The guard".
 """
 
 from collections.abc import Callable, Sequence

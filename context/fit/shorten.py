@@ -6,8 +6,7 @@ sources from earlier turns, attached notes. They are dropped only if even their 
 does not fit. Selections and pinned items are never shortened, but either sent completely or
 dropped. The latest attachment is shortened last.
 
-Source: the design document "Token Budget Enforcement", phase 2, and section "L2 Carry-Forward
-Compaction".
+Reasons: ARCHITECTURE.md, "The guard".
 """
 
 import html

@@ -7,8 +7,7 @@ summaries, so they are shortened only if no compaction can run. The newest answe
 tool results are never shortened. The newest assistant messages are shortened last. After a
 compaction, a new plan is made for the remaining turns.
 
-Source: the design documents "Budget-Aware Trimming"; "Context Engineering Optimization", section
-3.5.
+Reasons: ARCHITECTURE.md, "Trimming".
 """
 
 from collections.abc import Iterable

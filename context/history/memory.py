@@ -3,7 +3,7 @@
 The memory consists of a scratchpad, the progress of a task, and facts. Each `memory_update` entry
 in the log sets some of them.
 
-Source: the design document "Context Engineering Optimization", section 3.3.
+Reasons: ARCHITECTURE.md, "Memory".
 """
 
 import html

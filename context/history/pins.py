@@ -1,7 +1,4 @@
-"""Pinned messages and segments. Every request contains them.
-
-Source: the design document "Strata: the design", section 4.8.
-"""
+"""Pinned messages and segments. Every request contains them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""List the items of the layers that have no segments: tools, instructions and turns.
-
-Source: the design document "Context Envelope and Hooks", section "/context".
-"""
+"""List the items of the layers that have no segments: tools, instructions and turns."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

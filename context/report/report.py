@@ -255,10 +255,7 @@ class ContextReport:
 
     @property
     def components(self) -> ContextBudget:
-        """The token count of the request by component. The token budget is the effective window.
-
-        Source: the design document "Context Management Enhancements", section 1.
-        """
+        """The token count of the request by component. The token budget is the effective window."""
         sizes = {layer: use.tokens for layer, use in self.layers.items()}
         prompt, tools = sizes.pop(Layer.L1, 0), sizes.pop(Layer.T, 0)
         added = min(prompt, self.instruction_tokens)
