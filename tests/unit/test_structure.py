@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit import concept_counts
+
 ROOT = Path(__file__).resolve().parents[2]
 DEBTS = Path(__file__).with_name("structure_debts.json")
 PACKAGES = ("app", "ui", "chains", "context", "vault", "resources")
@@ -154,7 +156,7 @@ def find_long_pages() -> dict[str, int]:
     return {path: count for path, count in lines.items() if count > LINES_OF_A_PAGE}
 
 
-RULES = {
+RULES: dict[str, Callable[[], object]] = {
     "crowded_folders": find_crowded_folders,
     "modules_of_unfit_size": find_modules_of_unfit_size,
     "long_functions": find_long_functions,
@@ -167,6 +169,9 @@ RULES = {
     "incomplete_pages": find_incomplete_pages,
     "imports_missing_on_pages": find_imports_missing_on_pages,
     "long_pages": find_long_pages,
+    "similar_dataclasses": lambda: concept_counts.find_similar_dataclasses(modules()),
+    "single_implementors": lambda: concept_counts.find_single_implementors(modules()),
+    "lonely_bases": lambda: concept_counts.find_lonely_bases(modules()),
 }
 
 
