@@ -27,6 +27,7 @@ Form = Literal[
     "note_in_result",
     "calls_as_text",
     "thinking_returned",
+    "all_thinking_returned",
 ]
 # What the user reads about each form.
 _FORM_TEXTS: Final[Mapping[str, str]] = {
@@ -36,6 +37,7 @@ _FORM_TEXTS: Final[Mapping[str, str]] = {
     "note_in_result": "roles that alternate",
     "calls_as_text": "earlier tool calls as text",
     "thinking_returned": "thinking sent back with tool calls",
+    "all_thinking_returned": "thinking sent back with every answer",
 }
 # The fields that a request can do without, each with the names that refusals give it.
 _FIELD_NAMES: Final[Mapping[str, str]] = {
@@ -250,6 +252,7 @@ _RULES: Final = (
         r"(?:missing|without)\b[^.]{0,30}reasoning_content"
         r"|reasoning_content\b[^.]{0,60}(?:must be (?:passed|sent|provided)|missing|required)",
         "thinking_returned",
+        "all_thinking_returned",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from chains.llm.incoming.tool_calls import clean_call_id, clean_tool_name
 from context.layers import MOST_ARGUMENT_LEVELS, is_nested_too_deep
@@ -36,12 +36,19 @@ class WireStyle:
     Attributes:
         joins_text: whether the text parts of a message are sent as one text. Many templates of
             local servers print a list of parts as it is.
-        returns_thinking: whether the model's own thinking is sent back with its messages. Some
-            models refuse a message with tool calls without it.
+        returned_thinking: where the model's own thinking is sent back. Some models want it with
+            what they wrote in turns with tool calls, from the first call on, and ignore or refuse
+            it elsewhere.
     """
 
     joins_text: bool = False
-    returns_thinking: bool = False
+    returned_thinking: Literal["nowhere", "tool_turns", "everywhere"] = "nowhere"
+
+    def returns_thinking(self, *, in_tool_turn: bool) -> bool:
+        """Return whether thinking is sent back, in a turn with tool calls or in a plain one."""
+        return self.returned_thinking == "everywhere" or (
+            in_tool_turn and self.returned_thinking == "tool_turns"
+        )
 
 
 USUAL_STYLE: Final = WireStyle()
@@ -110,7 +117,7 @@ def join_texts(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def convert_message(
-    message: Mapping[str, Any], style: WireStyle, *, keeps_signed: bool
+    message: Mapping[str, Any], style: WireStyle, *, keeps_signed: bool, in_tool_turn: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield a message as chat API JSON, as every service takes it.
 
@@ -121,6 +128,7 @@ def convert_message(
         message: the message in provider-neutral form.
         style: how messages are written for the model.
         keeps_signed: whether reasoning with a provider's signature is kept.
+        in_tool_turn: whether the message has a tool call, or follows one in its turn.
     """
     role, content = message["role"], message["content"]
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -132,7 +140,8 @@ def convert_message(
     elif not any(part["type"] != "reasoning" for part in parts):
         return
     elif role == "assistant":
-        yield _assistant(parts, style, keeps_signed=keeps_signed)
+        returns_thinking = style.returns_thinking(in_tool_turn=in_tool_turn)
+        yield _assistant(parts, returns_thinking=returns_thinking, keeps_signed=keeps_signed)
     elif isinstance(content, str):
         yield dict(message)
     else:
@@ -148,13 +157,13 @@ def _block(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _assistant(
-    content: Sequence[Mapping[str, Any]], style: WireStyle, *, keeps_signed: bool
+    content: Sequence[Mapping[str, Any]], *, returns_thinking: bool, keeps_signed: bool
 ) -> dict[str, Any]:
     text = "".join(part["text"] for part in _parts(content, "text"))
     thought = "".join(part["text"] for part in _parts(content, "reasoning"))
     calls = [_call(part) for part in _parts(content, "tool_call")]
     wired: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
-    if style.returns_thinking:
+    if returns_thinking:
         wired["reasoning_content"] = thought if thought.strip() else _NO_THINKING
     signed = [_sign(part) for part in _parts(content, "reasoning") if part.get("signature")]
     if signed and keeps_signed:

@@ -1,6 +1,6 @@
 """Convert messages and tool calls to chat API JSON."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from context.fit.cache import encode_message, make_message_body
 from context.fit.guard import PreparedRequest
 from context.history.turns import MeasuredTurn
 from context.layers import replace_surrogates
-from context.messages import Message, compact_json, is_merged
+from context.messages import Message, ToolCallPart, compact_json, is_merged
 
 __all__ = [
     "build_wire_conversation",
@@ -51,7 +51,7 @@ def encode_conversation(request: PreparedRequest, style: WireStyle = USUAL_STYLE
     system = map(compact_json, build_wire_system(request.base.system.compiled))
     history = request.draft.history.accumulate(style, partial(encode_turns, style=style))
     messages = (*history.open, *request.draft.present)
-    now = encode_messages(messages, _count_uncached(request), style)
+    now = _encode_present(messages, _count_uncached(request), style, history.in_tool_turn)
     return f"[{','.join((*system, *filter(None, [history.text]), *now))}]"
 
 
@@ -63,10 +63,12 @@ class _EncodedHistory:
         text: the JSON of the complete messages, separated by commas.
         open: the last messages, which are not encoded yet, because the messages that follow may be
             merged with them.
+        in_tool_turn: whether a tool call of the same turn precedes the open messages.
     """
 
     text: str = ""
     open: tuple[Message, ...] = ()
+    in_tool_turn: bool = False
 
 
 def encode_turns(
@@ -85,8 +87,37 @@ def encode_turns(
     messages = (*known.open, *(message for turn in turns for message in turn.messages))
     starts = [start for start, _ in _split_runs(messages)]
     closed = messages[: starts[-1]] if starts else ()
-    texts = _encode_runs(closed, len(messages), style)
-    return _EncodedHistory(",".join((*filter(None, [known.text]), *texts)), messages[len(closed) :])
+    texts = _encode_runs(closed, len(messages), style, known.in_tool_turn)
+    in_tool_turn = [known.in_tool_turn, *_mark_tool_turns(closed, known.in_tool_turn)][-1]
+    text = ",".join((*filter(None, [known.text]), *texts))
+    return _EncodedHistory(text, messages[len(closed) :], in_tool_turn)
+
+
+def _mark_tool_turns(
+    messages: Iterable[Message | Mapping[str, Any]], in_tool_turn: bool = False
+) -> list[bool]:
+    """Return for each message whether it has a tool call, or follows one in its turn.
+
+    Args:
+        messages: the messages, in either form.
+        in_tool_turn: whether a call of the first message's turn precedes it.
+    """
+    marks = []
+    for message in messages:
+        role, has_calls = _describe(message)
+        in_tool_turn = has_calls or (in_tool_turn and role != "user")
+        marks.append(in_tool_turn)
+    return marks
+
+
+def _describe(message: Message | Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the role of a message, and whether it has tool calls."""
+    if isinstance(message, Message):
+        has_calls = any(isinstance(part, ToolCallPart) for part in message.content)
+        return message.role, has_calls
+    content = message["content"]
+    parts = () if isinstance(content, str) else content
+    return message["role"], any(part["type"] == "tool_call" for part in parts)
 
 
 def _count_uncached(request: PreparedRequest) -> int:
@@ -128,13 +159,15 @@ def build_wire_messages(
         for at, message in enumerate(messages[: len(messages) - uncached])
         if message["role"] == "user"
     ]
-    return _join_messages(messages, asked[-1] if asked else len(messages), style, marked)
+    work_from = asked[-1] if asked else len(messages)
+    return _join_messages(messages, work_from, style, _mark_tool_turns(messages), marked)
 
 
 def _join_messages(
     messages: Sequence[Mapping[str, Any]],
     work_from: int,
     style: WireStyle,
+    tool_turns: Sequence[bool],
     marked: Collection[int] = (),
 ) -> list[dict[str, Any]]:
     """Convert messages, and merge adjacent ones of the same role.
@@ -143,11 +176,14 @@ def _join_messages(
         messages: the messages in provider-neutral form.
         work_from: the index of the turn's user message. Only signed reasoning after it is kept.
         style: how messages are written for the model.
+        tool_turns: for each message, whether it has a tool call or follows one in its turn.
         marked: the indexes of messages that end with a cache mark.
     """
     converted: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
-        converted += convert_message(message, style, keeps_signed=at > work_from)
+        converted += convert_message(
+            message, style, keeps_signed=at > work_from, in_tool_turn=tool_turns[at]
+        )
         if at in marked and converted:
             converted[-1] = add_mark(converted[-1])
     merged = merge_neighbours(converted)
@@ -166,21 +202,46 @@ def encode_messages(
         uncached: the number of messages at the end that belong only to this request.
         style: how messages are written for the model.
     """
+    return _encode_present(messages, uncached, style)
+
+
+def _encode_present(
+    messages: Sequence[Message], uncached: int, style: WireStyle, in_tool_turn: bool = False
+) -> list[str]:
+    """Encode messages of which the last user message is the turn's, unless it is uncached."""
     cached = range(len(messages) - uncached - 1, -1, -1)
     work_from = next((at for at in cached if messages[at].role == "user"), len(messages))
-    return _encode_runs(messages, work_from, style)
+    return _encode_runs(messages, work_from, style, in_tool_turn)
 
 
-def _encode_runs(messages: Sequence[Message], work_from: int, style: WireStyle) -> list[str]:
+def _encode_runs(
+    messages: Sequence[Message], work_from: int, style: WireStyle, in_tool_turn: bool
+) -> list[str]:
     texts: list[str] = []
+    marks = _mark_tool_turns(messages, in_tool_turn)
     for start, stop in _split_runs(messages):
+        form = _Form(style, start > work_from, marks[start])
         if stop - start == 1:
-            is_work = start > work_from
-            encode = partial(_encode_message, style=style, work_from=-1 if is_work else 0)
-            texts.append(messages[start].encode_once((style, is_work), encode))
+            texts.append(messages[start].encode_once(form, partial(_encode_message, form=form)))
         else:
-            texts += _encode_run(messages[start:stop], style, work_from - start)
+            run, places = messages[start:stop], marks[start:stop]
+            texts += _encode_run(run, style, work_from - start, places)
     return texts
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the JSON of one message depends on, besides the message.
+
+    Attributes:
+        style: how messages are written for the model.
+        is_work: whether the message belongs to the current turn, behind its user message.
+        in_tool_turn: whether it has a tool call, or follows one in its turn.
+    """
+
+    style: WireStyle
+    is_work: bool
+    in_tool_turn: bool
 
 
 def _split_runs(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
@@ -198,13 +259,17 @@ def _may_join(first: Message, second: Message) -> bool:
     return not (has_content(first) and has_content(second))
 
 
-def _encode_message(message: Message, style: WireStyle, work_from: int) -> str:
-    if isinstance(message.content, str) and has_content(message) and not style.returns_thinking:
+def _encode_message(message: Message, form: _Form) -> str:
+    is_plain = message.role != "assistant" or form.style.returned_thinking == "nowhere"
+    if is_plain and isinstance(message.content, str) and has_content(message):
         return encode_message(message)
-    return ",".join(_encode_run([message], style, work_from))
+    work_from = -1 if form.is_work else 0
+    return ",".join(_encode_run([message], form.style, work_from, [form.in_tool_turn]))
 
 
-def _encode_run(messages: Sequence[Message], style: WireStyle, work_from: int) -> Iterator[str]:
+def _encode_run(
+    messages: Sequence[Message], style: WireStyle, work_from: int, tool_turns: Sequence[bool]
+) -> Iterator[str]:
     """Yield the JSON of a range of messages, merging those of the same role.
 
     The messages before and after the range are not merged with it.
@@ -213,6 +278,7 @@ def _encode_run(messages: Sequence[Message], style: WireStyle, work_from: int) -
         messages: the messages of the range.
         style: how messages are written for the model.
         work_from: the index of the turn's user message. Only signed reasoning after it is kept.
+        tool_turns: for each message, whether it has a tool call or follows one in its turn.
     """
     bodies = [make_message_body(message) for message in messages]
-    return map(compact_json, _join_messages(bodies, work_from, style))
+    return map(compact_json, _join_messages(bodies, work_from, style, tool_turns))

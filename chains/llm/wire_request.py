@@ -56,7 +56,7 @@ _REASONING: Final = re.compile(
     r"|.*(?:-r1\b|reasoner|(?<!non)(?<!non[_-])(?<!\bno[_-])(?:reasoning|thinking)))",
     re.IGNORECASE,
 )
-# Models that refuse a message with tool calls without the thinking that led to them.
+# Models that refuse a turn with tool calls without the thinking that led to them.
 _WANTS_THINKING: Final = re.compile(r"deepseek|kimi|moonshot", re.IGNORECASE)
 
 
@@ -138,11 +138,13 @@ def _choose_style(request: PreparedRequest, endpoint: Endpoint, shape: RequestSh
     counted exactly, where a joint would be a token that was not counted.
     """
     is_exact = request.draft.tail.counter.is_exact
+    joins_text = not (request.marks or is_exact)
+    if shape.omits("reasoning_content"):
+        return WireStyle(joins_text)
+    if shape.has("all_thinking_returned"):
+        return WireStyle(joins_text, "everywhere")
     wants = _WANTS_THINKING.search(endpoint.wire_name) or shape.has("thinking_returned")
-    return WireStyle(
-        joins_text=not (request.marks or is_exact),
-        returns_thinking=bool(wants) and not shape.omits("reasoning_content"),
-    )
+    return WireStyle(joins_text, "tool_turns" if wants else "nowhere")
 
 
 def _build_options(

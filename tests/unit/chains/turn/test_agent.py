@@ -20,7 +20,7 @@ from chains.turn.run import run_turn
 from context.log.entries import MessageEntry
 from context.tokens import count_tool
 from tests.support.models.anthropic_events import SIGNATURE
-from tests.support.models.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.memory_session import ListSearch, hit
 from vault.errors import NoteUnreadable
 from vault.index import NoteState
@@ -229,14 +229,49 @@ def test_a_large_result_is_kept_elsewhere_and_read_in_pages(run, server, session
     assert [tool["ref_id"] for tool in result.tools] == ["r0", None]
 
 
-@pytest.mark.parametrize("model", ["deepseek-v3.2", "moonshotai/kimi-k2-thinking"])
-def test_what_was_thought_goes_back_to_models_that_ask_for_it(run, server, model):
-    server.script(calling(("list_folder", {}), reasoning="Hm, let me see."), Answer("Ok"))
-    run(model=model)
-    run("And?", model=model)
-    for body in server.bodies[1:]:
+WANTING = ["deepseek-v3.2", "moonshotai/kimi-k2-thinking", "deepseek/deepseek-v4-pro"]
+
+
+@pytest.mark.parametrize("model", WANTING)
+def test_what_was_thought_in_tool_turns_goes_back_to_models_that_ask_for_it(run, server, model):
+    server.script(
+        Answer("Hello.", reasoning="A greeting."),
+        calling(("list_folder", {}), reasoning="Hm, let me see."),
+        Answer("Ok", reasoning="I have it."),
+        Answer("Welcome.", reasoning="Thanks are due."),
+    )
+    for question in ("Hi", "Look", "Thanks", "Bye"):
+        run(question, model=model)
+    for body in server.bodies:
         thoughts = [m.get("reasoning_content") for m in body["messages"]]
-        assert thoughts[:5] == [None, None, "Hm, let me see.", None, " "][: len(thoughts)]
+        wanted = [None] * 4 + ["Hm, let me see.", None, " "]
+        assert thoughts == [*wanted, *[None] * 9][: len(thoughts)]
+    assert len(server.bodies[-1]["messages"]) == 10
+
+
+def test_a_call_without_thinking_has_some_for_models_that_ask_for_it(run, server):
+    server.script(calling(("list_folder", {})), Answer("Ok"))
+    run(model=WANTING[0])
+    run("And?", model=WANTING[0])
+    thoughts = [m.get("reasoning_content") for m in server.bodies[-1]["messages"]]
+    assert thoughts == [None, None, " ", None, " ", None]
+
+
+def test_a_server_that_wants_all_thinking_back_is_learned_from_its_refusal(run, server):
+    """Some gateways count every answer of a thinking model, not only those with calls."""
+
+    def reply(body):
+        asked = [m for m in body["messages"] if m["role"] == "assistant"]
+        if any("reasoning_content" not in message for message in asked):
+            said = "The `reasoning_content` in the thinking mode must be passed back to the API."
+            return Failure.saying(400, said)
+        return Answer("Hello.", reasoning="A greeting.")
+
+    server.script(reply)
+    for model in (WANTING[0], "scripted"):
+        run("Hi", model=model)
+        assert result_of(run("And?", model=model)).status == "complete"
+    assert server.bodies[-1]["messages"][2]["reasoning_content"] == " "
 
 
 def test_what_was_thought_goes_back_to_no_other_model(run, server):
