@@ -1,15 +1,19 @@
-"""What was learned about models from the requests that their services refused."""
+"""What was learned about models from the requests that their services refused.
+
+Each part of a shape, such as a field that is left out, has a date of its own: a server that refuses
+one more thing says nothing about what it refused before.
+"""
 
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from app.durable import read_file, write_atomically
+from app.durable import lock_folder, read_file, write_atomically
 from app.paths import make_private_folder
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
 from chains.llm.urls import parse_place
@@ -21,6 +25,12 @@ _log = logging.getLogger(__name__)
 MOST_MODELS: Final = 200
 # Servers are updated: what one refused a month ago is tried again.
 SHAPE_KEPT: Final = timedelta(days=30)
+# The fields to change in an entry, or a function that returns them for the present entry.
+Change = Mapping[str, object] | Callable[[Mapping[str, Any]], Mapping[str, object]]
+
+
+# A part of a shape: `omitted` or `forms`, and the field or form.
+ShapePart = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -29,13 +39,16 @@ class LearnedShape:
 
     Attributes:
         owner: the model with its address, as in `ModelInfo.learned_owner`.
-        shape: the shape.
-        learned: when it was learned.
+        dates: when each part of the shape was learned.
     """
 
     owner: str
-    shape: RequestShape
-    learned: datetime
+    dates: Mapping[ShapePart, datetime]
+
+    @property
+    def shape(self) -> RequestShape:
+        """The shape with all parts."""
+        return _build_shape(self.dates)
 
     @property
     def model(self) -> str:
@@ -48,20 +61,45 @@ class LearnedShape:
         base = self.owner.partition(" ")[0]
         return parse_place(base) or name_service(base)
 
+    @property
+    def learned(self) -> datetime:
+        """When the oldest part was learned."""
+        return min(self.dates.values())
+
+    @property
+    def ends(self) -> datetime:
+        """When the first part is tried in the usual form again."""
+        return self.learned + SHAPE_KEPT
+
     def to_dict(self) -> dict[str, Any]:
         """Return the shape as a dict for JSON."""
+        parts = (
+            {
+                "shape": ", ".join(_build_shape([part]).texts),
+                "learned": learned.isoformat(),
+                "until": (learned + SHAPE_KEPT).isoformat(),
+            }
+            for part, learned in self.dates.items()
+        )
         return {
             "model": self.model,
             "place": self.place,
             "shape": list(self.shape.texts),
             "learned": self.learned.isoformat(),
             "until": self.ends.isoformat(),
+            "parts": sorted(parts, key=lambda part: part["shape"]),
         }
 
-    @property
-    def ends(self) -> datetime:
-        """When the usual request is tried again."""
-        return self.learned + SHAPE_KEPT
+
+def _list_parts(shape: RequestShape) -> list[ShapePart]:
+    return [(kind, name) for kind, names in shape.to_dict().items() for name in names]
+
+
+def _build_shape(parts: Iterable[ShapePart]) -> RequestShape:
+    kinds: dict[str, list[str]] = {}
+    for kind, name in parts:
+        kinds.setdefault(kind, []).append(name)
+    return RequestShape.from_dict(kinds)
 
 
 def _now() -> datetime:
@@ -122,47 +160,88 @@ class LearnedModels:
         return tuple(shape for shape in found if shape is not None)[::-1]
 
     def _read_shape(self, owner: str, entry: object) -> LearnedShape | None:
-        """Read the shape in an entry, or return None if it has none or only an old one."""
+        """Read the parts of the shape in an entry that are still kept, or None if there are none.
+
+        Earlier versions stored one date for all parts.
+        """
         if not isinstance(entry, Mapping):
             return None
-        shape = RequestShape.from_dict(entry.get("shape"))
+        dates = entry.get("shapeDates")
+        named = dates if isinstance(dates, Mapping) else {}
+        found = {}
+        for part in _list_parts(RequestShape.from_dict(entry.get("shape"))):
+            kind = named.get(part[0])
+            date = kind.get(part[1]) if isinstance(kind, Mapping) else None
+            learned = self._read_date(date or entry.get("shapeLearned"))
+            if learned is not None:
+                found[part] = learned
+        return LearnedShape(owner, found) if found else None
+
+    def _read_date(self, value: object) -> datetime | None:
+        """Read a date of the last month, or return None."""
         try:
-            learned = datetime.fromisoformat(str(entry.get("shapeLearned")))
-            found = LearnedShape(owner, shape, learned)
-            is_kept = learned <= self._now() < found.ends
+            learned = datetime.fromisoformat(str(value))
+            return learned if learned <= self._now() < learned + SHAPE_KEPT else None
         except (ValueError, TypeError, OverflowError):  # not a time that this class wrote
             return None
-        return found if is_kept and shape != USUAL_SHAPE else None
 
     def learn_shape(self, owner: str, shape: RequestShape) -> None:
         """Store the shape of a model's requests. Failures are only logged.
+
+        What was learned before keeps its date, also if another process has learned it.
 
         Args:
             owner: the model with its address, as in `ModelInfo.learned_owner`.
             shape: the shape of a request that the model has answered.
         """
-        learned = self._now().isoformat(timespec="seconds")
-        self._update(owner, {"shape": shape.to_dict(), "shapeLearned": learned})
+
+        def change(entry: Mapping[str, Any]) -> Mapping[str, object]:
+            known = self._read_shape(owner, entry)
+            now = self._now().replace(microsecond=0)
+            dates = dict.fromkeys(_list_parts(shape), now) | dict(known.dates if known else {})
+            stored: dict[str, dict[str, str]] = {}
+            for (kind, name), learned in dates.items():
+                stored.setdefault(kind, {})[name] = learned.isoformat()
+            return {
+                "shape": _build_shape(dates).to_dict(),
+                "shapeLearned": now.isoformat(),
+                "shapeDates": stored,
+            }
+
+        self._update(owner, change)
 
     def forget_shape(self, owner: str) -> None:
         """Forget the shape of a model's requests, so that the usual one is tried again."""
-        self._update(owner, {"shape": None, "shapeLearned": None})
+        self._update(owner, {"shape": None, "shapeLearned": None, "shapeDates": None})
 
-    def _update(self, owner: str, fields: Mapping[str, object]) -> None:
-        """Change some fields of a model's entry, and move the entry to the end."""
+    def _update(self, owner: str, change: Change) -> None:
+        """Change some fields of a model's entry, and move the entry to the end.
+
+        No other process changes the file meanwhile.
+
+        Args:
+            owner: the model with its address, as in `ModelInfo.learned_owner`.
+            change: the fields, or a function that returns them for the present entry.
+        """
         if not owner:
             return
-        with self._lock:
-            known = self._read()
-            entry = known.pop(owner, None)
-            changed = {**(entry if isinstance(entry, dict) else {}), **fields}
-            known[owner] = {name: value for name, value in changed.items() if value is not None}
-            newest = dict(list(known.items())[-MOST_MODELS:])
-            try:
-                make_private_folder(self._path.parent)
-                write_atomically(self._path, json.dumps(newest, indent=2).encode())
-            except OSError as error:
-                _log.warning("What was learned about a model could not be stored: %s", error)
+        folder = self._path.parent
+        try:
+            with self._lock:
+                make_private_folder(folder)
+                with lock_folder(folder):
+                    self._write(owner, change)
+        except OSError as error:
+            _log.warning("What was learned about a model could not be stored: %s", error)
+
+    def _write(self, owner: str, change: Change) -> None:
+        known = self._read()
+        found = known.pop(owner, None)
+        entry = found if isinstance(found, dict) else {}
+        changed = {**entry, **(change(entry) if callable(change) else change)}
+        known[owner] = {name: value for name, value in changed.items() if value is not None}
+        newest = dict(list(known.items())[-MOST_MODELS:])
+        write_atomically(self._path, json.dumps(newest, indent=2).encode())
 
     def _read_entry(self, owner: str) -> Mapping[str, Any]:
         entry = self._read().get(owner) if owner else None

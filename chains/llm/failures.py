@@ -27,6 +27,7 @@ __all__ = ["classify_failure"]
 
 REASON_CHARS: Final = 300
 MOST_CAUSES: Final = 20
+MOST_QUOTED: Final = 12  # levels of an error's JSON
 # More tokens than the context of any model, so a larger number in an error is no limit.
 MOST_LIMIT: Final = 50_000_000
 
@@ -141,7 +142,7 @@ def _classify(
     text = f"{refusal} {_read_error_codes(call.reader.error_body)}"
     is_answer = call.reader.stream_error is not None  # the error was sent in place of an answer
     # A server that does not know the field `num_ctx` says nothing about a length.
-    may_overflow = is_answer or status in {400, 413, 422, 500}
+    may_overflow = is_answer or status in {400, 413, 422, 500, 502}
     if may_overflow and not find_refused_fields(refusal) and _is_overflow(error, text):
         message = f"The request is too long for the model at {service}: {reason}"
         return ContextOverflow(message, ways_out=_WAYS_OUT, limit=_find_limit(refusal))
@@ -287,15 +288,35 @@ def _list_texts(data: Any) -> Iterator[str]:
             yield from _list_texts(value)
 
 
-def _find_message(data: Any) -> str:
-    for _ in range(4):
-        if isinstance(data, list) and data:
-            data = data[0]
-        elif isinstance(data, dict):
-            data = next(
-                (data[key] for key in ("error", "message", "detail", "msg") if data.get(key)), ""
-            )
-    return data if isinstance(data, str) else ""
+def _find_message(data: Any, levels: int = MOST_QUOTED) -> str:
+    """Return the message in the JSON of an error, or an empty string.
+
+    A gateway says little itself, and quotes the error of the server behind it: as the JSON in its
+    message, or in the raw answer beside it.
+    """
+    if isinstance(data, str):
+        return (_find_message(_read_quoted(data), levels - 1) if levels else "") or data
+    if isinstance(data, list) and levels:
+        return _find_message(next(iter(data), None), levels - 1)
+    if not isinstance(data, dict) or not levels:
+        return ""
+    metadata = data.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    names = ("error", "message", "detail", "msg")
+    said = next((data[name] for name in names if data.get(name)), None)
+    quoted = _find_message(raw, levels - 1)
+    return quoted if _has_words(quoted) else _find_message(said, levels - 1)
+
+
+def _read_quoted(text: str) -> Any:
+    """Return the JSON object or list that a text consists of or ends with, or None."""
+    start = min(filter(lambda at: at >= 0, (text.find("{"), text.find("["))), default=-1)
+    if start < 0:
+        return None
+    try:
+        return json.loads(text[start:])
+    except (ValueError, RecursionError):
+        return None
 
 
 def _from_library(error: Exception) -> str:

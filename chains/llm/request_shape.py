@@ -46,7 +46,7 @@ _FIELD_NAMES: Final[Mapping[str, str]] = {
     "max_completion_tokens": r"max_completion_tokens",
     "stream_options": r"stream_options|include_usage",
     "cache_control": r"cache_control",
-    "parallel_tool_calls": r"parallel_tool_calls|parallel tool (?:calls|calling)",
+    "parallel_tool_calls": r"parallel_tool_calls",
     "tools": r"tools|functions|(?:tool|function)_(?:calling|usage)",
     "reasoning_effort": r"reasoning_effort|reasoning|thinking",
     "reasoning_content": r"reasoning_content",
@@ -74,6 +74,11 @@ class RequestShape:
         """What differs, in words for the user, such as "no temperature"."""
         named = (text for form, text in _FORM_TEXTS.items() if form in self.forms)
         return (*(f"no {name}" for name in sorted(self.omitted)), *named)
+
+    @property
+    def splits_calls(self) -> bool:
+        """Whether each message may have one tool call only."""
+        return "parallel_tool_calls" in self.omitted
 
     @property
     def offers_tools(self) -> bool:
@@ -161,7 +166,15 @@ _REFUSES: Final = re.compile(
 _SENTENCE: Final = re.compile(r"[^\n]+?(?:[.;](?=\s+[A-Z\"'`])|\n|$)")
 _WORD: Final = re.compile(r"(?<![\w.])[A-Za-z_][\w.\[\]]{0,150}+")
 # All tools. One tool, or something of a tool, such as its name or result, is not these words.
-_TOOLS: Final = r"(?:tools|functions|(?:tool|function)s?[ -](?:use|usage|calls?|calling))"
+_TOOLS: Final = (
+    r"(?<!parallel )(?<!multiple )(?<!concurrent )(?<!simultaneous )"
+    r"(?:tools|functions|(?:tool|function)s?[ -](?:use|usage|calls?|calling))"
+)
+# More than one call at once.
+_PARALLEL: Final = (
+    r"(?:parallel|multiple|concurrent|simultaneous|more than one)"
+    r"[ _-](?:tool|function)s?[ _-]?(?:calls?|calling|use)\b"
+)
 _PHRASE_END: Final = (
     r"(?=\s*(?:$|[,;:!)\n]|\.(?!\w))|[`'\"]"
     r"| (?:yet|and|or|nor|but|so|when|while|if|because|currently|for|on|by)\b"
@@ -246,6 +259,13 @@ _RULES: Final = (
         r"|only[^\n]{0,40}temperature[^\n]{0,20}\b1\b"
         r"|param: temperature; code: unsupported_value",
         omitted="temperature",
+    ),
+    _rule(
+        rf"{_PARALLEL}[^.\n]{{0,60}}(?:\bnot\b|n't|unsupported|disabled|unavailable)"
+        rf"|(?:\b(?:not|cannot|only|disallow\w*)\b|n't|unsupported|single)[^.\n]{{0,60}}{_PARALLEL}"
+        r"|(?:only|single|one)\b[^.\n]{0,20} (?:single|one) (?:tool|function)[ _-]?calls?"
+        r"|single (?:tool|function)[ _-]?calls? at once",
+        omitted="parallel_tool_calls",
     ),
     _rule(_TOOLS_REFUSED, omitted="tools"),
     _rule(

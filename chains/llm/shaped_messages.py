@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from chains.llm.request_shape import RequestShape
-from chains.llm.wire_content import join_texts, merge_neighbours
+from chains.llm.wire_content import NO_THINKING, join_texts, merge_neighbours
 
 __all__ = ["changes_messages", "shape_messages"]
 
@@ -18,7 +18,9 @@ _MESSAGE_FIELDS: Final = ("cache_control", "reasoning_content", "thinking_blocks
 
 def changes_messages(shape: RequestShape) -> bool:
     """Return whether a shape makes a difference for messages."""
-    if shape.omitted.intersection(_MESSAGE_FIELDS) or not shape.offers_tools:
+    if shape.omitted.intersection(_MESSAGE_FIELDS):
+        return True
+    if shape.splits_calls or not shape.offers_tools:
         return True
     return bool(shape.forms - {"max_completion_tokens"})
 
@@ -33,6 +35,8 @@ def shape_messages(messages: Sequence[Mapping[str, Any]], shape: RequestShape) -
     shaped = [_leave_out(message, shape) for message in messages]
     if shape.has("calls_as_text") or not shape.offers_tools:
         shaped = list(_write_calls(shaped))
+    elif shape.splits_calls:
+        shaped = list(_split_calls(shaped))
     if shape.has("system_in_user"):
         shaped = _fold_system(shaped)
     if shape.has("note_in_result"):
@@ -52,6 +56,30 @@ def _leave_out(message: Mapping[str, Any], shape: RequestShape) -> dict[str, Any
         return [strip(item) for item in value] if isinstance(value, list) else value
 
     return dict(strip(message)) if omitted else dict(message)
+
+
+def _split_calls(messages: Messages) -> Iterator[dict[str, Any]]:
+    """Yield the messages with at most one tool call in each, and its result right behind it."""
+    results = {m["tool_call_id"]: m for m in messages if m["role"] == "tool"}
+    for message in messages:
+        calls = message.get("tool_calls", ())
+        if len(calls) < 2:
+            if message["role"] != "tool" or message["tool_call_id"] in results:
+                yield message
+            continue
+        for at, call in enumerate(calls):
+            said = message if at == 0 else _hide_text(message)
+            yield {**said, "tool_calls": [call]}
+            if (result := results.pop(call["id"], None)) is not None:
+                yield result
+
+
+def _hide_text(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message with calls without what it says besides, which was sent already."""
+    said = {"content", "thinking_blocks", "reasoning_content"}
+    rest = {key: value for key, value in message.items() if key not in said}
+    wanted = {"reasoning_content": NO_THINKING} if "reasoning_content" in message else {}
+    return {**rest, "content": None, **wanted}
 
 
 def _write_calls(messages: Messages) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from secrets import token_hex
 
 from chains.errors import BadRequest, ModelError, ModelUnavailable
 from chains.llm.port import Endpoint, ShapeMemory
-from chains.llm.request_shape import RequestShape, propose_shape
+from chains.llm.request_shape import USUAL_SHAPE, RequestShape, propose_shape
 from chains.llm.wire_request import WireRequest, build_wire_request
 from context.fit.guard import PreparedRequest
 
@@ -70,9 +70,13 @@ class ShapedRequest:
     def choose_error(self, error: ModelError) -> ModelError:
         """Return the error to report: the first refusal that led to another shape, if any.
 
-        It was about the usual request. A later one may only be about an attempt to mend it.
+        It was about the usual request. A later one may only be about an attempt to mend it. Trouble
+        of the server itself is reported as such.
         """
-        return self._refusals[0] if self._refusals and _is_refusal(error) else error
+        is_refusal = isinstance(error, BadRequest) or (
+            _is_refusal(error) and any(propose_shape(USUAL_SHAPE, error.refusal))
+        )
+        return self._refusals[0] if self._refusals and is_refusal else error
 
     def confirm(self) -> str:
         """Remember the present shape, because the server has accepted it.

@@ -16,6 +16,7 @@ from context.messages import (
 )
 
 __all__ = [
+    "NO_THINKING",
     "USUAL_STYLE",
     "WireStyle",
     "add_mark",
@@ -53,7 +54,7 @@ class WireStyle:
 
 USUAL_STYLE: Final = WireStyle()
 # Stands for thinking that was not stored, where a model refuses a message without any.
-_NO_THINKING: Final = " "
+NO_THINKING: Final = " "
 
 
 def is_blank(text: str) -> bool:
@@ -164,7 +165,7 @@ def _assistant(
     calls = [_call(part) for part in _parts(content, "tool_call")]
     wired: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
     if returns_thinking:
-        wired["reasoning_content"] = thought if thought.strip() else _NO_THINKING
+        wired["reasoning_content"] = thought if thought.strip() else NO_THINKING
     signed = [_sign(part) for part in _parts(content, "reasoning") if part.get("signature")]
     if signed and keeps_signed:
         wired["thinking_blocks"] = signed

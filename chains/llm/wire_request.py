@@ -50,19 +50,24 @@ _OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 # For these providers, litellm converts tool results to a user message, and does not merge it with
 # the next one.
 _GEMINI: Final = frozenset({"gemini", "vertex_ai", "vertex_ai_beta"})
-# Models that reason before they answer. They refuse a temperature, or reason worse with a low one.
-_REASONING: Final = re.compile(
-    r"(?:^|[/:_-])(?:o\d|gpt-5(?!.*chat)|r1\b|qwq"
-    r"|.*(?:-r1\b|reasoner|(?<!non)(?<!non[_-])(?<!\bno[_-])(?:reasoning|thinking)))",
-    re.IGNORECASE,
-)
+# The words of names of models that reason before they answer. They refuse a temperature, or reason
+# worse with a low one.
+_REASONING: Final = re.compile(r"o\d|qwq|(?!non).*(?:reasoner|reasoning|thinking)")
+_NAME_WORDS: Final = re.compile(r"[a-z0-9]+")
 # Models that refuse a turn with tool calls without the thinking that led to them.
 _WANTS_THINKING: Final = re.compile(r"deepseek|kimi|moonshot", re.IGNORECASE)
 
 
 def is_reasoning_model(name: str) -> bool:
-    """Return whether a model reasons before it answers, as its name says."""
-    return _REASONING.search(name) is not None
+    """Return whether a model reasons before it answers, as the words of its name say."""
+    words = _NAME_WORDS.findall(name.lower())
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        is_gpt_5 = word == "gpt5" or (word == "gpt" and after == "5")
+        is_named = _REASONING.fullmatch(word) is not None and before not in {"no", "non"}
+        is_r1 = word == "r1" and before != "command"
+        if is_named or is_r1 or (is_gpt_5 and "chat" not in words):
+            return True
+    return False
 
 
 @dataclass(frozen=True)

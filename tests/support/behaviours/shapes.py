@@ -9,6 +9,7 @@ from tests.support.models.model_server import Answer, Body, Failure, Reply, Scri
 
 SAID = "Behind the shed."
 _CALL = Answer("", calls=(("c1", "list_folder", "{}"),), reasoning="I look.")
+_CALLS = Answer("", calls=(("c1", "list_folder", "{}"), ("c2", "list_tags", "{}")))
 Wrong = Callable[[Body], bool]
 
 
@@ -46,6 +47,10 @@ def _has_role(role: str) -> Wrong:
 def _lacks_thinking(body: Body) -> bool:
     asked = [message for message in body["messages"] if message.get("tool_calls")]
     return any("reasoning_content" not in message for message in asked)
+
+
+def _calls_at_once(body: Body) -> bool:
+    return any(len(message.get("tool_calls", ())) > 1 for message in body["messages"])
 
 
 def _details(*places: list[Any]) -> dict[str, Any]:
@@ -137,6 +142,23 @@ SHAPES = (
         requests=3,
         mode="agent",
         thought="I look.",
+    ),
+    _row(
+        "one call at once",
+        _until(_calls_at_once, error("Parallel tool calls are not supported"), first=_CALLS),
+        requests=3,
+        mode="agent",
+    ),
+    _row(
+        "one call at once, by the template",
+        _until(
+            _calls_at_once,
+            "Jinja Exception: This model only supports single tool-calls at once!",
+            500,
+            first=_CALLS,
+        ),
+        requests=3,
+        mode="agent",
     ),
     _row(
         "thinking that is wanted back",

@@ -15,6 +15,8 @@ from tests.support.models.model_server import Answer, Failure
 
 # Models whose name says that they do not reason.
 WITHOUT = ("grok-4-fast-non-reasoning", "qwen3-235b-nonthinking", "x-no-thinking")
+# Models whose name only looks like that of a reasoning model.
+ALIKE = ("command-r1", "command_r1:7b", "yi-o3x", "solo1", "r10-chat", "o2x", "mar1")
 UNKNOWN = "Unrecognized request argument supplied: {}"
 
 
@@ -135,6 +137,30 @@ def test_the_first_refusal_is_reported_where_no_shape_helps(model, server, prepa
     assert len(server.bodies) == 3
 
 
+@pytest.mark.parametrize("status", [500, 502, 503, 529])
+def test_trouble_of_the_server_behind_a_changed_shape_is_reported_as_such(
+    model, server, prepared, status
+):
+    server.script(
+        Failure.saying(400, UNKNOWN.format("temperature")),
+        Failure.saying(status, "The server is overloaded."),
+    )
+    with pytest.raises(ModelUnavailable, match="overloaded"):
+        stream(model(), prepared)
+
+
+def test_a_refusal_of_a_template_behind_a_changed_shape_is_none_of_the_server(
+    model, server, prepared
+):
+    """It may only be about the attempt to mend the first one."""
+    server.script(
+        Failure.saying(400, UNKNOWN.format("temperature")),
+        Failure.saying(500, "Jinja Exception: System role not supported"),
+    )
+    with pytest.raises(BadRequest, match="temperature"):
+        stream(model(), prepared)
+
+
 def test_trouble_of_the_server_is_not_reported_in_place_of_a_later_refusal(model, server, prepared):
     server.script(
         Failure.saying(500, "model is loading"), Failure.saying(400, "Invalid value: 'user'.")
@@ -187,7 +213,17 @@ def test_an_error_of_the_server_itself_is_tried_again_as_before(model, server, p
 
 
 @pytest.mark.parametrize(
-    "name", ["openai/o3-mini", "gpt-5-mini", "qwq:32b", "deepseek-r1:8b", "nano-thinking"]
+    "name",
+    [
+        "openai/o3-mini",
+        "gpt-5-mini",
+        "gpt-5.1",
+        "qwq:32b",
+        "deepseek-r1:8b",
+        "DeepSeek-R1-Distill",
+        "nano-thinking",
+        "phi4-reasoning",
+    ],
 )
 def test_a_model_that_reasons_gets_no_temperature(model, server, prepared, name):
     stream(model(name=name), prepared)
@@ -195,7 +231,7 @@ def test_a_model_that_reasons_gets_no_temperature(model, server, prepared, name)
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt-4o", "gpt-5-chat-latest", "command-r", "llama-3.1-8b", *WITHOUT]
+    "name", ["gpt-4o", "gpt-5-chat-latest", "command-r", "llama-3.1-8b", *WITHOUT, *ALIKE]
 )
 def test_another_model_gets_one(model, server, prepared, name):
     stream(model(name=name), prepared)

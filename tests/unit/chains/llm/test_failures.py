@@ -82,13 +82,52 @@ def test_the_limit_that_an_overflow_names_is_known(call, wording, limit):
     assert answered(call, 400, f'{{"error": "{wording}"}}').limit == limit
 
 
-def test_an_overflow_that_a_gateway_quotes_is_known_with_its_limit(call):
-    quoted = {"error": {"message": "This model's maximum context length is 8192 tokens"}}
-    metadata = {"raw": json.dumps(quoted), "provider_name": "Example"}
-    error = {"message": "Provider returned error", "code": 400, "metadata": metadata}
-    found = answered(call, 400, json.dumps({"error": error}))
+LONG = "This model's maximum context length is 8192 tokens"
+QUOTED = {"error": {"message": LONG, "type": "invalid_request_error", "code": 400}}
+GATEWAYS = [
+    {"error": {"message": "Provider returned error", "metadata": {"raw": json.dumps(QUOTED)}}},
+    {"error": {"message": "Provider returned error", "metadata": {"raw": QUOTED}}},
+    {"error": {"message": "Provider returned error", "metadata": {"raw": LONG}}},
+    {"error": {"message": "Error", "metadata": {"raw": json.dumps({"detail": [{"msg": LONG}]})}}},
+    {
+        "error": {
+            "message": "Error",
+            "metadata": {"raw": json.dumps([QUOTED]), "provider_name": "P"},
+        }
+    },
+    {"error": {"message": json.dumps(QUOTED)}},
+    {"error": {"message": f"litellm.BadRequestError: OpenAIException - {json.dumps(QUOTED)}"}},
+    {"message": f"upstream error: {json.dumps({'error': json.dumps(QUOTED)})}"},
+]
+
+
+@pytest.mark.parametrize("status", [400, 502])
+@pytest.mark.parametrize("body", GATEWAYS, ids=lambda body: json.dumps(body)[:70])
+def test_an_overflow_that_a_gateway_quotes_is_known_with_its_limit_and_reason(call, body, status):
+    found = answered(call, status, json.dumps(body))
     assert isinstance(found, ContextOverflow)
     assert found.limit == 8192
+    assert str(found).endswith(f": {LONG}")
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("", "Provider returned error"),
+        (None, "Provider returned error"),
+        ({}, "Provider returned error"),
+        (7, "Provider returned error"),
+        ("ERROR", "ERROR"),
+        ('{"error": {"message": "it is', '{"error": {"message": "it is'),
+        ('{"error": {"message": "it is broken"}}', "it is broken"),
+        ("[" * 5_000, "Provider returned error"),
+    ],
+)
+def test_the_reason_that_a_gateway_quotes_is_shown(call, raw, reason):
+    error = {"message": "Provider returned error", "code": 400, "metadata": {"raw": raw}}
+    found = answered(call, 400, json.dumps({"error": error}))
+    assert isinstance(found, BadRequest)
+    assert found.reason == reason
 
 
 @pytest.mark.parametrize("opening", ["[", '{"error":'])

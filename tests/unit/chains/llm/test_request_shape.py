@@ -130,6 +130,21 @@ REFUSALS = [
     (openai("Function calling is not enabled for models/gemma-3-1b-it"), no("tools")),
     ("Unrecognized request argument supplied: tools", no("tools")),
     (pydantic("tools"), no("tools")),
+    # Several calls at once, which is not all tools
+    (openai("Parallel tool calls are not supported"), no("parallel_tool_calls")),
+    (openai("parallel tool calling is not supported with this model"), no("parallel_tool_calls")),
+    (openai("This model does not support parallel tool calls."), no("parallel_tool_calls")),
+    (openai("This model does not support parallel function calling"), no("parallel_tool_calls")),
+    (openai("Parallel function calls are currently disabled"), no("parallel_tool_calls")),
+    (openai("Multiple tool calls are not supported by this model"), no("parallel_tool_calls")),
+    (
+        {"detail": "Jinja Exception: This model only supports single tool-calls at once!"},
+        no("parallel_tool_calls"),
+    ),
+    (openai("Only one tool call is allowed per message"), no("parallel_tool_calls")),
+    (openai("Unsupported parameter: 'parallel_tool_calls'"), no("parallel_tool_calls")),
+    (openai("This model doesn't support multiple tool calls"), no("parallel_tool_calls")),
+    (openai("parallel_tool_use is not enabled for your plan"), no("parallel_tool_calls")),
     # No system role
     (openai("System role not supported"), form("system_in_user")),
     (

@@ -113,3 +113,24 @@ def test_content_becomes_text_without_marks_but_not_without_images():
     messages = [user([text("One.", cache_control=MARK), text("Two.")]), user([IMAGE])]
     assert shape_messages(messages[:1], form("text_only")) == [user("One.\n\nTwo.")]
     assert shape_messages(messages[1:], form("text_only")) == [user([IMAGE])]
+
+
+def test_calls_are_sent_one_by_one_where_a_server_takes_no_parallel_ones():
+    called = assistant("I look.", ("c1", "a"), ("c2", "b"), ("c3", "c"), reasoning_content="Hm.")
+    said = [user("Go."), called, result("c1", "1"), result("c2", "2"), result("c3", "3")]
+    single = assistant("One more.", ("c4", "d"))
+    shaped = shape_messages(
+        [*said, single, result("c4", "4"), user("And?")], no("parallel_tool_calls")
+    )
+    assert shaped == [
+        user("Go."),
+        assistant("I look.", ("c1", "a"), reasoning_content="Hm."),
+        result("c1", "1"),
+        assistant(None, ("c2", "b"), reasoning_content=" "),
+        result("c2", "2"),
+        assistant(None, ("c3", "c"), reasoning_content=" "),
+        result("c3", "3"),
+        single,
+        result("c4", "4"),
+        user("And?"),
+    ]
