@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
     from app.sessions.branches import BranchEditor, ChatCompactor
+    from app.sessions.rebuild import RequestRebuilder
     from app.sessions.request_history import RequestHistory
     from app.sessions.titles import ChatTitles
     from chains.retrieval.map_reduce_plan import ReadingCost
@@ -90,16 +91,8 @@ class Assistant:
         memories = self.customization.memories
         self.agents = AgentBuilder(settings, memories, self.edits, web, paths.mcp, ledger)
         self._learned = LearnedModels(paths.learned_models)
-        self._turns = TurnBuilder(
-            settings,
-            vault,
-            self.customization,
-            ledger,
-            self._learned,
-            self.agents,
-            self._open_attachments,
-            self.projects,
-        )
+        self._embedder = embedder
+        self._turns = self._build_turns(vault, self.projects, self.customization)
         self.runner = TurnRunner(sessions, vault, self.customization, self.projects, self._turns)
 
     @cached_property
@@ -128,7 +121,24 @@ class Assistant:
         """The chats' transcripts and past requests."""
         from app.sessions.request_history import RequestHistory
 
-        return RequestHistory(self.sessions, self.runner)
+        return RequestHistory(self.sessions, self.runner, self._rebuilder)
+
+    @cached_property
+    def _rebuilder(self) -> "RequestRebuilder":
+        """Rebuilds past requests, also those of chats with another vault."""
+        from app.sessions.rebuild import RequestRebuilder
+
+        def make_vault() -> OpenVault:
+            return OpenVault(self.paths, self.settings, self.ledger, self._embedder)
+
+        def connect(vault: OpenVault, projects: Projects) -> TurnRunner:
+            customization = UserCustomization(self.paths, self.settings, vault, projects)
+            turns = self._build_turns(vault, projects, customization)
+            return TurnRunner(self.sessions, vault, customization, projects, turns)
+
+        return RequestRebuilder(
+            self.paths, lambda: self._vault.folder, make_vault, self.runner, connect
+        )
 
     @cached_property
     def model_setup(self) -> "ModelSetup":
@@ -198,6 +208,20 @@ class Assistant:
 
     def _open_attachments(self) -> Attachments:
         return Attachments(self._vault.library, self._pages, self._images)
+
+    def _build_turns(
+        self, vault: OpenVault, projects: Projects, customization: UserCustomization
+    ) -> TurnBuilder:
+        return TurnBuilder(
+            self.settings,
+            vault,
+            customization,
+            self.ledger,
+            self._learned,
+            self.agents,
+            lambda: Attachments(vault.library, self._pages, self._images),
+            projects,
+        )
 
     def index(
         self, cancel: CancelToken, *, is_background: bool = False

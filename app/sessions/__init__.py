@@ -18,6 +18,7 @@
     titles             Let a model name a chat after its first answer.
     request_history    Past requests (the JSON of `strata context`), why a note was or was not sent,
                        and a chat's transcript and export.
+    rebuild            Rebuild a past request with the vault and the project of its chat.
     export             A chat as a Markdown document or a note.
     transcript         The values that make up a chat's transcript, for display.
     transcript_reader  Build a chat's transcript from its log.
@@ -35,6 +36,7 @@ __all__ = [
     "export",
     "file",
     "mcp",
+    "rebuild",
     "request_history",
     "search",
     "session_info",

@@ -206,12 +206,19 @@ class TurnRunner:
         counter = load_counter(report.model)
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
-    def rebuild_request(self, chat: Session) -> PreparedRequest:
-        """Rebuild the first request of the last turn on a chat's active branch."""
+    def rebuild_request(self, chat: Session, missing: str = "") -> PreparedRequest:
+        """Rebuild the first request of the last turn on a chat's active branch.
+
+        Args:
+            chat: the chat.
+            missing: why the notes of the chat cannot be read, or an empty string. They then count
+                as unchanged, and the reason becomes a warning.
+        """
         path, project = chat.path(), chat.header.project
         request = AskRequest("", find_last_mode(path), find_last_model(path), project=project)
         turn = self._builder.build_turn(request)
-        return rebuild(self._builder.build_chain(turn.mode, project), turn, chat)
+        chain = self._builder.build_chain(turn.mode, project)
+        return rebuild(chain.without_notes(missing) if missing else chain, turn, chat)
 
     def _run(
         self,

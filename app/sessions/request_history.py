@@ -13,6 +13,7 @@ from app.library.library import Library
 from app.request_images import StoredRequest
 from app.sessions.ask import TurnRunner
 from app.sessions.export import build_note, export_markdown
+from app.sessions.rebuild import RequestRebuilder
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
 from app.sessions.transcript import AnswerItem, ChatTranscript, StepItem, TranscriptItem
@@ -38,9 +39,12 @@ NO_ENTRY_NEXT: Final = "An entry names a request that was sent, not the next one
 class RequestHistory:
     """Reads chats and their stored requests."""
 
-    def __init__(self, sessions: SessionStore, asking: TurnRunner) -> None:
+    def __init__(
+        self, sessions: SessionStore, asking: TurnRunner, rebuilder: RequestRebuilder
+    ) -> None:
         self._sessions = sessions
         self._asking = asking
+        self._rebuilder = rebuilder
 
     def transcript(self, session: str) -> ChatTranscript:
         """Return the transcript of a chat, with the cited notes that have changed since.
@@ -128,6 +132,7 @@ class RequestHistory:
         Raises:
             SessionMissing: the chat does not exist.
             NotFound: the chat has no such entry.
+            VaultMissing: a rebuilt request needs the chat's notes, and their folder is missing.
         """
         chat = self._sessions.read(session)
         if entry is not None:
@@ -142,7 +147,7 @@ class RequestHistory:
             counted = _find_provider_count(chat, stored.report)
             known = {"counted": counted, "ephemeral_log": _ephemeral_log(chat)}
             return {**stored.report, "rebuilt": False, **known, **shown}
-        prepared = self._asking.rebuild_request(chat)
+        prepared = self._rebuilder.rebuild(chat)
         return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
     def entry_before(self, session: str, entry: str) -> str:

@@ -25,7 +25,7 @@ from chains.request.deferral import NOTHING_DEFERRED, DeferredTools
 from chains.request.project import PROJECT, ProjectContext, ProjectSetup
 from chains.request.session import SessionPort
 from chains.tool import READING_TOOLS, ApprovalPort, ApprovalRules, Tool
-from context.assemble.attachments import Resolve
+from context.assemble.attachments import CurrentSource, Resolve
 from context.layers import Segment
 from context.messages import ToolDefinition
 from vault.index import NoteState
@@ -223,6 +223,17 @@ class Chain:
         # An empty list is stored too, so that notes added later do not change the prompt.
         stored_fields = {FOLDER: names} if is_new else {}
         return replace(self, customization=customization, stored_fields=stored_fields)
+
+    def without_notes(self, reason: str) -> "Chain":
+        """Return a copy for which all sources of earlier turns count as unchanged.
+
+        Args:
+            reason: why the notes cannot be read, as a warning.
+        """
+        warnings = (*self.customization.warnings, reason)
+        customization = replace(self.customization, warnings=warnings)
+        unchanged = CurrentSource("same")
+        return replace(self, customization=customization, resolve=lambda _segment: unchanged)
 
     def with_project(self, found: ProjectContext, is_new: bool) -> "Chain":
         """Return a copy whose system message describes a project.

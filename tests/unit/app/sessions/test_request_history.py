@@ -1,4 +1,7 @@
-"""Why a note was given to the model for the last question of a chat, or why not."""
+"""Past requests: why a note was given to the model, and requests that are not stored any more."""
+
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -6,6 +9,7 @@ from app.assistant import Assistant
 from app.library.library import Library
 from app.sessions.request_history import why_sent
 from chains.request.session import SessionPort
+from tests.support.models.model_server import ModelServer
 from tests.support.sessions.turns import ask, result_of
 
 
@@ -56,3 +60,50 @@ def test_the_notes_that_were_in_play_count_as_they_did(
 def test_before_the_first_question_that_is_said(reading: Assistant, library: Library) -> None:
     chat = reading.sessions.create("extractive", None)
     assert "Nothing was asked" in why_sent(library, chat, "Welcome.md", 8)
+
+
+def test_the_request_of_a_chat_of_another_vault_is_rebuilt_with_its_own_notes(
+    reading: Assistant, server: ModelServer, small_vault: Path, tmp_path: Path
+) -> None:
+    session = _ask_twice(reading)
+    sent = _last_context(reading, session)
+    _lose_stored_requests(reading)
+    (tmp_path / "other").mkdir()
+    reading.open_vault(tmp_path / "other", remember=False)
+    rebuilt = _last_context(reading, session)
+    assert (sent["rebuilt"], rebuilt["rebuilt"]) == (False, True)
+    assert _count_layers(rebuilt) == _count_layers(sent)
+    assert reading.vault == tmp_path / "other"
+
+
+def test_the_request_of_a_chat_whose_vault_was_moved_is_rebuilt(
+    reading: Assistant, server: ModelServer, small_vault: Path, tmp_path: Path
+) -> None:
+    session = _ask_twice(reading)
+    sent = _last_context(reading, session)
+    _lose_stored_requests(reading)
+    small_vault.rename(tmp_path / "moved")
+    reading.open_vault(tmp_path / "moved", remember=False)
+    assert _count_layers(_last_context(reading, session)) == _count_layers(sent)
+
+
+def _ask_twice(assistant: Assistant) -> str:
+    events = ask(assistant, "How much does the barrel hold?", attach=("Watering.md",))
+    session = result_of(events).session
+    ask(assistant, "And the can?", session=session)
+    return session
+
+
+def _last_context(assistant: Assistant, session: str) -> dict[str, Any]:
+    found = assistant.history.last_context(session, full=True)
+    assert found is not None
+    return found
+
+
+def _count_layers(context: dict[str, Any]) -> dict[str, int]:
+    return {name: layer["tokens"] for name, layer in context["layers"].items()}
+
+
+def _lose_stored_requests(assistant: Assistant) -> None:
+    assistant.sessions.close()
+    assistant.paths.state_db.unlink()
