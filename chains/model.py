@@ -322,10 +322,8 @@ def _take_piece(
     piece: AnswerPiece, reader: AnswerReader, patience: Patience
 ) -> Iterator[ModelEvent]:
     """Yield the events of a piece, unless the server has used up the patience before it."""
-    patience.note(piece.chars)
+    patience.note(piece.chars, has_finish=bool(piece.finish), is_whole=piece.is_whole)
     yield from reader.add(piece)
-    if reader.finish:
-        patience.finish()
     if patience.measure_rest() <= 0:
         raise WaitEnded
 

@@ -60,7 +60,8 @@ class AnswerReader:
 
     def add(self, piece: AnswerPiece) -> Iterator[ModelEvent]:
         """Add a piece, and yield its events."""
-        self.finish = piece.finish or self.finish
+        if piece.finish or piece.chars:  # words behind a finish reason withdraw it
+            self.finish = piece.finish
         self._usage = piece.usage or self._usage
         self._calls.add(piece.calls)
         thought = self._thoughts.add(piece.thought)
@@ -75,7 +76,7 @@ class AnswerReader:
         """Yield what was held back, because nothing follows."""
         if rest := self._words.end():
             yield from self._tell(self._thinking.add(rest))
-        yield from self._tell(self._thinking.end())
+        yield from self._tell(self._thinking.end(is_cut=self.finish in {"", "length"}))
 
     def complete(self) -> Iterator[ModelEvent]:
         """Yield the end of an answer that has a finish reason."""

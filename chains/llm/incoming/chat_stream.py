@@ -86,7 +86,8 @@ class ChatStream:
     def _read_answer(self, value: Mapping[str, Any]) -> Iterator[AnswerPiece]:
         piece = read_choice(value)
         if piece is not None:
-            self._has_finish = self._has_finish or bool(piece.finish)
+            if piece.finish or piece.chars:  # words behind a finish reason withdraw it
+                self._has_finish = bool(piece.finish)
             self._has_calls = self._has_calls or bool(piece.calls)
             yield piece
         if (usage := read_usage(value.get("usage"))) is not None:

@@ -7,8 +7,10 @@ do not count. All of them are measured on one clock, which tests replace.
   for `FIRST_WORD_S`: a slow processor reads a long prompt for minutes, and services hide thinking.
 - Otherwise, `SILENCE_S` without a word ends the answer, and so does a trickle: less than
   `TRICKLE_CHARS` in `TRICKLE_S`.
-- Behind its finish reason, an answer ends after `AFTER_FINISH_S` without a word. Only token counts
-  should follow, but some servers send the reason with every word.
+- Behind its finish reason, an answer ends after `AFTER_FINISH_S` without a word: only token counts
+  should follow. Some servers send the reason with every word. Therefore a word behind it withdraws
+  it, and this limit holds no more; and the reason that comes with the very first word is in doubt,
+  so that the answer ends after `AFTER_DOUBT_S` only.
 - `most_s` limits all of it, if the user has set a limit.
 """
 
@@ -24,6 +26,7 @@ SILENCE_S: Final = 120.0
 TRICKLE_S: Final = 120.0
 TRICKLE_CHARS: Final = 40  # 20 characters a minute
 AFTER_FINISH_S: Final = 2.0
+AFTER_DOUBT_S: Final = 20.0
 
 
 class WaitClock(Protocol):
@@ -85,7 +88,8 @@ class Patience:
         self._since_s = self._window_s = clock.now()
         self._window_chars = 0
         self._has_words = False
-        self._finished_s: float | None = None
+        self._finish_ends_s: float | None = None
+        self._is_withdrawn = False
 
     def wait(self, condition: threading.Condition, timeout_s: float) -> None:
         """Wait until a condition is notified, or for at most the given time."""
@@ -95,21 +99,24 @@ class Patience:
         """Return whether any time is left for the answer after a pause."""
         return self._end_s is None or self._clock.now() + pause_s < self._end_s
 
-    def note(self, chars: int) -> None:
-        """Note that the server has said something, given the number of characters."""
-        if chars == 0:
-            return
-        self._since_s = now_s = self._clock.now()
-        if self._finished_s is not None:
-            self._finished_s = now_s
-        if not self._has_words:
-            self._has_words, self._window_s = True, now_s
-        self._window_chars += chars
+    def note(self, chars: int, *, has_finish: bool = False, is_whole: bool = False) -> None:
+        """Note what the server has said.
 
-    def finish(self) -> None:
-        """Note that the answer has a finish reason, so that only token counts should follow."""
-        if self._finished_s is None:
-            self._finished_s = self._clock.now()
+        Args:
+            chars: the number of characters that say something.
+            has_finish: whether a finish reason came with them.
+            is_whole: whether they are a document with the whole answer.
+        """
+        now_s, is_first = self._clock.now(), not self._has_words
+        if chars:
+            self._is_withdrawn = self._is_withdrawn or self._finish_ends_s is not None
+            self._finish_ends_s, self._since_s = None, now_s
+            if is_first:
+                self._has_words, self._window_s = True, now_s
+            self._window_chars += chars
+        if has_finish and self._finish_ends_s is None and not self._is_withdrawn:
+            is_doubtful = bool(chars) and is_first and not is_whole
+            self._finish_ends_s = now_s + (AFTER_DOUBT_S if is_doubtful else AFTER_FINISH_S)
 
     def measure_rest(self) -> float:
         """Return how many seconds are left until the wait ends. If none are, `reason` says why."""
@@ -127,8 +134,8 @@ class Patience:
         if self._end_s is not None:
             most_s = f"{self._limits.most_s:,.0f}"
             ends.append((self._end_s, f"it took longer than {most_s} s (chat.maxSeconds)"))
-        if self._finished_s is not None:
-            ends.append((self._finished_s + AFTER_FINISH_S, "the answer is complete"))
+        if self._finish_ends_s is not None:
+            ends.append((self._finish_ends_s, "the answer is complete"))
         silence_s = SILENCE_S if self._has_words else self._limits.first_word_s
         said = f"it said nothing for {silence_s:,.0f} s"
         ends.append((self._since_s + silence_s, said))

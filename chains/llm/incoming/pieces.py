@@ -39,6 +39,7 @@ class AnswerPiece:
         signature: the provider's signature, which ends a section of reasoning.
         finish: the finish reason, which is in the last piece with content.
         usage: the token counts that the service reports.
+        is_whole: whether the piece comes from a document with the whole answer, not from a stream.
     """
 
     text: str = ""
@@ -47,6 +48,7 @@ class AnswerPiece:
     calls: tuple[CallPiece, ...] = ()
     finish: str = ""
     usage: Usage | None = None
+    is_whole: bool = False
 
     @property
     def chars(self) -> int:
@@ -71,6 +73,7 @@ def read_choice(value: Mapping[str, Any]) -> AnswerPiece | None:
         _join_text(own) or thought,
         calls=tuple(_read_calls(said)),
         finish=_FINISHES.get(named, named),
+        is_whole="message" in choice and "delta" not in choice,
     )
 
 

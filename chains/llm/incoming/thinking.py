@@ -5,6 +5,10 @@ model's template, such as `<think>…</think>`. An opening mark counts only at t
 A closing mark without one means that the template has opened the thinking before the answer began:
 what stands before the mark was thinking. That happens once in an answer, and not within code, nor
 where the opening mark stands in the text, nor in an answer whose thinking has a field of its own.
+
+Some marks are words that an answer may begin with, such as `[think]`. Where one of them is never
+closed, all of it was the answer. A closing mark in inline code within thinking does not end it,
+unless none follows. Both are decided at the end of the answer.
 """
 
 import re
@@ -32,6 +36,24 @@ _PAIRS: Final = (
     ("<|think|>", "<|/think|>"),
 )
 _OPENING: Final = dict(_PAIRS)
+# Marks as people write them too, unlike the tokens of templates.
+_PROSE: Final = frozenset(
+    (
+        "<thinking>",
+        "<thought>",
+        "<thoughts>",
+        "<reasoning>",
+        "<reason>",
+        "<antthinking>",
+        "[think]",
+    )
+)
+# The harmony format of a server that removed its marks: the names of the channels remain, run
+# together with the text, as in "analysisWe look.assistantfinalHere it is."
+_BARE_ANALYSIS: Final = "analysis"
+_BARE_FINAL: Final = "assistantfinal"
+_BARE_START: Final = re.compile(r"analysis(?=[A-Z\d\"'“(\[*#`])")
+_SPAN_CHARS: Final = 80  # the longest inline code in which a mark is looked for
 _CLOSING: Final = tuple(_OPENING.values())
 _OPENING_OF: Final = {closing: opening for opening, closing in _PAIRS}
 # The header of a message in the harmony format: a channel such as analysis, commentary or final.
@@ -78,6 +100,9 @@ class ThinkingSplitter:
         self._held = ""
         self._shown: list[str] = []
         self._closing: tuple[str, ...] = ()  # the marks that end the current thinking
+        # What is the answer if the current thinking never ends, or None if nothing is.
+        self._answer: list[str] | None = None
+        self._ticks = _CodeTicks()
         self._is_at_start = True
         self._has_thought = False
         self._has_own_field = False
@@ -91,9 +116,17 @@ class ThinkingSplitter:
         self._held += piece
         yield from self._split(is_last=False)
 
-    def end(self) -> Iterator[Said]:
-        """End the answer, and yield what was held back."""
+    def end(self, *, is_cut: bool = False) -> Iterator[Said]:
+        """End the answer, and yield what was held back.
+
+        Args:
+            is_cut: whether the answer is incomplete, so that its thinking may have no end either.
+        """
         yield from self._split(is_last=True)
+        if self._closing and self._answer is not None and not is_cut:
+            text, self._answer = "".join(self._answer), None
+            if text.strip():
+                yield Said("text", text)
 
     def _split(self, *, is_last: bool) -> Iterator[Said]:
         """Yield parts until the rest cannot be decided without the next piece."""
@@ -118,10 +151,12 @@ class ThinkingSplitter:
         if header := _HEADER.match(start):
             self._open_channel(header.group(1), start[header.end() :])
         elif mark := next((mark for mark in _OPENING if lower.startswith(mark)), ""):
-            self._open(start[len(mark) :], (_OPENING[mark],))
+            self._open(start[len(mark) :], (_OPENING[mark],), start[: len(mark)])
+        elif not self._has_thought and (bare := _BARE_START.match(start)):
+            self._open(start[bare.end() :], (_BARE_FINAL,), bare.group())
         elif mark := self._find_stray(lower):
             self._held, self._has_thought = start[len(mark) :], True
-        elif is_last or not _may_begin_mark(lower):
+        elif is_last or not (_may_begin_mark(lower) or _BARE_ANALYSIS.startswith(start)):
             self._held = start if self._has_thought else self._held
             self._is_at_start = False
         yield from ()
@@ -137,9 +172,12 @@ class ThinkingSplitter:
         else:
             self._open(rest, _CHANNEL_ENDS)
 
-    def _open(self, rest: str, closing: tuple[str, ...]) -> None:
+    def _open(self, rest: str, closing: tuple[str, ...], mark: str = "") -> None:
+        """Begin thinking behind an opening mark."""
         self._held, self._closing = rest, closing
         self._is_at_start, self._has_thought = False, True
+        self._answer = [mark] if mark in _PROSE or mark == _BARE_ANALYSIS else None
+        self._ticks = _CodeTicks()
 
     def _read_thought(self, is_last: bool) -> Iterator[Said]:
         lower = _lower(self._held)
@@ -150,9 +188,32 @@ class ThinkingSplitter:
             return
         at, mark = min(found)
         yield from self._take("thought", at)
-        if mark not in _HEADER_STARTS:  # a header begins the next message
-            self._held = self._held[len(mark) :]
-        self._closing, self._is_at_start = (), True
+        is_end = self._is_end(mark, is_last)
+        if is_end:
+            if mark not in _HEADER_STARTS:  # a header begins the next message
+                self._held = self._held[len(mark) :]
+            self._closing, self._is_at_start, self._answer = (), True, None
+        elif is_end is not None:
+            yield from self._take("thought", len(mark))
+            if mark != _BARE_FINAL:
+                self._answer = [] if self._answer is None else self._answer
+
+    def _is_end(self, mark: str, is_last: bool) -> bool | None:
+        """Return whether a mark that the held text begins with ends the thinking.
+
+        Returns:
+            Whether it does, or None if what follows has to decide that.
+        """
+        rest = self._held[len(mark) :]
+        if mark == _BARE_FINAL:
+            is_word = not self._held.startswith(mark) or rest[:1].islower()
+            return None if not rest and not is_last else not is_word
+        if mark in _CHANNEL_ENDS or not self._ticks.is_open:
+            return True
+        if re.match(rf"[^`\n]{{0,{_SPAN_CHARS}}}`", rest):
+            return False
+        is_decided = is_last or "\n" in rest or len(rest) > _SPAN_CHARS
+        return True if is_decided else None
 
     def _read_text(self, is_last: bool) -> Iterator[Said]:
         if not _MARK_STARTS.intersection(lower := _lower(self._held)):
@@ -211,9 +272,40 @@ class ThinkingSplitter:
     def _take(self, kind: Literal["text", "thought"], length: int) -> Iterator[Said]:
         text, self._held = self._held[:length], self._held[length:]
         if text:
-            if kind == "text" and not self._has_thought:
+            if kind == "thought":
+                self._ticks.add(text)
+                if self._answer is not None:
+                    self._answer.append(text)
+            elif not self._has_thought:
                 self._shown.append(text)
             yield Said(kind, text)
+
+
+class _CodeTicks:
+    """Tells whether a text that arrives in pieces ends within inline code.
+
+    Inline code ends on its line, and only short one is looked for.
+    """
+
+    def __init__(self) -> None:
+        self._runs = self._chars = 0  # runs of backticks in the line, and characters behind them
+        self._ends_in_run = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the text so far ends within inline code."""
+        return self._runs % 2 == 1 and self._chars <= _SPAN_CHARS
+
+    def add(self, text: str) -> None:
+        """Add a piece that is not empty."""
+        _, line_end, line = text.rpartition("\n")
+        if line_end:
+            self._runs, self._ends_in_run = 0, False
+        runs = len(re.findall("`+", line))
+        self._runs += runs - (self._ends_in_run and line.startswith("`"))
+        behind = len(line) - line.rfind("`") - 1
+        self._chars = behind if runs else self._chars + len(line)
+        self._ends_in_run = line.endswith("`")
 
 
 def _lower(text: str) -> str:

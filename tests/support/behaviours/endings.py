@@ -1,6 +1,7 @@
 """How answers end, and how long a server may keep its client waiting."""
 
 import json
+from itertools import pairwise
 
 from tests.support.behaviours.behaviour import (
     DONE,
@@ -21,6 +22,11 @@ _COUNTS = usage(prompt_tokens=10, completion_tokens=5, total_tokens=15)
 def _say(piece: str, shown: str) -> tuple[Step, ...]:
     """Build the steps of a piece that arrives after ten seconds."""
     return let_pass(10), text(piece), show(shown)
+
+
+def _stop_after(seconds: float, shown: str, piece: str) -> tuple[Step, ...]:
+    """Build the steps of a piece that arrives late, with a finish reason like each before it."""
+    return show(shown), let_pass(seconds), chunk({"content": piece}, "stop")
 
 
 ENDS = (
@@ -64,6 +70,47 @@ ENDS = (
         ),
         SAID,
         limit_s=3,
+    ),
+    Behaviour(
+        "the finish reason 'stop' in every delta, each after ten seconds",
+        (
+            played(
+                chunk({"content": "Behind "}, "stop"),
+                *(
+                    step
+                    for before, piece in pairwise(("Behind ", "Behind the ", "Behind the shed"))
+                    for step in _stop_after(10, before, piece.removeprefix(before))
+                ),
+                *_stop_after(100, "Behind the shed", "."),
+                DONE,
+            ),
+        ),
+        SAID,
+        limit_s=120,
+    ),
+    Behaviour(
+        "text behind the finish reason, and more of it after half a minute",
+        (
+            played(
+                text("Behind "),
+                finish(),
+                text("the "),
+                show("Behind the "),
+                let_pass(30),
+                text("shed."),
+                finish(),
+                DONE,
+            ),
+        ),
+        SAID,
+        limit_s=30,
+    ),
+    Behaviour(
+        "a cut in the text behind a finish reason",
+        (played(text("Behind "), finish(), text("the shed."), ending="cut"),),
+        SAID,
+        "interrupted",
+        "the connection was lost",
     ),
     Behaviour(
         "text behind the finish reason",
@@ -121,6 +168,12 @@ WAITS = (
         (played(text(SAID), finish(), pass_time(2), ending="open"),),
         SAID,
         limit_s=2,
+    ),
+    Behaviour(
+        "a connection left open behind a single delta with the finish reason",
+        (played(chunk({"content": SAID}, "stop"), pass_time(20), ending="open"),),
+        SAID,
+        limit_s=20,
     ),
     Behaviour(
         "comments for ever behind the finish reason",

@@ -83,6 +83,27 @@ THINKING = (
         "Write </think> at the end.",
         thought=THOUGHT,
     ),
+    _row(
+        "a closing mark in code within the thinking",
+        f"<think>{THOUGHT} Not `</think>`.</think>{SAID}",
+        thought=f"{THOUGHT} Not `</think>`.",
+    ),
+    _row(
+        "a mark as the first word",
+        f"[think] of the barrel. {SAID}",
+        f"[think] of the barrel. {SAID}",
+        thought=f" of the barrel. {SAID}",
+    ),
+    *(
+        _row(
+            f"harmony without its marks, in pieces of {size}",
+            f"analysis{THOUGHT}assistantcommentarySure.assistantfinal{SAID}",
+            size=size,
+            thought=f"{THOUGHT}assistantcommentarySure.",
+        )
+        for size in (1, 9, 1000)
+    ),
+    _row("the word analysis", f"analysis is done. {SAID}", f"analysis is done. {SAID}", thought=""),
     _row("two blocks of thinking", f"<think>{THOUGHT}</think><think>Sure.</think>{SAID}"),
     _row("empty thinking", f"<think>\n\n</think>\n\n{SAID}", thought=""),
     _row("a final channel only", f"<|channel|>final<|message|>{SAID}<|return|>", thought=""),

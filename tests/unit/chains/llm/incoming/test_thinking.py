@@ -34,6 +34,45 @@ CASES = {
     "  Said.\n\n": (None, ""),
     "Said.<|im_end|>\n": ("Said.", ""),
     " \n ": ("", ""),
+    # A closing mark in inline code within thinking
+    "<think>I name `</think>` here.</think>Said.": ("Said.", "I name `</think>` here."),
+    "<think>The pair `<think>…</think>`: so.\n</think>Said `so`.": (
+        "Said `so`.",
+        "The pair `<think>…</think>`: so.\n",
+    ),
+    "<think>``</think>`` and `b`</think>Said.": ("Said.", "``</think>`` and `b`"),
+    "<think>`a` and `b`.</think>`c` is it.": ("`c` is it.", "`a` and `b`."),
+    "<think>don`t</think>Said.\nAnd more `code`.": ("Said.\nAnd more `code`.", "don`t"),
+    "<think>a `b\n</think>Said `so`.": ("Said `so`.", "a `b\n"),
+    "<think>don`t</think>Say `so`, never ends.": (
+        "Say `so`, never ends.",
+        "don`t</think>Say `so`, never ends.",
+    ),
+    # Marks that are also words, never closed
+    "<thinking> is a tag of XML.": (None, " is a tag of XML."),
+    "[think] of it as a list.": (None, " of it as a list."),
+    "<reason>never</reason>Said.": ("Said.", "never"),
+    "<thought>\n": ("<thought>\n", "\n"),
+    "[THINK]never ends": ("", "never ends"),
+    "<|think|>never ends": ("", "never ends"),
+    # Harmony marks that a server removed
+    "analysisWe look at `x`.assistantfinalHere: **it** is.": (
+        "Here: **it** is.",
+        "We look at `x`.",
+    ),
+    'analysis"When?" they ask.assistantcommentary to=x{}assistantfinal\n\nIn May.': (
+        "In May.",
+        '"When?" they ask.assistantcommentary to=x{}',
+    ),
+    "analysisResults are in the table.": (None, "Results are in the table."),
+    "analysis of the data": (None, ""),
+    "analysis": (None, ""),
+    "analyses and more": (None, ""),
+    "analysisThe assistantfinalized it.assistantfinal": (
+        "",
+        "The assistantfinalized it.",
+    ),
+    "The analysisWe did.assistantfinalHm.": (None, ""),
 }
 
 
@@ -58,6 +97,13 @@ def test_a_text_is_split_the_same_at_any_cuts(
     ends = sorted({min(cut, len(whole)) for cut in (0, *cuts, len(whole))})
     pieces = [whole[a:b] for a, b in pairwise(ends)]
     assert split(pieces) == (whole if expected[0] is None else expected[0], expected[1])
+
+
+@pytest.mark.parametrize("whole", ["<thinking>cut of", "[think]cut of", "analysisCut of"])
+def test_thinking_without_an_end_stays_thinking_in_an_answer_that_was_cut(whole: str) -> None:
+    splitter = ThinkingSplitter()
+    parts = [*splitter.add(whole), *splitter.end(is_cut=True)]
+    assert {part.kind for part in parts} == {"thought"}
 
 
 @given(st.text(alphabet="ab`\n ", max_size=60))
