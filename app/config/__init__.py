@@ -4,6 +4,7 @@
     schema            The schema entry of each setting, and validation.
     settings_file     Read, check and change `settings.toml`; override settings for one program run.
     settings_secrets  Move the passwords and keys in settings to the keyring.
+    text_secrets      Find the secrets within arguments and addresses.
     secrets           API keys in the system keyring or the environment.
     models            The models to choose from.
     learned           The limits and shapes of requests that services have refused otherwise.

@@ -1,14 +1,27 @@
 """Keep passwords and keys out of the settings file: they are moved to the system keyring.
 
-An address loses its user name and password. A header or an environment variable of an MCP server
-gets the value `${KEYRING}`, which `fill_server` replaces when the server is used.
+An address loses its user name, its password and the keys in its query. In an MCP server, a header,
+a variable, an argument or a parameter of the address gets the value `${KEYRING}`, which
+`fill_server` replaces when the server is used.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from app.config.text_secrets import (
+    KEPT,
+    SecretPlace,
+    fill_arguments,
+    fill_text,
+    find_argument_slots,
+    find_query_slots,
+    has_password,
+    is_secret_name,
+    remove_query_secrets,
+)
 from app.errors import BadSetting, InvalidRequest, NoKeyring
 from app.log import hide, redact
 from chains.mcp.server import McpServer
@@ -18,22 +31,15 @@ __all__ = ["SECRET_SETTINGS", "fill_server", "forget_server", "move_secrets", "r
 _ADDRESSES: Final = ("chat.apiBase", "vectorStore.url")
 _SERVERS: Final = "mcp.servers"
 SECRET_SETTINGS: Final = (*_ADDRESSES, _SERVERS)
-_KEPT: Final = "${KEYRING}"
 _FIELDS: Final = ("headers", "env")
 _AUTHORIZATION: Final = "Authorization"
-# Names of headers and variables whose values are secret, such as X-Api-Key and DB_PASSWORD.
-_SECRET_NAME: Final = re.compile(
-    r"(?:.*[-_]|.*(?<=[a-z])(?=[A-Z]))?"
-    r"(?i:authorization|cookie|credentials?|key|pass|passphrase|passwd|secret|token)"
-    r"|(?i:.*(?:apikey|password))"
-)
-_PASSWORD: Final = re.compile(r"://[^/?#\s]*:[^/?#\s]*@")
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
 
 def remove_secrets(key: str, value: object) -> object:
     """Return a setting's value without its secrets. A value without secrets is returned itself."""
     if key in _ADDRESSES:
-        return _remove_password(value) if isinstance(value, str) else value
+        return _remove_credentials(value) if isinstance(value, str) else value
     if key != _SERVERS or not isinstance(value, Mapping):
         return value
     cleaned = {name: _clean_server(entry)[0] for name, entry in value.items()}
@@ -50,10 +56,15 @@ def move_secrets(key: str, value: object) -> object:
     if bare is value or bare == value:
         return value
     from app.config import secrets  # loads the code of the models
+    from chains.llm.urls import parse_origin
 
     try:
         if isinstance(value, str):
-            return secrets.move_password(value)
+            bare_query, secret = remove_query_secrets(value)
+            moved = secrets.move_password(bare_query)
+            if secret and moved == bare_query:  # a password goes first
+                secrets.save_key(parse_origin(moved), secret)
+            return moved
         assert isinstance(value, Mapping)
         for name, entry in value.items():
             for owner, secret in _list_secrets(str(name), entry):
@@ -68,9 +79,19 @@ def move_secrets(key: str, value: object) -> object:
 
 
 def fill_server(server: McpServer) -> McpServer:
-    """Return an MCP server with its secrets from the keyring."""
+    """Return an MCP server with its secrets from the keyring.
+
+    Its command and address stay as they are shown. What is sent has the secrets.
+    """
     filled = {name: _fill(server, name) for name in _FIELDS}
-    return replace(server, headers=filled["headers"], env=filled["env"])
+    args, url = find_argument_slots(server.args), find_query_slots(server.url)
+    return replace(
+        server,
+        headers=filled["headers"],
+        env=filled["env"],
+        secret_args=tuple(fill_arguments(server.args, args, lambda s: _find(server, "args", s))),
+        secret_url=fill_text(server.url, url, lambda slot: _find(server, "url", slot)),
+    )
 
 
 def forget_server(server: McpServer) -> None:
@@ -82,23 +103,38 @@ def forget_server(server: McpServer) -> None:
             owner = _name_owner(server.name, field, name)
             if value and secrets.key_for(owner) == value:
                 secrets.save_key(owner, "")
+    slots = {"args": find_argument_slots(server.args), "url": find_query_slots(server.url)}
+    for field, found in slots.items():
+        for slot in found:
+            if slot.value == KEPT:
+                secrets.save_key(_name_owner(server.name, field, slot.name), "")
 
 
 def _fill(server: McpServer, field: str) -> dict[str, str]:
     values: Mapping[str, str] = getattr(server, field)
-    if _KEPT not in values.values():
-        return dict(values)
-    from app.config import secrets
+    return {
+        name: _find(server, field, SecretPlace(name, value, 0)) for name, value in values.items()
+    }
 
-    def find(name: str, value: str) -> str:
-        stored = value == _KEPT and secrets.key_for(_name_owner(server.name, field, name))
-        return stored or value
 
-    return {name: find(name, value) for name, value in values.items()}
+def _find(server: McpServer, field: str, slot: SecretPlace) -> str:
+    """Return the value of a place for a secret, as it is sent."""
+    if slot.value == KEPT:
+        from app.config import secrets
+
+        return secrets.key_for(_name_owner(server.name, field, slot.name)) or slot.value
+    if field in {"args", "url"} and (variable := _VARIABLE.fullmatch(slot.value)):
+        return os.environ.get(variable[1], slot.value)
+    return slot.value
 
 
 def _name_owner(server: str, field: str, name: str) -> str:
     return f"mcp:{server}:{field}:{name}"
+
+
+def _remove_credentials(address: str) -> str:
+    bare, _ = remove_query_secrets(_remove_password(address))
+    return bare
 
 
 def _remove_password(address: str) -> str:
@@ -112,8 +148,7 @@ def _remove_password(address: str) -> str:
 def _is_secret(name: str, value: object) -> bool:
     if not isinstance(value, str) or not value.strip() or "${" in value:
         return False
-    is_named = _SECRET_NAME.fullmatch(name) is not None
-    return is_named or _PASSWORD.search(value) is not None or redact(value) != value
+    return is_secret_name(name) or has_password(value) or redact(value) != value
 
 
 def _clean_server(entry: Any) -> tuple[Any, dict[tuple[str, str], str]]:
@@ -127,12 +162,20 @@ def _clean_server(entry: Any) -> tuple[Any, dict[tuple[str, str], str]]:
         for name, value in values.items() if isinstance(values, Mapping) else ():
             if _is_secret(str(name), value):
                 found[field, str(name)] = value
-                cleaned[field] = {**cleaned[field], name: _KEPT}
-    url = entry.get("url")
-    if isinstance(url, str) and (bare := _remove_password(url)) != url:
-        cleaned["url"] = bare
-        cleaned["headers"] = {_AUTHORIZATION: _KEPT, **(cleaned.get("headers") or {})}
-        found.setdefault(("headers", _AUTHORIZATION), url)
+                cleaned[field] = {**cleaned[field], name: KEPT}
+    args, url = entry.get("args"), entry.get("url")
+    if isinstance(args, list) and all(isinstance(arg, str) for arg in args):
+        slots = [slot for slot in find_argument_slots(args) if slot.is_secret]
+        found |= {("args", slot.name): slot.value for slot in slots}
+        cleaned["args"] = fill_arguments(args, slots, lambda _: KEPT)
+    if isinstance(url, str):
+        cleaned["url"] = bare = _remove_password(url)
+        if bare != url:
+            cleaned["headers"] = {_AUTHORIZATION: KEPT, **(cleaned.get("headers") or {})}
+            found.setdefault(("headers", _AUTHORIZATION), url)
+        slots = [slot for slot in find_query_slots(bare) if slot.is_secret]
+        found |= {("url", slot.name): slot.value for slot in slots}
+        cleaned["url"] = fill_text(bare, slots, lambda _: KEPT)
     return cleaned, found
 
 
@@ -140,15 +183,16 @@ def _list_secrets(server: str, entry: Any) -> Iterator[tuple[str, str]]:
     """Yield the secrets of a server's entry, each with its owner in the keyring.
 
     Raises:
-        InvalidRequest: a password of the address would be sent unencrypted.
+        InvalidRequest: a secret of the address would be sent unencrypted.
     """
     from app.config import secrets
     from chains.llm.urls import parse_origin
 
     for (field, name), value in _clean_server(entry)[1].items():
-        secret = value
-        if value == entry.get("url"):
-            secrets.require_private_way(parse_origin(secrets.without_password(value)))
+        secret, url = value, entry.get("url", "")
+        if field == "url" or value == url:
+            secrets.require_private_way(parse_origin(secrets.without_password(url)))
+        if value == url:
             secret = secrets.build_basic_key(value)
         hide(secret)
         yield _name_owner(server, field, name), secret

@@ -54,6 +54,8 @@ class McpServer:
             variable, so that keys need not be stored in the settings.
         url: the address, or an empty string for a program.
         headers: HTTP headers, in which `${NAME}` is replaced in the same way.
+        secret_args: the arguments with their secrets, or an empty tuple if there are none.
+        secret_url: the address with its secrets, or an empty string if there are none.
     """
 
     name: str
@@ -62,6 +64,8 @@ class McpServer:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secret_args: tuple[str, ...] = field(default=(), repr=False)
+    secret_url: str = field(default="", repr=False)
 
     @classmethod
     def parse(cls, name: str, value: object) -> Self:

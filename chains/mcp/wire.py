@@ -129,7 +129,7 @@ class ServerProcess:
             )
         home = Path.home()
         return {
-            "command": [command, *self._server.args],
+            "command": [command, *(self._server.secret_args or self._server.args)],
             "environment": environment,
             "folder": str(home if home.is_dir() else os.path.abspath(os.sep)),
         }
@@ -294,7 +294,8 @@ async def open_http(
         trust_env=not is_loopback(server.host),
         event_hooks={"response": [limit]},
     )
-    async with client, streamable_http_client(server.url, http_client=client) as streams:
+    url = server.secret_url or server.url
+    async with client, streamable_http_client(url, http_client=client) as streams:
         source, outgoing = streams
         received, incoming = anyio.create_memory_object_stream[Any](0)
 

@@ -30,11 +30,23 @@ SERVERS = {
     "base": {"command": "db", "env": {"DATABASE": f"postgres://me:{HUSH}@127.0.0.1/x"}},
     "camel": {"command": "x", "env": {"apiKey": HUSH, "PGPASSWORD": HUSH, "monkey": "a banana"}},
     "named": {"command": "y", "env": {"API_KEY": "${MY_KEY}"}},
+    "pat": {"command": "z", "env": {"GITHUB_PAT": HUSH, "githubPat": HUSH, "PATH_TO": "/usr"}},
+    "option": {"command": "npx", "args": ["-y", "hub", "--api-key", HUSH, "--port", "8080"]},
+    "equals": {"command": "npx", "args": ["hub", f"--token={HUSH}", "--tokens=5", "--verbose"]},
+    "docker": {"command": "docker", "args": ["run", "-e", f"GITHUB_PAT={HUSH}", "-e", "A=b", "x"]},
+    "header": {"command": "npx", "args": ["m", "--header", f"Authorization: Bearer {HUSH}"]},
+    "dsn": {"command": "db", "args": [f"postgres://me:{HUSH}@127.0.0.1/x", "--read-only"]},
+    "inside": {"command": "npx", "args": ["m", f"https://x.invalid/?a=1&apiKey={HUSH}#b"]},
+    "bare": {"command": "npx", "args": ["m", f"sk-{HUSH}-{HUSH}", "plain"]},
+    "twice": {"command": "x", "args": ["--token", HUSH, "--token", f"{HUSH}2", "--key=${MY_KEY}"]},
+    "query": {"url": f"https://mcp.invalid/x?api_key={HUSH}&tavilyApiKey={HUSH}3&days=7"},
 }
 SECRETS = [
     ("vectorStore.url", f"https://me:{HUSH}@vectors.invalid:8000?tenant=mine"),
     ("vectorStore.url", f"http://me:{HUSH}@127.0.0.1:8000"),
     ("chat.apiBase", f"https://me:{HUSH}@models.invalid/v1"),
+    ("chat.apiBase", f"https://models.invalid/v1?api_key={HUSH}"),
+    ("vectorStore.url", f"https://vectors.invalid:8000?tenant=mine&token={HUSH}&database=d"),
     ("mcp.servers", SERVERS),
 ]
 Cli = Callable[..., str]
@@ -113,15 +125,55 @@ def test_a_server_gets_its_secrets_back(keys: Path, settings: Path) -> None:
     assert kept["named"] == SERVERS["named"]
     assert kept["camel"]["env"]["monkey"] == "a banana"
     servers = {name: fill_server(McpServer.parse(name, kept[name])) for name in SERVERS}
-    for name in ("hub", "far", "bearer", "base", "camel"):
+    for name in ("hub", "far", "bearer", "base", "camel", "pat"):
         given = McpServer.parse(name, SERVERS[name])
         assert (servers[name].env, servers[name].headers) == (given.env, given.headers)
     assert servers["address"].url == "https://mcp.invalid/x"
     assert servers["address"].headers == {"Authorization": BASIC}
-    assert HUSH not in "".join(server.shown for server in servers.values())
+    for name in ("option", "equals", "docker", "header", "dsn", "inside", "bare"):
+        assert servers[name].secret_args == tuple(SERVERS[name]["args"])
+        assert kept[name]["args"] != SERVERS[name]["args"]
+    assert servers["query"].secret_url == SERVERS["query"]["url"]
+    assert servers["equals"].shown == "npx hub '--token=${KEYRING}' --tokens=5 --verbose"
+    assert servers["query"].shown.endswith("?api_key=${KEYRING}&tavilyApiKey=${KEYRING}&days=7")
+    assert HUSH not in "".join(server.shown + repr(server) for server in servers.values())
     for server in servers.values():
         forget_server(server)
     assert read_keys(keys) == {}
+
+
+def test_a_variable_of_the_environment_stands_for_a_secret_argument(
+    keys: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "from outside")
+    store = SettingsStore(settings)
+    script = {"command": "sh", "args": ["-c", "echo ${MY_KEY}"]}
+    store.set("mcp.servers", {"twice": SERVERS["twice"], "script": script})
+    kept = store.get("mcp.servers")
+    twice, shell = (fill_server(McpServer.parse(name, kept[name])) for name in ("twice", "script"))
+    assert twice.secret_args == ("--token", HUSH, "--token", f"{HUSH}2", "--key=from outside")
+    assert shell.secret_args == ("-c", "echo ${MY_KEY}")
+
+
+def test_a_changed_secret_keeps_the_approval_of_its_command(keys: Path, settings: Path) -> None:
+    store, prints = SettingsStore(settings), []
+    for secret in (HUSH, "renewed"):
+        store.set("mcp.servers", {"hub": {"command": "npx", "args": ["--api-key", secret]}})
+        server = fill_server(McpServer.parse("hub", store.get("mcp.servers")["hub"]))
+        assert server.secret_args == ("--api-key", secret)
+        prints.append(server.fingerprint)
+    assert len({*prints}) == 1
+
+
+def test_a_key_in_the_query_of_an_address_is_sent_as_its_key(keys: Path, settings: Path) -> None:
+    store = SettingsStore(settings)
+    store.set("vectorStore.url", f"https://vectors.invalid:8000?token={HUSH}&tenant=mine&sig=")
+    assert store.get("vectorStore.url") == "https://vectors.invalid:8000?tenant=mine&sig="
+    server = index_options(store.values).server
+    assert server is not None
+    assert server.token == HUSH
+    store.set("chat.apiBase", f"https://models.invalid/v1?key={HUSH}")
+    assert store.get("chat.apiBase") == "https://models.invalid/v1"
 
 
 def test_a_password_of_a_vector_server_is_sent_as_such(keys: Path, settings: Path) -> None:
@@ -148,7 +200,13 @@ def test_without_a_keyring_nothing_is_kept_and_the_way_out_is_named(
 def test_a_password_is_not_sent_unencrypted(keys: Path, settings: Path) -> None:
     store = SettingsStore(settings)
     far = {"far": {"url": f"http://me:{HUSH}@mcp.invalid/x"}}
-    for key, value in (("vectorStore.url", f"http://me:{HUSH}@far.invalid"), ("mcp.servers", far)):
+    query = {"far": {"url": f"http://mcp.invalid/x?api_key={HUSH}"}}
+    for key, value in (
+        ("vectorStore.url", f"http://me:{HUSH}@far.invalid"),
+        ("vectorStore.url", f"http://far.invalid?api_key={HUSH}"),
+        ("mcp.servers", far),
+        ("mcp.servers", query),
+    ):
         with pytest.raises(BadSetting, match="unencrypted") as refused:
             store.set(key, value)
         assert HUSH not in str(refused.value)
@@ -203,6 +261,8 @@ def _refuse(*_: object) -> None:
 
 
 def _to_toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_to_toml, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f'"{name}" = {_to_toml(each)}' for name, each in value.items()) + "}"
     return json.dumps(value)
