@@ -7,6 +7,10 @@ The guard ends the program's process group when the program exits, when the pare
 socket, and when the parent is killed, which closes the socket too. It exits as the program did. The
 program is not in the guard's own group, so that no signal to that group is missed.
 
+On Linux the guard is two processes, the outer one the parent of the inner one. Each ends everything
+when the other one is killed. Both adopt what the program has started and left, so that a process
+that leaves the group, as `setsid` does, is found and ended too.
+
 Run as `python -m vault.workers.guard DESCRIPTOR` by `chains.mcp.wire`, on POSIX systems only.
 """
 
@@ -20,6 +24,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 __all__ = ["GRACE_S"]
@@ -29,6 +34,8 @@ GRACE_S: Final = 1.0
 _IGNORED: Final = (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE)
 _TICK_S: Final = 0.01
 _PR_SET_PDEATHSIG: Final = 1
+_PR_SET_CHILD_SUBREAPER: Final = 36
+_IS_LINUX: Final = sys.platform == "linux"
 _READ_BYTES: Final = 1 << 16
 
 
@@ -38,6 +45,8 @@ def main(descriptor: int) -> None:
     Args:
         descriptor: the file descriptor of the socket.
     """
+    if _IS_LINUX:
+        _fork_inner(descriptor)
     life = socket.socket(fileno=descriptor)
     wake = _wake_on_signals()
     request = _read_request(life)
@@ -54,9 +63,38 @@ def main(descriptor: int) -> None:
         life.sendall(b"{}\n")
     is_ended = _watch(program, life, wake)
     code = program.wait() if is_ended else None
-    _end_group(program)
+    _end_all(program.pid)
     if code is not None:
         _exit_like(code)
+
+
+def _fork_inner(descriptor: int) -> None:
+    """Return in a new process, the inner guard. This one waits for its end, and ends the rest."""
+    outer = os.getpid()
+    _control(_PR_SET_CHILD_SUBREAPER, 1)
+    inner = os.fork()
+    if inner == 0:
+        _control(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        _control(_PR_SET_CHILD_SUBREAPER, 1)
+        if os.getppid() != outer:  # it was killed meanwhile
+            os._exit(1)
+        return
+    os.close(descriptor)
+    _let_go_of_pipes()
+    for number in _IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(inner, signal.SIGTERM))
+    ended, status = os.wait()
+    while ended != inner:
+        ended, status = os.wait()
+    _end_all(None)
+    _exit_like(os.waitstatus_to_exitcode(status))
+    os._exit(1)
+
+
+def _control(option: int, value: int) -> None:
+    """Set an option of this process. Only Linux has these."""
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _wake_on_signals() -> socket.socket:
@@ -85,13 +123,12 @@ def _read_request(life: socket.socket) -> dict[str, Any] | None:
 
 def _start(request: dict[str, Any]) -> "subprocess.Popen[bytes]":
     """Start the program in a process group of its own. On Linux, it is killed with the guard."""
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def prepare() -> None:
         for number in _IGNORED:
             signal.signal(number, signal.SIG_DFL)
-        if library is not None:
-            library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if _IS_LINUX:
+            _control(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
     return subprocess.Popen(
         request["command"],
@@ -114,6 +151,7 @@ def _watch(program: "subprocess.Popen[bytes]", life: socket.socket, wake: socket
     while True:
         if program.poll() is not None:
             return True
+        _reap(_list_children() - {program.pid})
         ready, _, _ = select.select([life, wake], [], [])
         if life in ready:
             return False
@@ -121,21 +159,58 @@ def _watch(program: "subprocess.Popen[bytes]", life: socket.socket, wake: socket
             return False
 
 
-def _end_group(program: "subprocess.Popen[bytes]") -> None:
-    """End the program, and the processes that it has started and left in its group."""
+def _end_all(group: int | None) -> None:
+    """End a program, and the processes that it has started.
+
+    Args:
+        group: the id of the program and of its process group, or None if only the adopted
+            processes are left.
+    """
     for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(program.pid, number)
+        told: set[int] = set()
+        if group is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
         deadline = time.monotonic() + GRACE_S
         while time.monotonic() < deadline:
-            program.poll()  # until it is waited for, it counts as a member of its group
-            try:
-                os.killpg(program.pid, 0)
-            except ProcessLookupError:
+            left = _list_children()  # each process that ends leaves its children to this one
+            for child in left - told:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(child, number)
+            told |= left
+            _reap(left if group is None else left | {group})
+            if not _list_children() and not _has_members(group):
                 return
-            except PermissionError:  # only members that have ended, or of other users
-                pass
             time.sleep(_TICK_S)
+
+
+def _has_members(group: int | None) -> bool:
+    """Return whether a process group has members, or some that have ended and were not reaped."""
+    if group is None:
+        return False
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # only members that have ended, or of other users
+        return True
+    return True
+
+
+def _list_children() -> set[int]:
+    """Return the children of this process. The set is empty where the system lists none."""
+    this = os.getpid()
+    try:
+        return set(map(int, Path(f"/proc/{this}/task/{this}/children").read_text().split()))
+    except (OSError, ValueError):
+        return set()
+
+
+def _reap(children: set[int]) -> None:
+    """Remove the child processes that have ended from the system's table."""
+    for child in children:
+        with suppress(ChildProcessError):
+            os.waitpid(child, os.WNOHANG)
 
 
 def _exit_like(code: int) -> None:

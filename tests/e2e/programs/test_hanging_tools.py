@@ -12,7 +12,12 @@ import pytest
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.processes.program import Program, ended, wait_until
 from tests.support.processes.rpc import next_event, send
-from tests.support.servers.hanging_server import is_hanging, list_processes, settings_entry
+from tests.support.servers.hanging_server import (
+    PROCESSES,
+    is_hanging,
+    list_processes,
+    settings_entry,
+)
 
 Child = subprocess.Popen[bytes]
 REPLIES = (Answer("", calls=(("c1", "leaves__hang", "{}"),)), Answer("Out of time."))
@@ -44,11 +49,11 @@ def hanging(
 
 def wait_for_hanging(folder: Path) -> None:
     wait_until(lambda: is_hanging(folder), "the call of the tool")
-    assert len(list_processes(folder)) == 2
+    assert len(list_processes(folder)) == PROCESSES
 
 
 def wait_for_no_process(folder: Path) -> None:
-    wait_until(lambda: not list_processes(folder), "the end of the server and its child")
+    wait_until(lambda: not list_processes(folder), "the end of all processes of the server")
 
 
 def start_asking(program: Program) -> Child:
@@ -130,13 +135,25 @@ def test_a_turn_ends_at_its_time_limit_whatever_a_tool_does(hanging: Program, fo
     wait_for_no_process(folder)
 
 
-def test_a_server_ends_with_its_guard(hanging: Program, folder: Path) -> None:
+@pytest.mark.parametrize("is_outer", [False, True])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_ends_with_either_of_its_guards(
+    hanging: Program, folder: Path, number: signal.Signals, is_outer: bool
+) -> None:
     child = start_asking(hanging)
     wait_for_hanging(folder)
-    (server, _) = list_processes(folder)
-    guard = int(Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(guard, signal.SIGKILL)
-    wait_until(lambda: server not in list_processes(folder), "the end of the server")
+    inner = find_parent(find_server(folder))
+    os.kill(find_parent(inner) if is_outer else inner, number)
+    wait_for_no_process(folder)
     ended(child)
-    for left in list_processes(folder):  # its own child is ended by the guard alone
-        os.kill(left, signal.SIGKILL)
+
+
+def find_server(folder: Path) -> int:
+    """Return the id of the server, whose children's parent it is."""
+    processes = list_processes(folder)
+    (server,) = {find_parent(process) for process in processes}.intersection(processes)
+    return server
+
+
+def find_parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])

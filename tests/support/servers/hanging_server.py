@@ -1,16 +1,19 @@
 """An MCP server that hangs in its tool, and does not want to end: run it as a script.
 
-It ignores SIGTERM and the end of its input, and so does a child that it starts. Both write their
-process ids to the folder that is the only argument, as files without content.
+It ignores SIGTERM and the end of its input, and so do the processes that it starts: a child, one in
+a session of its own, and one whose parent has ended. All write their process ids to the folder that
+is the only argument, as files without content.
 """
 
 import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+PROCESSES = 4
 VERSION = "2025-06-18"
 ANSWERS: dict[str, dict[str, Any]] = {
     "initialize": {
@@ -46,13 +49,32 @@ def _is_running(pid: int) -> bool:
     return state != "Z"
 
 
+def _fork_hanging(folder: Path, prepare: Callable[[], object] = lambda: None) -> None:
+    """Start a process that never ends, and wait for its id."""
+    read, write = os.pipe()
+    if os.fork() == 0:
+        prepare()
+        (folder / str(os.getpid())).touch()
+        os.write(write, b"x")
+        while True:
+            signal.pause()
+    os.read(read, 1)
+
+
+def _leave_parent() -> None:
+    """Continue in a new session, as the child of a process that has ended."""
+    os.setsid()
+    if os.fork() != 0:
+        os._exit(0)
+
+
 def main(folder: Path) -> None:
     """Answer until the tool is called, and then never end."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    child = os.fork()
+    _fork_hanging(folder)
+    _fork_hanging(folder, os.setsid)
+    _fork_hanging(folder, _leave_parent)
     (folder / str(os.getpid())).touch()
-    while child == 0:
-        signal.pause()
     for line in sys.stdin:
         asked = json.loads(line)
         if asked["method"] == "tools/call":
