@@ -37,6 +37,7 @@ CATALOG_FILE = "catalog.db"
 FINGERPRINT = "fingerprint"  # of the folder, from the last run that completed all work
 UNFINISHED = "unfinished"  # the number of notes in the folder, until all of them were read
 VECTORLESS = "vectorless"  # set while passages may lack vectors, also if the run was stopped
+DAY_FORMATS = "day_formats"  # of daily notes, as they are set in Obsidian
 _BUSY_S = 30.0
 _MOST_VERSIONS: Final = 10_000
 _STAMP = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}

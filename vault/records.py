@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from vault.catalog import Catalog, Row
+from vault.catalog import DAY_FORMATS, Catalog, Row
 from vault.embedding.chunking import Chunk
 from vault.notes.dates import list_property_days
+from vault.notes.day_formats import DayFormat
 from vault.notes.keywords import (
     build_note_words,
     index_text,
@@ -16,6 +17,7 @@ from vault.notes.keywords import (
 )
 from vault.notes.kinds import find_kind
 from vault.notes.links import LinkResolver, list_link_names
+from vault.notes.name_days import NameDays
 from vault.notes.note import Note
 from vault.notes.text.markdown_text import list_inner_headings
 from vault.scan import FileStat
@@ -129,21 +131,36 @@ class Records:
     def find_days(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """Return the dates of notes as ISO 8601 strings, keyed by path.
 
-        They come from properties such as `created`. Other properties, such as a birthday or a
-        deadline, are ignored, because they do not date the note.
+        They come from the path of a note, or else from properties such as `created`. Other
+        properties, such as a birthday or a deadline, are ignored, because they do not date the
+        note.
         """
+        paths = set(paths)
+        names = self.load_name_days()
+        named = {path: days for path in sorted(paths) if (days := names.find_days(path))}
         found: dict[str, list[str]] = {}
         rows = self._catalog.rows(
             "SELECT path, day,"
             " (SELECT text FROM chunks WHERE file_id = files.id ORDER BY id LIMIT 1)"
             " FROM days JOIN files ON files.id = file_id"
             " WHERE path IN (SELECT value FROM json_each(?)) ORDER BY path, day",
-            (json.dumps(list(paths)),),
+            (json.dumps(sorted(paths - named.keys())),),
         )
         for path, day, beginning in rows:
             if day in _DATING_PROPERTY.findall(beginning or ""):
                 found.setdefault(path, []).append(day)
-        return found
+        return {**named, **found}
+
+    def load_name_days(self) -> NameDays:
+        """Read what finds the dates in the paths of notes."""
+        rows = self._catalog.rows("SELECT path FROM files WHERE state = 'indexed'")
+        stored = json.loads(self._catalog.meta(DAY_FORMATS) or "[]")
+        return NameDays((path for (path,) in rows), [DayFormat(*each) for each in stored])
+
+    def put_day_formats(self, formats: Iterable[DayFormat]) -> None:
+        """Store the formats of daily notes that are set in Obsidian."""
+        stored = [(each.folder, each.tokens) for each in formats]
+        self._catalog.set_meta(DAY_FORMATS, json.dumps(stored))
 
     def tags(self) -> list[tuple[str, str]]:
         """Return sorted pairs of a tag and the path of a note that has the tag."""

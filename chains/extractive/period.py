@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Final
 
 from chains.extractive.words import list_subject_words, split_words
 from vault.notes.date_spans import Span, build_day_span, is_in_ranges
-from vault.notes.dates import find_date_spans, find_written_spans, remove_dates
+from vault.notes.dates import find_date_spans, remove_dates
+from vault.notes.name_days import find_name_spans, find_path_spans
 
 __all__ = ["FindDays", "Period", "list_days", "read_period"]
 
@@ -91,7 +91,7 @@ def read_period(text: str, today: date) -> Period | None:
 def list_days(names: Iterable[str]) -> frozenset[Span]:
     """Return the dates in names of a note, in its path and in headings, as ranges of days.
 
-    Of a path, only the name of the file counts.
+    Of a path, the name of the file counts, and else its folders, such as `2026/11/19.md`.
     """
     return frozenset(span for name in names for span in _find_spans(name))
 
@@ -99,4 +99,4 @@ def list_days(names: Iterable[str]) -> frozenset[Span]:
 @lru_cache(maxsize=4096)
 def _find_spans(name: str) -> tuple[Span, ...]:
     is_path = _SUFFIX.search(name) is not None
-    return find_written_spans(PurePosixPath(name).stem if is_path else name)
+    return find_path_spans(name) if is_path else find_name_spans(name)

@@ -29,6 +29,7 @@ from vault.indexing.progress import (
 )
 from vault.indexing.relocate import is_same_folder, remember_folder
 from vault.indexing.throttle import Throttle
+from vault.notes.day_formats import read_day_formats
 from vault.notes.kinds import find_kind
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.notes.parser_client import ParserClient
@@ -355,8 +356,10 @@ class Indexer:
                 compare all files.
             has_vectors: whether every passage has a vector.
         """
+        formats = read_day_formats(self._root)
         with self._catalog.transaction():
             remember_folder(self._catalog, self._root, found.root)
+            self._records.put_day_formats(formats)
             self._catalog.set_meta("indexed_at", _format_now())
             self._catalog.set_meta(FINGERPRINT, fingerprint)
             if has_vectors:

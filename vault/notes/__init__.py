@@ -2,12 +2,14 @@
 
     date_spans     Build ranges of days: a day, a week, a month or a year.
     dates          Find the dates in a text: days, months and years.
+    day_formats    The formats of daily notes that are set in Obsidian.
     encodings      Decode bytes to text.
     irregular_words
                    The irregular forms of words, such as "bought" for "buy".
     keywords       Convert the text of notes and queries to the words of the full-text index.
     kinds          Detect the kind of a file by its name, and find the page numbers of passages.
     links          Links between notes: `LinkResolver` finds the note that a link leads to.
+    name_days      Find the days in the names of notes, folders and headings.
     note           Reads one note from disk (`read_note`, `parse_note`), and decides whether it is
                    private (`Note.is_private`).
     parser_client  Read PDF, HTML and Word files in a child process.
@@ -24,11 +26,13 @@ This package may import `vault.errors`, `vault.paths` and `vault.workers`.
 __all__ = [
     "date_spans",
     "dates",
+    "day_formats",
     "encodings",
     "irregular_words",
     "keywords",
     "kinds",
     "links",
+    "name_days",
     "note",
     "parser_client",
     "properties",

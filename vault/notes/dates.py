@@ -22,10 +22,13 @@ from vault.notes.date_spans import (
 from vault.notes.relative_dates import find_relative_spans, remove_relative_dates
 
 __all__ = [
+    "MONTH_PATTERN",
     "find_date_spans",
     "find_iso_days",
     "find_written_spans",
+    "fold_date_text",
     "list_property_days",
+    "parse_month",
     "remove_dates",
     "write_date_forms",
 ]
@@ -58,7 +61,10 @@ _MONTH_NUMBERS: Final = {
     name: number % 12 + 1 for number, name in enumerate(" ".join(_OTHERS.split()).split())
 } | {name: number for number, name in enumerate(_ENGLISH, 1)}
 _SHORT: Final = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
-_MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))}|{_SHORT})"
+# Matches the name of a month in a text from `fold_date_text`.
+MONTH_PATTERN: Final = (
+    rf"(?P<month>{'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))}|{_SHORT})"
+)
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _LAST_DAY: Final = r"\s*(?:-|–|to|and|until|bis)\s*(?P<last_day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
@@ -71,31 +77,43 @@ def _compile(*forms: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(rf"(?<![\w-])(?:{form})(?![\w-])") for form in forms)
 
 
-_WRITTEN: Final = _compile(
-    rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})",
-    rf"{_MONTH}\s+{_DAY}{_LAST_DAY}(?:,?\s+{_YEAR})",
-    rf"{_YEAR}-w(?P<week>\d\d)",
-    rf"{_YEAR}-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?",
-    rf"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?{_YEAR}",
-    rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{_MONTH}(?:,?\s+(?:de\s+)?{_YEAR})",
-    rf"{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})",
-    rf"{_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
-    rf"q(?P<quarter>[1-4])[\s/-]?{_YEAR}",
-    rf"{_YEAR}-?q(?P<quarter>[1-4])",
-    rf"{_SEASON}(?:\s+of)?\s+{_YEAR}",
+_WRITTEN: Final = (
+    *_compile(
+        rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}(?:,?\s+{_YEAR})",
+        rf"{MONTH_PATTERN}\s+{_DAY}{_LAST_DAY}(?:,?\s+{_YEAR})",
+        rf"{_YEAR}-w(?P<week>\d\d)",
+        rf"{_YEAR}-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?",
+        rf"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?{_YEAR}",
+        rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{MONTH_PATTERN}(?:,?\s+(?:de\s+)?{_YEAR})",
+        rf"{MONTH_PATTERN}\s+{_DAY}(?:,?\s+{_YEAR})",
+        rf"{MONTH_PATTERN},?\s+(?:of\s+|de\s+)?{_YEAR}",
+        rf"q(?P<quarter>[1-4])[\s/-]?{_YEAR}",
+        rf"{_YEAR}-?q(?P<quarter>[1-4])",
+        rf"{_SEASON}(?:\s+of)?\s+{_YEAR}",
+    ),
+    # In Chinese, Japanese and Korean, there are no spaces around dates.
+    re.compile(
+        rf"(?<!\d){_YEAR}\s?[年년]\s?(?P<month>\d\d?)\s?[月월]\s?(?P<day>\d\d?)\s?[日号號일]"
+    ),
+    re.compile(rf"(?<!\d){_YEAR}\s?[年년]\s?(?P<month>\d\d?)\s?[月월]"),
 )
 _ASKED: Final = _compile(
-    rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{_MONTH}",
-    rf"{_MONTH}\s+{_DAY}{_LAST_DAY}",
-    rf"{_DAY}\.?(?:\s+of)?\s+{_MONTH}",
-    rf"{_MONTH}\s+{_DAY}",
+    rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}",
+    rf"{MONTH_PATTERN}\s+{_DAY}{_LAST_DAY}",
+    rf"{_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}",
+    rf"{MONTH_PATTERN}\s+{_DAY}",
     rf"(?:in|since|during|from|of|year|im jahr|en)\s+{_YEAR}",
-    rf"(?P<which>in|last|this|since|during|im)\s+{_MONTH}",
+    rf"(?P<which>in|last|this|since|during|im)\s+{MONTH_PATTERN}",
     rf"(?P<which>last|this)\s+{_SEASON}",
 )
 _SINCE: Final = re.compile(r"(?:since|seit)\s+(?:the\s+|dem\s+)?$")
 # A filter of a query, such as `after:2024-03` or `date:2024-03-04..2024-03-10`.
 _FILTER: Final = re.compile(r"(?<!\S)(?:after|before|date):[\d.-]+")
+
+
+def fold_date_text(text: str) -> str:
+    """Return the first 400 characters of a text in lower case, without umlauts and some accents."""
+    return text[:_MAX_CHARS].lower().translate(_FOLDED)
 
 
 def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
@@ -107,7 +125,7 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
         text: the question. Only the first 400 characters are searched.
         today: the current date. Dates without a year refer to the most recent such date.
     """
-    said = _FILTER.sub("|", text[:_MAX_CHARS].lower().translate(_FOLDED))
+    said = _FILTER.sub("|", fold_date_text(text))
     found: list[Span | None] = [*find_relative_spans(said, today)]
     said = remove_relative_dates(said)
     for form in (*_WRITTEN, *_ASKED):
@@ -122,7 +140,7 @@ def remove_dates(text: str) -> str:
     Umlauts and a few other accents are removed. Filters, such as `after:2024-03`, are moved to the
     end.
     """
-    said = text[:_MAX_CHARS].lower().translate(_FOLDED)
+    said = fold_date_text(text)
     filters = _FILTER.findall(said)
     said = remove_relative_dates(_FILTER.sub(" ", said))
     for form in (*_WRITTEN, *_ASKED):
@@ -132,7 +150,7 @@ def remove_dates(text: str) -> str:
 
 def find_written_spans(text: str) -> tuple[Span, ...]:
     """Find the dates with a year in the name of a note or in a heading."""
-    said = text[:_MAX_CHARS].lower().translate(_FOLDED)
+    said = fold_date_text(text)
     if not any(char.isdigit() for char in said):
         return ()
     found: list[Span | None] = [build_day_span(day) for day in find_iso_days(said)]
@@ -218,7 +236,7 @@ def _build_span(match: re.Match[str], today: date) -> Span | None:
     if "season" in named:
         month, length = _SEASONS[named["season"]], 3
     elif "month" in named:
-        month, length = _parse_month(named["month"]), 1
+        month, length = parse_month(named["month"]), 1
     else:
         return build_year_span(year or 0)
     if "day" not in named:
@@ -250,9 +268,17 @@ def _guess_year(month: int, today: date, *, is_past: bool) -> int:
     return today.year if is_over else today.year - 1
 
 
-def _parse_month(named: str) -> int:
+def parse_month(named: str) -> int:
+    """Return the number of a month from its number, name or short name, or 0 if there is none.
+
+    Args:
+        named: the name as `fold_date_text` writes it.
+    """
     if named.isdecimal():
         return int(named)
+    if not named:
+        return 0
     if (number := _MONTH_NUMBERS.get(named)) is not None:
         return number
-    return next(at for at, name in enumerate(_ENGLISH, 1) if name.startswith(named[:3]))
+    names = {**dict.fromkeys(_ENGLISH, 0), **_MONTH_NUMBERS}  # English names come first
+    return next((number for name, number in names.items() if name.startswith(named[:3])), 0)

@@ -1,7 +1,6 @@
 """Read the notes of a catalog as lines of prose and as words."""
 
 import json
-import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from vault.catalog import Catalog
-from vault.notes.dates import find_written_spans
 from vault.notes.keywords import index_text
+from vault.notes.name_days import NameDays
 from vault.notes.text.inline import remove_comments
 from vault.notes.text.lines import (
     BLANK,
@@ -181,7 +180,7 @@ def clean_markup(line: str) -> str:
 
 
 def _is_dated(path: str) -> bool:
-    return bool(find_written_spans(posixpath.splitext(posixpath.basename(path))[0]))
+    return bool(NameDays([path]).find_spans(path))
 
 
 def _is_template(path: str) -> bool:

@@ -166,7 +166,7 @@ class Booster:
         days = self._reader.read_days({context.file_id for context in contexts.values()})
         found = set()
         for number, context in contexts.items():
-            own = context.named_spans | days.get(context.file_id, set())
+            own = context.named_spans | days[context.file_id]
             own = own or frozenset({context.day_of_change})
             if any(is_in_ranges(span, spans) for span in own):
                 found.add(number)

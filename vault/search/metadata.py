@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 
 from vault.catalog import Catalog
-from vault.notes.date_spans import Span, build_day_span
-from vault.notes.dates import find_written_spans
+from vault.notes.date_spans import Span, build_day_span, is_in_ranges
+from vault.notes.name_days import NameDays, find_name_spans
 from vault.notes.text.markdown_text import list_inner_headings
+from vault.records import Records
 
 __all__ = ["MetadataReader", "PassageMetadata"]
 
@@ -64,9 +66,12 @@ class PassageMetadata:
 
     @property
     def named_spans(self) -> frozenset[Span]:
-        """The dates in the note's names and headings, each as a range of days."""
-        names = dict.fromkeys((*self.note_names, *self.headings, *self.inner))
-        return frozenset(span for name in names for span in find_written_spans(name))
+        """The dates in the note's title, aliases and headings, each as a range of days.
+
+        Those in its path depend on the other notes: `MetadataReader.read_days` has them.
+        """
+        names = {self.title, *self.aliases, *self.headings, *self.inner} - {self.stem}
+        return frozenset(span for name in names for span in find_name_spans(name))
 
     @property
     def day_of_change(self) -> Span:
@@ -79,6 +84,10 @@ class MetadataReader:
 
     def __init__(self, catalog: Catalog):
         self._catalog = catalog
+
+    @cached_property
+    def _name_days(self) -> NameDays:
+        return Records(self._catalog).load_name_days()
 
     def read_passages(self, ids: Collection[int]) -> dict[int, PassageMetadata]:
         """Return the details of each passage, keyed by passage id."""
@@ -120,8 +129,8 @@ class MetadataReader:
             for file, path, title, aliases, mtime_ns in rows
         ]
 
-    def find_by_property(self, days: Collection[Span]) -> set[int]:
-        """Return the ids of all passages of the notes that have a certain date in a property.
+    def find_by_note(self, days: Collection[Span]) -> set[int]:
+        """Return the ids of all passages of the notes with a date in their path or properties.
 
         Args:
             days: the ranges of days, one of which must contain the date.
@@ -133,6 +142,13 @@ class MetadataReader:
                 (first.isoformat(), after.isoformat()),
             )
             found.update(int(row[0]) for row in rows)
+        named = [
+            file_id
+            for file_id, path in self._catalog.rows("SELECT id, path FROM files")
+            if any(is_in_ranges(span, days) for span in self._name_days.find_spans(path))
+        ]
+        statement = "SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?))"
+        found.update(int(row[0]) for row in self._catalog.rows(statement, (json.dumps(named),)))
         return found
 
     def read_tags(self, file_ids: Collection[int]) -> dict[int, set[str]]:
@@ -140,15 +156,17 @@ class MetadataReader:
         return self._read_by_file("SELECT file_id, tag FROM tags", file_ids)
 
     def read_days(self, file_ids: Collection[int]) -> dict[int, set[Span]]:
-        """Return the dates in the properties of each note, keyed by file id.
+        """Return the dates in the path and the properties of each note, keyed by file id.
 
         Each date is a range of days.
         """
-        found = self._read_by_file("SELECT file_id, day FROM days", file_ids)
-        return {
-            file: {build_day_span(date.fromisoformat(day)) for day in days}
-            for file, days in found.items()
-        }
+        found: dict[int, set[Span]] = defaultdict(set)
+        for file, days in self._read_by_file("SELECT file_id, day FROM days", file_ids).items():
+            found[file].update(build_day_span(date.fromisoformat(day)) for day in days)
+        paths = "SELECT file_id, path FROM notes JOIN files ON files.id = file_id"
+        for file, values in self._read_by_file(paths, file_ids).items():
+            found[file].update(span for path in values for span in self._name_days.find_spans(path))
+        return found
 
     def read_targets(self, file_ids: Collection[int]) -> dict[int, set[str]]:
         """Return the link targets of each note as written, keyed by file id."""

@@ -131,7 +131,7 @@ def _find_dated(days: Collection[Span], catalog: Catalog) -> Collection[int]:
     reader = MetadataReader(catalog)
     details = reader.read_passages_with_year()
     found = {number for number, each in details.items() if _is_in_days(each.named_spans, days)}
-    return found | reader.find_by_property(days)
+    return found | reader.find_by_note(days)
 
 
 def _keep_with_task(
