@@ -213,9 +213,7 @@ class _Reader:
         return parent is None or (isinstance(parent, str) and parent in self.known)
 
     def _mend(self, place: int, line: Line) -> None:
-        data = dict(line)
-        if self.renamed:
-            _rename(data, self.renamed)
+        data = dict(rename_references(line, self.renamed))
         repairs = self._name(place, line, data) + self._hang(line, data)
         if data.get("type") == COMPACTION:
             data = self._as_transform(data)
@@ -311,19 +309,21 @@ def _name_line(line: Line) -> str:
     return f"The {line.get('type', 'nameless')} entry {line.get('id')}"
 
 
-def _rename(data: dict[str, object], renamed: Mapping[str, str]) -> None:
-    """Update references in an entry's JSON to entries that were given new ids.
+def rename_references(line: Line, renamed: Mapping[str, str]) -> Line:
+    """Return a line whose references name the entries that were given new ids.
 
     Args:
-        data: the JSON object, which is modified.
+        line: the JSON object of an entry.
         renamed: the new ids by old id.
     """
-    for key in _REFERENCES:
-        if isinstance(target := data.get(key), str):
-            data[key] = renamed.get(target, target)
+    if not renamed:
+        return line
+    found = {key: line[key] for key in _REFERENCES if isinstance(line.get(key), str)}
+    data = {**line, **{key: renamed.get(name, name) for key, name in found.items()}}
     patch = data.get("patch")
     if isinstance(patch, list):
         data["patch"] = [_rename_op(op, renamed) for op in patch]
+    return data
 
 
 def _rename_op(op: object, renamed: Mapping[str, str]) -> object:
