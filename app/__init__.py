@@ -12,6 +12,7 @@ programs (`rpc`). It returns values and iterators of events.
     startup     Start in two steps, so that the window appears early.
     cli/        The command line: parse it, run a verb, print its result, handle Ctrl+C.
     rpc/        JSON-RPC over standard input and output.
+    backup/     Back up what Strata has stored, and restore it.
     sessions/   Chats: their log on disk, turns, branches, transcripts.
     library/    The open vault with its index; projects, attachments, edits, review.
     customize/  The user's prompts, instructions and hooks.

@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 if sys.platform == "win32":
     import msvcrt
@@ -59,6 +59,42 @@ def _take_place(new: Path, target: Path) -> None:
     if target.exists():
         new.chmod(target.stat().st_mode & 0o777)
     new.replace(target)
+
+
+@contextlib.contextmanager
+def open_new(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that gets the name `path` when it is complete and flushed to disk.
+
+    Only its owner can read it. A kill leaves at most a temporary file that nothing reads.
+
+    Raises:
+        FileExistsError: the name is taken, now or when the file is complete. It stays as it is.
+        OSError: the file could not be written. Nothing has the name.
+    """
+    taken = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    if os.path.lexists(path):
+        raise taken
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)
+        try:
+            os.link(name, path)
+        except FileExistsError:
+            raise taken from None
+        except OSError:  # a file system without hard links
+            Path(name).replace(path)
+        sync_folder(path.parent)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def create_file(path: Path, content: bytes) -> None:
+    """Create a file with a content, as `open_new` does."""
+    with open_new(path) as file:
+        file.write(content)
 
 
 def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> None:

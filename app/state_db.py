@@ -14,6 +14,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -47,6 +48,19 @@ _DELETE_UNUSED_IMAGES: Final = (
     "DELETE FROM image WHERE hash NOT IN (SELECT hash FROM request_image)"
 )
 
+# Add the rows of an attached copy that are not here yet. Requests come last, because the images of
+# a request are only added together with it.
+_MERGE_COPY: Final = (
+    "INSERT OR IGNORE INTO tool_result_blobs SELECT ref_id, tool, content "
+    "FROM copy.tool_result_blobs",
+    "INSERT OR IGNORE INTO partial_answer SELECT session, entry FROM copy.partial_answer",
+    "INSERT OR IGNORE INTO image SELECT hash, data FROM copy.image",
+    "INSERT OR IGNORE INTO request_image SELECT session, turn, hash FROM copy.request_image AS new "
+    "WHERE NOT EXISTS (SELECT 1 FROM request WHERE session = new.session AND turn = new.turn)",
+    "INSERT OR IGNORE INTO request SELECT session, turn, number, report, body, wire "
+    "FROM copy.request",
+    _DELETE_UNUSED_IMAGES,
+)
 
 STATE_DAMAGED: Final = (
     "The list of chats and the last requests were damaged and are being rebuilt. "
@@ -268,6 +282,41 @@ class StateDB:
             self._write("DELETE FROM tool_result_blobs WHERE ref_id = ?", (ref_id,))
         # The write-ahead log still contains the deleted rows.
         self._run(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the database to a new file, while other processes may write to it.
+
+        Raises:
+            StorageFailed: the database cannot be read, or the file cannot be written.
+        """
+
+        def copy(db: sqlite3.Connection) -> None:
+            with closing(sqlite3.connect(path)) as target:
+                db.backup(target)
+
+        self._run(copy)
+
+    def merge_from(self, path: Path) -> None:
+        """Add the tool results, requests and partial answers of a copy that are not here yet.
+
+        Raises:
+            StorageFailed: the copy cannot be read, or the database cannot be written.
+        """
+        copy = StateDB(path)
+        copy._run(lambda _db: None)  # migrates it
+        copy.close()
+
+        def merge(db: sqlite3.Connection) -> None:
+            db.execute("ATTACH ? AS copy", (str(path),))
+            try:
+                with db:
+                    db.execute("BEGIN IMMEDIATE")
+                    for statement in _MERGE_COPY:
+                        db.execute(statement)
+            finally:
+                db.execute("DETACH copy")
+
+        self._run(merge)
 
     def close(self) -> None:
         """Close the database. The next use opens it again."""

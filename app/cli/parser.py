@@ -135,6 +135,10 @@ def build_parser() -> argparse.ArgumentParser:
     add_group(verbs, "instructions", about, _add_instructions)
     about = "list, edit and forget what models remember in all chats"
     add_group(verbs, "memory", about, _add_memory)
+    about = "write chats, settings and everything else but keys and notes into one file"
+    add_verb(verbs, "backup", about).add_argument("file", metavar="FILE", help="a new file")
+    about = "put back what a backup holds, and overwrite nothing"
+    add_verb(verbs, "restore", about, _define_restore)
     add_verb(verbs, "undo", "undo the edits of notes that a model made", _define_undo)
     add_verb(verbs, "ledger", "list every call that left Strata, and the notes in it")
     add_verb(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
@@ -347,6 +351,15 @@ def _add_instructions(actions: "Verbs[ArgumentParser]") -> None:
     add_verb(actions, "show", "show your own, and the AGENTS.md with whether it is used")
     add_verb(actions, "accept", "give it to models from now on")
     add_verb(actions, "refuse", "leave it out from now on")
+
+
+def _define_restore(verb: ArgumentParser) -> None:
+    verb.add_argument("file", metavar="FILE", help="a file that `strata backup` made")
+    verb.add_argument(
+        "--merge",
+        action="store_true",
+        help="also where Strata has stored something: chats, settings and memories are merged",
+    )
 
 
 def _define_undo(verb: ArgumentParser) -> None:

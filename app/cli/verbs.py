@@ -1,8 +1,8 @@
 """Run command-line verbs: call the assistant, and print text or one JSON document.
 
 `app.cli.search` contains the verb `search`, `app.cli.ask` the verb `ask`, `app.cli.sessions` the
-verbs for chats, and `app.cli.settings` those for settings, API keys, instructions, memories and the
-ledger.
+verbs for chats, `app.cli.backup` those for backups, and `app.cli.settings` those for settings, API
+keys, instructions, memories and the ledger.
 """
 
 import argparse
@@ -69,6 +69,10 @@ def _find_verb(name: str) -> Verb:
         from app.cli.sessions import SESSION_VERBS
 
         return SESSION_VERBS[name]
+    if name in ("backup", "restore"):
+        from app.cli.backup import BACKUP_VERBS
+
+        return BACKUP_VERBS[name]
     if name in _VERBS:
         return _VERBS[name]
     from app.cli.settings import SETTINGS_VERBS
@@ -183,4 +187,4 @@ _VERBS: Mapping[str, Verb] = {
     "mcp": _serve_mcp,
 }
 # These verbs show or repair a damaged settings file; all others need a valid one.
-_BEARS_DAMAGE = frozenset({"settings", "doctor"})
+_BEARS_DAMAGE = frozenset({"settings", "doctor", "backup", "restore"})

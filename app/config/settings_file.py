@@ -154,6 +154,26 @@ class SettingsStore:
         check_shares(values)
         return values
 
+    def list_written(self) -> list[str]:
+        """Return the keys of the settings that the file sets."""
+        return list(self._file)
+
+    def read_without_secrets(self) -> str:
+        """Return the text of the file without the passwords and keys that it may still hold.
+
+        Raises:
+            BadSetting: the file cannot be parsed.
+            StorageFailed: the file cannot be read.
+        """
+        text = self._read()
+        found = self._parse(text)
+        text = text.removeprefix(BYTE_ORDER_MARK)
+        for key in SECRET_SETTINGS:
+            value = found.get(key)
+            if value and (bare := remove_secrets(key, value)) != value:
+                text = _edit_document(text, key.split("."), bare)
+        return text
+
     def set(self, key: str, value: object) -> Any:
         """Validate a value, write it to the file, apply it, and return the value as it was stored.
 

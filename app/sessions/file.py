@@ -61,6 +61,11 @@ class LoadedLog:
         """The index of the log: its tree, and entries by type."""
         return LogIndex.build(self.entries)
 
+    @property
+    def leaf(self) -> str | None:
+        """The id of the last entry of the active path, or None if there is none."""
+        return self.index.path[-1].id if self.index.path else None
+
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
         """Return a copy of the log with new entries.
 
@@ -145,6 +150,11 @@ def load_log(session: str, content: bytes) -> LoadedLog:
     """
     with _pause_garbage_collection():
         return _read_log(session, content)
+
+
+def read_lines(content: bytes) -> list[dict[str, Any]]:
+    """Return the JSON objects of a chat's file, without lines that cannot be read."""
+    return [value for value in _decode_lines(content) if value is not None]
 
 
 def mend_end(handle: int, path: Path, log: LoadedLog) -> None:

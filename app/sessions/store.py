@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from app.durable import lock, open_file, sync_folder
+from app.durable import create_file, lock, open_file, sync_folder, write_synced
 from app.errors import (
     AppError,
     InvalidRequest,
@@ -18,7 +18,8 @@ from app.errors import (
     StorageFailed,
     storage_errors,
 )
-from app.sessions.file import LoadedLog, load_log, mend_end
+from app.paths import make_private_folder
+from app.sessions.file import LoadedLog, encode_line, load_log, mend_end, read_lines
 from app.sessions.session import Session, now
 from app.sessions.session_info import (
     SessionInfo,
@@ -29,6 +30,7 @@ from app.sessions.session_info import (
 from app.state_db import StateDB
 from context.errors import MalformedEntry
 from context.log.entries import MessageEntry, parse_entry
+from context.log.merge import merge_logs
 from context.log.parse import SessionHeader
 
 _log = logging.getLogger(__name__)
@@ -167,6 +169,40 @@ class SessionStore:
                 self._newest = None
         self._forget(session, results)
 
+    def merge(self, session: str, content: bytes) -> int:
+        """Add the entries of another version of a chat, and return how many lines were added.
+
+        The chat keeps its active branch. If there is no such chat, the version becomes it.
+
+        Args:
+            session: the id of the chat.
+            content: the content of the other version's file.
+
+        Raises:
+            InvalidRequest: a version is of a format that cannot be merged.
+            SessionBusy: the chat is being written to, by this or another process.
+            StorageFailed: the file cannot be read or written.
+        """
+        path, other = self.file(session), load_log(session, content)
+        _require_current(other)
+        if not path.exists():
+            with storage_errors(path):
+                make_private_folder(self._folder)
+                create_file(path, content[: other.whole_bytes])
+            return len(other.entries)
+        path = self._find_file(session)
+        with storage_errors(path):
+            handle = _open_locked(path)
+            try:
+                own = self._load(path)
+                _require_current(own)
+                mend_end(handle, path, own)
+                lines = merge_logs(read_lines(path.read_bytes()), read_lines(content), own.leaf)
+                write_synced(handle, b"".join(map(encode_line, lines)))
+            finally:
+                os.close(handle)
+        return len(lines)
+
     def is_stored(self, session: str) -> bool:
         """Return whether a chat has a file."""
         return _ID.fullmatch(session) is not None and self.file(session).is_file()
@@ -178,6 +214,11 @@ class SessionStore:
     def file(self, session: str) -> Path:
         """Return the path of a chat's file. The file need not exist."""
         return self._folder / f"{session}.jsonl"
+
+    @property
+    def state(self) -> StateDB:
+        """The database with the last requests and large tool results of the chats."""
+        return self._state
 
     def take_warning(self) -> str:
         """Return a warning if `state.db` was damaged. Later calls return an empty string."""
@@ -329,6 +370,17 @@ def _take(handle: int, session: str) -> None:
             f"The chat {session} is in use by another Strata.",
             hint="Wait until its answer is finished, or stop it there.",
         ) from error
+
+
+def _require_current(log: LoadedLog) -> None:
+    """Raise `InvalidRequest` unless the lines of a log can be added to another one."""
+    if log.why_read_only is not None:
+        raise InvalidRequest(log.why_read_only)
+    if log.is_outdated:
+        raise InvalidRequest(
+            f"The chat {log.header.id} was written by an older version of Strata.",
+            hint="Continue it once, which converts it.",
+        )
 
 
 def _check_writable(log: LoadedLog) -> None:

@@ -318,8 +318,10 @@ def rename_references(line: Line, renamed: Mapping[str, str]) -> Line:
     """
     if not renamed:
         return line
-    found = {key: line[key] for key in _REFERENCES if isinstance(line.get(key), str)}
-    data = {**line, **{key: renamed.get(name, name) for key, name in found.items()}}
+    data = dict(line)
+    for key in _REFERENCES:
+        if isinstance(target := line.get(key), str):
+            data[key] = renamed.get(target, target)
     patch = data.get("patch")
     if isinstance(patch, list):
         data["patch"] = [_rename_op(op, renamed) for op in patch]

@@ -1,0 +1,17 @@
+"""Back up what Strata has stored, and restore it on the same or another machine.
+
+    folders of Strata ── contents ──→ archive (a ZIP file) ──→ restore ──→ folders of Strata
+
+    contents  The files that belong in a backup, and where each of them lies.
+    archive   Write an archive, and read it after all of it was checked.
+    restore   Put files back. What exists is kept, and chats and settings are merged.
+
+A backup has neither API keys, which are in the system's keyring, nor the index, which is built anew
+from the notes, nor the notes themselves. Nothing that exists is ever overwritten: a file that
+differs and cannot be merged is put into a folder of its own.
+
+This package may import `app.config`, `app.durable`, `app.errors`, `app.paths`, `app.sessions`,
+`app.state_db` and `chains.cancel`.
+"""
+
+__all__ = ["archive", "contents", "restore"]

@@ -1,0 +1,205 @@
+"""Restore an archive. What exists is kept: chats and settings are merged, other files put aside."""
+
+import logging
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from app.backup.archive import Archive, OnFile, open_archive
+from app.backup.contents import SETTINGS, STATE_DB, find_place, is_chat
+from app.config.settings_file import SettingsStore
+from app.durable import create_file, read_file, write_atomically
+from app.errors import AppError, InvalidRequest, describe, storage_errors
+from app.paths import Paths, make_private_folder
+from app.sessions.store import SessionStore
+from app.state_db import StateDB
+from chains.cancel import CancelToken
+
+__all__ = ["RestoreReport", "Restorer"]
+
+_log = logging.getLogger(__name__)
+_ASIDE: Final = "restored"
+# Files with one item in each line, to which the missing lines are added.
+_LISTS: Final = frozenset({"memories.md", "instructions.md"})
+# Every run writes these, so they do not show that a home is in use.
+_ALWAYS_THERE: Final = frozenset({STATE_DB, "ledger.log"})
+
+
+@dataclass
+class RestoreReport:
+    """What became of the files of an archive.
+
+    Attributes:
+        counts: how many files were restored, merged with what was there, or the same already.
+        aside: where the files lie that differ from what was there and cannot be merged.
+        failed: the files that were not restored, each with the reason.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    aside: list[Path] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as a JSON object."""
+        return {
+            "restored": self.counts["restored"],
+            "merged": self.counts["merged"],
+            "unchanged": self.counts["unchanged"],
+            "aside": [str(path) for path in self.aside],
+            "failed": [{"path": name, "reason": reason} for name, reason in self.failed],
+        }
+
+
+class Restorer:
+    """Restores archives into the folders of Strata."""
+
+    def __init__(
+        self, paths: Paths, settings: SettingsStore, sessions: SessionStore, state: StateDB
+    ) -> None:
+        self._paths = paths
+        self._settings = settings
+        self._sessions = sessions
+        self._state = state
+
+    def restore(
+        self, source: Path, *, merges: bool, cancel: CancelToken, on_file: OnFile
+    ) -> RestoreReport:
+        """Restore an archive, and return what became of its files.
+
+        A restore that was stopped or killed can be run again: files that are there already are
+        skipped.
+
+        Args:
+            source: the archive.
+            merges: whether to restore also where Strata has stored something else.
+            cancel: stops between two files.
+            on_file: called after each file with how many files are done, and how many there are.
+
+        Raises:
+            NotFound: there is no such file.
+            InvalidRequest: the file is no archive that can be restored, or something else is stored
+                here and `merges` is false. Nothing was changed.
+            StorageFailed: the archive cannot be read.
+            Cancelled: the restore was stopped.
+        """
+        report = RestoreReport()
+        with open_archive(source) as archive:
+            names = sorted(archive.names, key=_rank)
+            if not merges:
+                self._require_empty(archive, names)
+            for done, name in enumerate(names, 1):
+                cancel.raise_if_cancelled()
+                self._restore_file(archive, name, report)
+                on_file(done, len(names))
+        return report
+
+    def _require_empty(self, archive: Archive, names: list[str]) -> None:
+        for name in names:
+            place = find_place(self._paths, name)
+            if place is None or name in _ALWAYS_THERE or not os.path.lexists(place):
+                continue
+            if not _is_equal(place, archive.read(name)):
+                raise InvalidRequest(
+                    f"Strata has stored something here already: {place} differs. "
+                    "Nothing was changed.",
+                    hint="With --merge, chats and settings are merged, and nothing is overwritten.",
+                )
+
+    def _restore_file(self, archive: Archive, name: str, report: RestoreReport) -> None:
+        place = find_place(self._paths, name)
+        if place is None:
+            report.failed.append((name, "This version of Strata has no place for it."))
+            return
+        try:
+            with storage_errors(place):
+                report.counts[self._put(place, name, archive.read(name), report)] += 1
+        except AppError as error:
+            _log.warning("%s of a backup was not restored: %s", name, error)
+            report.failed.append((name, describe(error).message))
+
+    def _put(self, place: Path, name: str, content: bytes, report: RestoreReport) -> str:
+        """Put a file in its place or merge it, and return what was done, as it is counted."""
+        if name == STATE_DB:
+            return self._merge_database(content)
+        if not os.path.lexists(place):
+            make_private_folder(place.parent)
+            create_file(place, content)
+            return "restored"
+        if _is_equal(place, content):
+            return "unchanged"
+        if merge := self._find_merge(name):
+            return "merged" if merge(place, content) else "unchanged"
+        return self._put_aside(name, content, report)
+
+    def _find_merge(self, name: str) -> Callable[[Path, bytes], bool] | None:
+        if name == SETTINGS:
+            return self._merge_settings
+        if name in _LISTS:
+            return _merge_lines
+        return self._merge_chat if is_chat(name) else None
+
+    def _merge_chat(self, place: Path, content: bytes) -> bool:
+        return self._sessions.merge(place.stem, content) > 0
+
+    def _merge_settings(self, _place: Path, content: bytes) -> bool:
+        """Set the settings of the archive that are not set here."""
+        with tempfile.TemporaryDirectory(prefix="strata-") as folder:
+            file = Path(folder) / SETTINGS
+            file.write_bytes(content)
+            other = SettingsStore(file)
+        own = set(self._settings.list_written())
+        missing = [key for key in other.list_written() if key not in own]
+        for key in missing:
+            self._settings.set(key, other.get(key))
+        return bool(missing)
+
+    def _merge_database(self, content: bytes) -> str:
+        with tempfile.TemporaryDirectory(prefix="strata-") as folder:
+            file = Path(folder) / STATE_DB
+            file.write_bytes(content)
+            self._state.merge_from(file)
+        return "merged"
+
+    def _put_aside(self, name: str, content: bytes, report: RestoreReport) -> str:
+        """Write a file below the folder `restored`, where nothing reads it."""
+        place = next(path for path in self._list_places_aside(name) if not _is_other(path, content))
+        if not place.exists():
+            make_private_folder(place.parent)
+            create_file(place, content)
+        report.aside.append(place)
+        return "aside"
+
+    def _list_places_aside(self, name: str) -> Iterator[Path]:
+        day = datetime.now().astimezone().date().isoformat()
+        number = 1
+        while True:
+            yield self._paths.data / _ASIDE / (day if number == 1 else f"{day}-{number}") / name
+            number += 1
+
+
+def _rank(name: str) -> tuple[bool, str]:
+    """Sort chats last, because they refer to the other files."""
+    return is_chat(name), name
+
+
+def _is_equal(place: Path, content: bytes) -> bool:
+    return place.is_file() and read_file(place) == content
+
+
+def _is_other(place: Path, content: bytes) -> bool:
+    return os.path.lexists(place) and not _is_equal(place, content)
+
+
+def _merge_lines(place: Path, content: bytes) -> bool:
+    """Add the lines of a list that are missing in a file, and return whether there were any."""
+    own = read_file(place)
+    known = {line.strip() for line in own.splitlines()}
+    missing = [line for line in content.splitlines() if line.strip() not in known]
+    if missing:
+        write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
+    return bool(missing)

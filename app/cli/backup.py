@@ -1,0 +1,82 @@
+"""The verbs `backup` and `restore`.
+
+Both show their progress on standard error, and Ctrl+C stops them between two files. A backup that
+was stopped leaves no file. A restore that was stopped can be run again, and continues.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from app.assistant import Assistant
+from app.backup.archive import ArchiveWriter, BackupReport
+from app.backup.restore import Restorer, RestoreReport
+from app.cli.interrupt import Interruptible
+from app.cli.output import Output, ProgressLine
+from app.hidden_characters import escape_text
+
+
+def back_up(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata backup`, and return the exit code."""
+    writer = ArchiveWriter(assistant.paths, assistant.settings, assistant.sessions.state)
+    line = ProgressLine()
+    with Interruptible() as run:
+        report = writer.write(Path(args.file).absolute(), run.cancel, _show_progress(line))
+    line.clear()
+    output.show(report.to_dict, _describe_backup(report))
+    return run.exit_code or 0
+
+
+def restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata restore`, and return the exit code."""
+    chats = assistant.sessions
+    restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
+    line = ProgressLine()
+    with Interruptible() as run:
+        report = restorer.restore(
+            Path(args.file).absolute(),
+            merges=args.merge,
+            cancel=run.cancel,
+            on_file=_show_progress(line),
+        )
+    line.clear()
+    output.show(report.to_dict, _describe_restore(report))
+    return run.exit_code or 0
+
+
+def _show_progress(line: ProgressLine) -> Callable[[int, int], None]:
+    """Return a function that shows how many files are done, and how many there are."""
+
+    def show(done: int, total: int) -> None:
+        line.show_long(f"{done:,} of {total:,} files")
+
+    return show
+
+
+def _describe_backup(report: BackupReport) -> Iterator[str]:
+    size = f"{report.size / 1_000_000:,.1f} MB"
+    yield escape_text(f"{report.path}: {report.files:,} files, {report.chats:,} chats, {size}.")
+    yield "It has no API keys: those stay in the system's keyring. The index is built anew."
+    for name, reason in report.left_out:
+        yield escape_text(f"Left out: {name}. {reason}")
+
+
+def _describe_restore(report: RestoreReport) -> Iterator[str]:
+    counts = report.counts
+    yield (
+        f"{counts['restored']:,} files restored, {counts['merged']:,} merged with what was here, "
+        f"{counts['unchanged']:,} the same already."
+    )
+    for path in report.aside:
+        yield escape_text(f"It differs from what is here, so it was put aside: {path}")
+    for name, reason in report.failed:
+        yield escape_text(f"Not restored: {name}. {reason}")
+    if not report.failed:
+        yield "Enter the API keys again: `strata keys set`. `strata index` builds the index."
+
+
+BACKUP_VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]]] = {
+    "backup": back_up,
+    "restore": restore,
+}

@@ -1,0 +1,282 @@
+"""Backups: what is in them, what comes back, and what is refused."""
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.backup.archive import ArchiveWriter, BackupReport, open_archive
+from app.backup.restore import Restorer, RestoreReport
+from app.errors import InvalidRequest, NotFound
+from app.paths import Paths
+from app.wiring import build
+from chains.cancel import Cancelled, CancelToken
+from context.log.entries import MessageEntry
+from context.messages import Message
+from tests.support.kills.killed_backups import kill_backups
+from vault.embedder import Embedder
+
+
+def ignore(_done: int, _total: int) -> None:
+    """Take no note of the progress."""
+
+
+def back_up(assistant: Assistant, target: Path) -> BackupReport:
+    """Write an archive of an assistant's home."""
+    writer = ArchiveWriter(assistant.paths, assistant.settings, assistant.sessions.state)
+    return writer.write(target, CancelToken(), ignore)
+
+
+def restore(assistant: Assistant, source: Path, *, merges: bool = False) -> RestoreReport:
+    """Restore an archive into an assistant's home."""
+    chats = assistant.sessions
+    restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
+    return restorer.restore(source, merges=merges, cancel=CancelToken(), on_file=ignore)
+
+
+def write_chat(assistant: Assistant, *texts: str) -> str:
+    """Write a chat with a user message for each text, and return its id."""
+    session = assistant.sessions.create(None)
+    first, *more = texts
+    place = session.new_id(), None, session.now()
+    session.append([MessageEntry(*place, Message("user", first), "t")])
+    session.close()
+    for text in more:
+        append(assistant, session.id, text)
+    return session.id
+
+
+def append(assistant: Assistant, session: str, text: str) -> None:
+    """Append a user message to a chat."""
+    chat = assistant.sessions.open(session)
+    place = chat.new_id(), chat.tree.leaf, chat.now()
+    chat.append([MessageEntry(*place, Message("user", text), "t")])
+    chat.close()
+
+
+def list_texts(assistant: Assistant, session: str) -> list[str]:
+    """Return the texts of a chat's messages, of all branches."""
+    log = assistant.sessions.read(session).log
+    return [entry.message.text for entry in log.entries if isinstance(entry, MessageEntry)]
+
+
+@pytest.fixture
+def other(tmp_path: Path, embedder: Embedder) -> Any:
+    """An assistant on another machine."""
+    paths = Paths.find({"STRATA_HOME": str(tmp_path / "elsewhere")})
+    assistant = build(paths, embedder=embedder)
+    yield assistant
+    assistant.close()
+
+
+def test_a_backup_is_restored_elsewhere(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    session = write_chat(assistant, "When is the server backed up?")
+    assistant.settings.set("retrieval.topK", 9)
+    (assistant.paths.prompts / "mine.md").parent.mkdir(parents=True)
+    (assistant.paths.prompts / "mine.md").write_text("Summarise it.", "utf-8")
+    reference = assistant.sessions.state.keep_result("read_note", "a large result")
+    made = back_up(assistant, tmp_path / "b.zip")
+    assert (made.chats, made.left_out) == (1, ())
+    report = restore(other, tmp_path / "b.zip")
+    assert (report.failed, report.aside) == ([], [])
+    assert list_texts(other, session) == ["When is the server backed up?"]
+    assert (other.paths.prompts / "mine.md").read_text("utf-8") == "Summarise it."
+    other.settings.reload()
+    assert other.settings.get("retrieval.topK") == 9
+    assert other.sessions.state.result(reference) == "a large result"
+
+
+def test_a_home_with_data_is_not_touched_without_merge(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    assistant.settings.set("retrieval.topK", 9)
+    write_chat(assistant, "one")
+    back_up(assistant, tmp_path / "b.zip")
+    other.settings.set("retrieval.topK", 5)
+    with pytest.raises(InvalidRequest, match="something here already"):
+        restore(other, tmp_path / "b.zip")
+    assert other.sessions.list() == []
+
+
+def test_merging_keeps_both_sides(assistant: Assistant, other: Assistant, tmp_path: Path) -> None:
+    session = write_chat(assistant, "both")
+    back_up(assistant, tmp_path / "first.zip")
+    restore(other, tmp_path / "first.zip")
+    append(assistant, session, "here")
+    append(other, session, "there")
+    assistant.settings.set("retrieval.topK", 9)
+    other.settings.set("retrieval.topK", 5)
+    for home, text in ((assistant, "- here\n"), (other, "- there\n")):
+        home.paths.memories.parent.mkdir(parents=True, exist_ok=True)
+        home.paths.memories.write_text(text, "utf-8")
+        home.paths.prompts.mkdir(parents=True)
+        (home.paths.prompts / "same.md").write_text(text, "utf-8")
+    back_up(assistant, tmp_path / "second.zip")
+    report = restore(other, tmp_path / "second.zip", merges=True)
+    assert report.failed == []
+    assert sorted(list_texts(other, session)) == ["both", "here", "there"]
+    leaf = other.sessions.read(session).path()[-1]
+    assert isinstance(leaf, MessageEntry)
+    assert leaf.message.text == "there"
+    assert other.settings.get("retrieval.topK") == 5
+    assert other.paths.memories.read_text("utf-8") == "- there\n- here\n"
+    assert (other.paths.prompts / "same.md").read_text("utf-8") == "- there\n"
+    assert [path.read_text("utf-8") for path in report.aside] == ["- here\n"]
+    again = restore(other, tmp_path / "second.zip", merges=True)
+    assert (again.counts["restored"], again.aside) == (0, report.aside)
+    assert sorted(list_texts(other, session)) == ["both", "here", "there"]
+
+
+def test_a_chat_that_is_in_use_is_named_and_restored_later(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    session = write_chat(assistant, "both")
+    back_up(assistant, tmp_path / "first.zip")
+    restore(other, tmp_path / "first.zip")
+    append(assistant, session, "here")
+    back_up(assistant, tmp_path / "second.zip")
+    open_chat = other.sessions.open(session)
+    report = restore(other, tmp_path / "second.zip", merges=True)
+    assert [name for name, _ in report.failed] == [f"sessions/{session}.jsonl"]
+    assert "in use" in report.failed[0][1]
+    open_chat.close()
+    assert restore(other, tmp_path / "second.zip", merges=True).failed == []
+    assert list_texts(other, session) == ["both", "here"]
+
+
+def test_a_backup_has_no_key_and_no_index(assistant: Assistant, tmp_path: Path) -> None:
+    assistant.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    assistant.paths.settings_file.write_text(
+        '[mcp.servers.a]\ncommand = "x"\nenv = {API_KEY = "sk-very-secret-key"}\n', "utf-8"
+    )
+    (assistant.paths.indexes / "v").mkdir(parents=True)
+    (assistant.paths.indexes / "v" / "catalog.db").write_bytes(b"index")
+    back_up(assistant, tmp_path / "b.zip")
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        assert not [name for name in archive.namelist() if "catalog" in name]
+        everything = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"very-secret" not in everything
+
+
+def test_a_backup_overwrites_no_file_and_leaves_none_when_stopped(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    write_chat(assistant, "one")
+    (tmp_path / "b.zip").write_bytes(b"mine")
+    with pytest.raises(InvalidRequest, match="exists already"):
+        back_up(assistant, tmp_path / "b.zip")
+    assert (tmp_path / "b.zip").read_bytes() == b"mine"
+    cancel = CancelToken()
+    cancel.cancel()
+    writer = ArchiveWriter(assistant.paths, assistant.settings, assistant.sessions.state)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(Cancelled):
+        writer.write(tmp_path / "c.zip", cancel, ignore)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_chat_that_is_written_to_is_backed_up_to_its_last_line(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    session = write_chat(assistant, "one")
+    file = assistant.sessions.file(session)
+    whole = file.read_bytes()
+    file.write_bytes(whole + b'{"type":"mess')
+    back_up(assistant, tmp_path / "b.zip")
+    with open_archive(tmp_path / "b.zip") as archive:
+        assert archive.read(f"sessions/{session}.jsonl") == whole
+
+
+@pytest.mark.parametrize("cut", [0, 10, 200, -1, -100])
+def test_an_archive_that_is_cut_off_is_refused_as_a_whole(
+    assistant: Assistant, other: Assistant, tmp_path: Path, cut: int
+) -> None:
+    write_chat(assistant, "one")
+    back_up(assistant, tmp_path / "b.zip")
+    content = (tmp_path / "b.zip").read_bytes()
+    (tmp_path / "b.zip").write_bytes(content[:cut])
+    with pytest.raises(InvalidRequest, match="no backup that can be restored"):
+        restore(other, tmp_path / "b.zip")
+    assert other.sessions.list() == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside.txt",
+        "sessions/../../outside.txt",
+        "/etc/outside",
+        "sessions/./a.jsonl",
+        "prompts/C:\\outside",
+        "vaults/x/catalog.db",
+        "sessions//a.jsonl",
+        "unknown.md",
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_not_restored(
+    other: Assistant, tmp_path: Path, name: str
+) -> None:
+    sums = {name: {"bytes": 1, "sha256": sha256(b"x")}}
+    write_zip(tmp_path / "b.zip", {name: b"x"}, {"format": 1, "files": sums})
+    report = restore(other, tmp_path / "b.zip")
+    assert [failed for failed, _ in report.failed] == [name]
+    assert not list(tmp_path.rglob("outside*"))
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        None,
+        [],
+        {},
+        {"format": 1},
+        {"format": 2, "files": {}},
+        {"format": 1, "files": {"memories.md": {}}},
+        {"format": 1, "files": {"memories.md": {"bytes": 1, "sha256": "0" * 64}}},
+        {"format": 1, "files": {"absent.md": {"bytes": 1, "sha256": "0" * 64}}},
+    ],
+)
+def test_what_is_no_archive_is_refused(other: Assistant, tmp_path: Path, listed: Any) -> None:
+    write_zip(tmp_path / "b.zip", {"memories.md": b"x"}, listed)
+    with pytest.raises(InvalidRequest, match="no backup that can be restored"):
+        restore(other, tmp_path / "b.zip")
+    assert not other.paths.memories.exists()
+
+
+def test_a_missing_archive_is_named(other: Assistant, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="There is no file"):
+        restore(other, tmp_path / "b.zip")
+
+
+@pytest.mark.parametrize("act", ["backup", "restore"])
+def test_kills_lose_nothing(act: str, tmp_path: Path) -> None:
+    trials = kill_backups(tmp_path, act, 15)
+    assert [trial for trial in trials if "problem" in trial] == []
+    assert sum(trial.get("died", False) for trial in trials) == 15
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("act", ["backup", "restore"])
+def test_two_hundred_kills_lose_nothing(act: str, tmp_path: Path) -> None:
+    trials = kill_backups(tmp_path, act, 200)
+    assert [trial for trial in trials if "problem" in trial] == []
+
+
+def sha256(content: bytes) -> str:
+    """Return the SHA-256 sum of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_zip(path: Path, files: dict[str, bytes], listed: Any) -> None:
+    """Write a ZIP file with a list of its files, as an archive has it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+        if listed is not None:
+            archive.writestr("strata-backup.json", json.dumps(listed))
