@@ -10,6 +10,7 @@ from context.assemble.inputs import HistoryPolicy, PrepareInputs, RequestSetup
 from context.assemble.request import RequestDraft
 from context.fit.cache import Continuation, compare_requests
 from context.fit.cache_changes import MODEL_CHANGED, THRESHOLD_RAISED, Changes
+from context.fit.causes import find_causes
 from context.fit.compact import COMPACTION
 from context.fit.drop import ROOM
 from context.fit.edit import find_edited_summaries
@@ -107,9 +108,9 @@ def _find_changes(request: RequestSetup, hooked_path: HookedPath, guarded: Guard
     loose = [one for one in stored if not epoch.binds(one)]
     because = [THRESHOLD_RAISED if epoch.is_of(one) else MODEL_CHANGED for one in loose]
     newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
+    inputs = request.inputs
     return Changes(
-        hooked_path.reasons,
-        hooked_path.touched,
+        find_causes(hooked_path.decided, inputs.path, inputs.system, guarded.draft),
         newly_dropped,
         tuple(dict.fromkeys(because)),
         request.inputs.deferral.promoted,

@@ -29,8 +29,13 @@ def _clean_part(part: Part) -> Part:
     return replace(part, content=_clean(part.content))
 
 
+def is_cleaned(content: str) -> bool:
+    """Return whether a tool result was replaced with `[Content truncated: N lines]`."""
+    return _CLEANED.fullmatch(content) is not None
+
+
 def _clean(content: str) -> str:
-    if _CLEANED.fullmatch(content) or is_offload_stub(content):
+    if is_cleaned(content) or is_offload_stub(content):
         return content
     return f"[Content truncated: {_count_lines(content)} lines]"
 

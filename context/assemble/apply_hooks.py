@@ -6,25 +6,20 @@ Patches from `before_request` hooks are stored and applied again in later reques
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
 from context.budget import RequestBudget
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.history.replay import ReplayedPath, apply_request_ops, replay_path
 from context.hooks import Transform
-from context.layers import Layer
 from context.log.entries import (
     Entry,
     EphemeralEntry,
     LabelEntry,
     MessageEntry,
     TransformEntry,
-    TrimEntry,
 )
 from context.messages import FrozenMapping, Message, Part, TextPart, ToolDefinition
-
-TRIMMED: Final = "old results and words were trimmed"
 
 
 @dataclass(frozen=True)
@@ -36,9 +31,7 @@ class HookedPath:
         envelope: the instructions, tools, options and uncached messages of the request.
         transforms: the stored changes by hooks and compactions, which later requests repeat.
         new: the log entries to store when the request is sent, such as the hooks' patches.
-        reasons: why changes since the previous request invalidate the prompt cache.
-        touched: the layers that these changes affect: the tool definitions (T), the instructions
-            (L1) or the history (L4).
+        decided: the changes by hooks and compactions since the previous request.
         warnings: one sentence for each patch or tool that cannot be used.
     """
 
@@ -46,8 +39,7 @@ class HookedPath:
     envelope: ContextEnvelope
     transforms: tuple[TransformEntry, ...]
     new: tuple[Entry, ...] = ()
-    reasons: tuple[str, ...] = ()
-    touched: frozenset[Layer] = frozenset()
+    decided: tuple[TransformEntry, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -136,10 +128,9 @@ def _make_hooked_path(
     decided: Iterable[Entry] = (),
     earlier: HookedPath | None = None,
 ) -> HookedPath:
-    reasons, touched = _collect_reasons(decided)
+    transforms = tuple(entry for entry in decided if isinstance(entry, TransformEntry))
     if earlier is not None:
-        reasons = tuple(dict.fromkeys((*earlier.reasons, *reasons)))
-        touched |= earlier.touched
+        transforms = (*earlier.decided, *transforms)
     envelope = _make_envelope(request, reading)
     runnable, warnings = _keep_runnable(envelope.tools, request.inputs.tools)
     envelope = replace(
@@ -150,8 +141,7 @@ def _make_hooked_path(
         envelope=envelope,
         transforms=reading.transforms,
         new=new,
-        reasons=reasons,
-        touched=touched,
+        decided=transforms,
         warnings=(*reading.problems, *warnings),
     )
 
@@ -220,25 +210,6 @@ def _find_new_entries(path: tuple[Entry, ...]) -> list[Entry]:
             break
         since.append(entry)
     return since[::-1]
-
-
-def _collect_reasons(entries: Iterable[Entry]) -> tuple[tuple[str, ...], frozenset[Layer]]:
-    reasons: list[object] = []
-    touched: set[Layer] = set()
-    for entry in entries:
-        if isinstance(entry, TransformEntry):
-            reasons += [op.get("invalidateCacheReason") for op in entry.patch]
-            touched |= {_find_layer(str(op.get("op"))) for op in entry.patch}
-        elif isinstance(entry, TrimEntry) and entry.tokens_after < entry.tokens_before:
-            reasons.append(TRIMMED)
-            touched.add(Layer.L4)
-    return tuple(dict.fromkeys(str(reason) for reason in reasons if reason)), frozenset(touched)
-
-
-def _find_layer(op: str) -> Layer:
-    if op.startswith("tools"):
-        return Layer.T
-    return Layer.L1 if op.startswith(("system", "options")) else Layer.L4
 
 
 def _keep_runnable(

@@ -19,7 +19,9 @@
     shorten        shortens answers and tool results, and shortens or drops sources, the least
                    valuable first, for one request alone
     cache          compares a request with the previous one, by the prefix that both have in common
-    cache_changes  explains why messages changed since the previous request
+    differences    finds the tools, sections and messages that differ between two requests
+    causes         finds what the patches since the previous request may have changed
+    cache_changes  names a reason for each difference
     marks          places cache marks for providers that need them
 
 `policy` decides on trims and compactions. `guard_steps` decides on a drop (`_cut_history`) if the
@@ -35,6 +37,7 @@ that is left out.
 __all__ = [
     "cache",
     "cache_changes",
+    "causes",
     "compact",
     "compact_session",
     "drop",

@@ -6,24 +6,22 @@ prefix should only grow from turn to turn. If it does not, the context report gi
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from context.assemble.inputs import PreviousQuestion
 from context.assemble.request import RequestDraft
-from context.fit.cache_changes import (
-    HISTORY_CHANGED,
-    INSTRUCTIONS_CHANGED,
-    NO_CHANGES,
-    TOOL_PROMOTED,
-    TOOLS_CHANGED,
-    WORK_CHANGED,
-    Changes,
+from context.fit.cache_changes import HISTORY_CHANGED, NO_CHANGES, Changes, explain_differences
+from context.fit.differences import (
+    Difference,
+    compare_messages,
     count_common,
-    explain_history,
-    explain_tail,
+    find_history_differences,
+    find_system_differences,
+    find_tool_differences,
     get_role,
     is_same,
+    list_parts,
 )
 from context.layers import Layer
 from context.messages import Message, compact_json
@@ -71,52 +69,53 @@ def compare_requests(
     before = _PreviousRequest(body, asked)
     messages = draft.messages
     same = count_common(before.messages, messages)
-    same_tools = before.tools == [tool.to_dict() for tool in draft.preamble.tools]
-    changes = _explain_tools(before.tool_names, draft, changes)
-    same_system = before.system == draft.preamble.system.compiled
+    start = _compare_start(before.tools, before.system, draft)
     is_broken = same < before.stable(messages)
-    found = _explain_messages(before, draft, changes) if is_broken else []
-    if is_broken and not found and same_tools and same_system:
-        found = [HISTORY_CHANGED]
-    reasons = _collect_reasons(same_tools, same_system, found, changes)
+    history, present = _compare_messages(before, draft) if is_broken else ([], [])
+    differences = [*start.differences, *history, *present]
+    reasons = explain_differences([*start.differences, *history], changes)
+    reasons += explain_differences(present, changes, is_work=True)
+    if is_broken and not reasons:  # an equal message in another form
+        reasons = (HISTORY_CHANGED,)
     is_history_broken = is_broken and same < before.question
-    reused = _find_reused(draft, same_tools, same_system, 0 if is_history_broken else same)
+    reused = _find_reused(draft, start, 0 if is_history_broken else same)
     tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
-    if same_tools and same_system:
+    if not start.differences:
         tokens += sum(count_message(message, draft.tail.counter) for message in messages[:same])
-    return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
+    return _conclude(digest, tokens, differences, reasons, reused)
 
 
-def _collect_reasons(
-    same_tools: bool, same_system: bool, found: Sequence[str], changes: Changes
-) -> tuple[str, ...]:
-    """Return the reasons for all changes of the prefix, in the order of the request.
+@dataclass(frozen=True)
+class _Start:
+    """The differences in the tools and in the system text."""
 
-    For a layer that a hook changed, the hook's own reasons are used.
+    tools: tuple[Difference, ...]
+    system: tuple[Difference, ...]
 
-    Args:
-        found: the reasons found by comparing the messages.
-    """
-    if same_tools and same_system and not found:
-        return ()
-    reasons = [] if same_tools or Layer.T in changes.touched else [TOOLS_CHANGED]
-    if not (same_system or Layer.L1 in changes.touched):
-        reasons.append(INSTRUCTIONS_CHANGED)
-    reasons += changes.reasons
-    is_explained = Layer.L4 in changes.touched or len(set(found)) > 1
-    reasons += (reason for reason in found if not (is_explained and reason == HISTORY_CHANGED))
-    return tuple(dict.fromkeys(reasons))
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """The differences, in the order of the request."""
+        return (*self.tools, *self.system)
 
 
-def _explain_tools(before: Sequence[str], draft: RequestDraft, changes: Changes) -> Changes:
-    """Add the reason "tool promoted" to the changes if `tool_search` found all new tools."""
-    now = [tool.name for tool in draft.preamble.tools]
-    added = now[len(before) :]
-    if not before or now[: len(before)] != list(before) or not changes.promoted.issuperset(added):
-        return changes
-    touched = changes.touched | {Layer.T} if added else changes.touched
-    reasons = (*changes.reasons, TOOL_PROMOTED) if added else changes.reasons
-    return replace(changes, reasons=reasons, touched=touched)
+def _compare_start(tools: object, system: object, draft: RequestDraft) -> _Start:
+    start = draft.preamble
+    return _Start(
+        tuple(find_tool_differences(tools, start.tools)),
+        tuple(find_system_differences(system, start.system.compiled)),
+    )
+
+
+def _conclude(
+    digest: str,
+    tokens: int,
+    differences: Sequence[Difference],
+    reasons: Sequence[str],
+    reused: frozenset[Layer],
+) -> Continuation:
+    named = tuple(dict.fromkeys(reasons))
+    prefix = Prefix(digest, tokens, bool(named), named, tuple(d.to_dict() for d in differences))
+    return Continuation(prefix, reused)
 
 
 def hash_prefix(draft: RequestDraft) -> str:
@@ -143,23 +142,22 @@ def _compare_continued(
     earlier = len(previous.history)
     now = (*draft.history[earlier:].messages, *draft.present)
     same = _count_equal(previous.present, now)
-    same_tools = previous.preamble.tools == draft.preamble.tools
-    changes = _explain_tools([tool.name for tool in previous.preamble.tools], draft, changes)
-    same_system = previous.preamble.system == draft.preamble.system
-    found = []
+    tools = [tool.to_dict() for tool in previous.preamble.tools]
+    start = _compare_start(tools, previous.preamble.system.compiled, draft)
+    present = []
     if asked.is_same_turn:
-        question, work = previous.question, previous.work
-        found = explain_tail(make_message_body(question), draft.question)
-        found += [WORK_CHANGED] if _count_equal(work, now[1:]) < len(work) else []
-    reasons = _collect_reasons(same_tools, same_system, found, changes)
+        sent = [make_message_body(one) for one in (previous.question, *previous.work)]
+        present = _compare_present(sent, draft)
+    reasons = explain_differences(start.differences, changes)
+    reasons += explain_differences(present, changes, is_work=True)
     known = previous.history.message_count
-    reused = _find_reused(draft, same_tools, same_system, known + same)
+    reused = _find_reused(draft, start, known + same)
     tokens = sum(draft.layers[layer] for layer in reused if layer in (Layer.T, Layer.L1))
-    if same_tools and same_system:
+    if not start.differences:
         counter = draft.tail.counter
         tokens += previous.history.tokens
         tokens += sum(count_message(message, counter) for message in now[:same])
-    return Continuation(Prefix(digest, tokens, bool(reasons), reasons), reused)
+    return _conclude(digest, tokens, [*start.differences, *present], reasons, reused)
 
 
 def _count_equal(before: Sequence[Message], now: Sequence[Message]) -> int:
@@ -196,10 +194,10 @@ class _PreviousRequest:
     def __init__(self, body: Mapping[str, object], asked: PreviousQuestion) -> None:
         messages = body.get("messages")
         self.tools = body.get("tools")
-        self.tool_names = _read_tool_names(self.tools)
         self.system = body.get("system")
         self.messages: list[object] = list(messages) if isinstance(messages, list | tuple) else []
         self.question = self._find(asked.text)
+        self.question_text = _read_typed_text(self.messages, self.question)
         self.is_same_turn = asked.is_same_turn
 
     def stable(self, now: Sequence[Message]) -> int:
@@ -230,9 +228,10 @@ class _PreviousRequest:
         return get_role(self.messages[at]) == "user"
 
 
-def _read_tool_names(tools: object) -> list[str]:
-    listed = tools if isinstance(tools, list | tuple) else ()
-    return [str(tool.get("name")) for tool in listed if isinstance(tool, Mapping)]
+def _read_typed_text(messages: Sequence[object], at: int) -> str | None:
+    """Return the text that the user typed in the message at an index, or None."""
+    found = _find_last_text(messages[at]) if at < len(messages) else None
+    return found if isinstance(found, str) else None
 
 
 def _is_answer(message: object) -> bool:
@@ -249,10 +248,9 @@ def _find_last_text(message: object) -> object:
     return content
 
 
-def _find_reused(
-    draft: RequestDraft, same_tools: bool, same_system: bool, same: int
-) -> frozenset[Layer]:
-    same_start, history = same_tools and same_system, draft.history.message_count
+def _find_reused(draft: RequestDraft, start: _Start, same: int) -> frozenset[Layer]:
+    same_tools, same_start = not start.tools, not start.differences
+    history = draft.history.message_count
     has_tail, has_work = same_start and same > history, same_start and same > history + 1
     candidates = (
         (Layer.T, same_tools),
@@ -267,16 +265,40 @@ def _find_reused(
     return frozenset(layer for layer, holds in candidates if holds and draft.layers[layer])
 
 
-def _explain_messages(before: _PreviousRequest, draft: RequestDraft, changes: Changes) -> list[str]:
-    """Return the reasons for all changed messages, in order."""
+def _compare_messages(
+    before: _PreviousRequest, draft: RequestDraft
+) -> tuple[list[Difference], list[Difference]]:
+    """Return the differences in the history, and those in the messages of the current turn."""
     history = draft.history_messages
     earlier = before.messages[: before.question]
-    reasons = []
+    found = []
     if count_common(earlier, history) < len(earlier):
-        reasons += explain_history(earlier, history, changes)
-    if before.is_same_turn:
-        for question in before.messages[before.question : before.question + 1]:
-            reasons += explain_tail(question, draft.question)
-        work = before.messages[before.question + 1 : before.stable(draft.messages)]
-        reasons += [WORK_CHANGED] if count_common(work, draft.work) < len(work) else []
-    return reasons
+        asked = None if before.is_same_turn else before.question_text
+        found = find_history_differences(earlier, history, asked)
+    if not before.is_same_turn:
+        return found, []
+    sent = before.messages[before.question : before.stable(draft.messages)]
+    return found, _compare_present(sent, draft)
+
+
+def _compare_present(sent: Sequence[object], draft: RequestDraft) -> list[Difference]:
+    """Return the differences in the messages of the current turn.
+
+    Args:
+        sent: the user message and the work of the previous request, as JSON.
+        draft: the request.
+    """
+    now = [make_message_body(message) for message in (draft.question, *draft.work)]
+    found = []
+    for earlier, message in zip(sent, now, strict=False):
+        if isinstance(earlier, Mapping) and not _is_equal(earlier, message):
+            found.append(compare_messages(earlier, message))
+    found += (
+        Difference("messages", str(get_role(one)), "removed", one) for one in sent[len(now) :]
+    )
+    return found
+
+
+def _is_equal(earlier: Mapping[str, object], message: Mapping[str, object]) -> bool:
+    is_same_role = earlier.get("role") == message.get("role")
+    return is_same_role and list_parts(earlier) == list_parts(message)

@@ -112,12 +112,14 @@ class Prefix:
         tokens_reused: the token count of the common prefix.
         changed: whether the previous prefix was changed, rather than only extended.
         reasons: the reasons for the change, empty if there was none.
+        differences: every tool, section and message that is not as it was.
     """
 
     hash: str
     tokens_reused: int = 0
     changed: bool = False
     reasons: tuple[str, ...] = ()
+    differences: tuple[Mapping[str, object], ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the comparison of the two prefixes as a JSON object."""
@@ -126,6 +128,7 @@ class Prefix:
             "tokens_reused": self.tokens_reused,
             "changed": self.changed,
             "reasons": list(self.reasons),
+            "differences": [dict(difference) for difference in self.differences],
         }
 
 

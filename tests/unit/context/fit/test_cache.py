@@ -172,7 +172,6 @@ def test_a_shortened_answer_is_a_reason_and_so_is_its_return():
     shortened = chat.prepare(chat.inputs("Three"))
     assert prefix(shortened).reasons == ("an answer was shortened",)
     body = shortened.request_body()
-    body["messages"].append({"role": "user", "content": "Four"})
     chat.threshold, chat.previous = 50_000, body
     assert prefix(chat.preview("Five")).reasons == ("a shortened answer came back whole",)
 

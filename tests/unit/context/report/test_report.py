@@ -167,6 +167,7 @@ def test_the_parts_have_their_fields():
         "tokens_reused": 36_558,
         "changed": True,
         "reasons": ["2 turns were dropped"],
+        "differences": [],
     }
 
 
