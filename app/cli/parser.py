@@ -348,9 +348,13 @@ def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
 
 
 def _add_instructions(actions: "Verbs[ArgumentParser]") -> None:
-    add_verb(actions, "show", "show your own, and the AGENTS.md with whether it is used")
-    add_verb(actions, "accept", "give it to models from now on")
-    add_verb(actions, "refuse", "leave it out from now on")
+    shown = add_verb(actions, "show", "show your own, and the AGENTS.md with whether it is used")
+    accepted = add_verb(actions, "accept", "give it to models from now on")
+    refused = add_verb(actions, "refuse", "leave it out from now on")
+    for action in (shown, accepted, refused):
+        action.add_argument(
+            "--project", metavar="DIR", help="those of a project, in the folder of notes or outside"
+        )
 
 
 def _define_restore(verb: ArgumentParser) -> None:

@@ -18,7 +18,7 @@ from app.config import secrets
 from app.config.model_setup import ModelSetup
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
 from app.hidden_characters import escape_text
-from app.library.instructions import VaultInstructions, visible_text
+from app.library.instructions import Decision, VaultInstructions, visible_text
 from app.library.user_texts import UserText
 from app.wiring import open_vault
 from chains.llm.urls import parse_origin
@@ -188,16 +188,16 @@ def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
 def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata instructions`, and return the exit code."""
     open_vault(assistant, args.vault)
+    named = args.project
+    project = None if named is None else assistant.projects.find_name(named)
     if args.action == "show":
-        return _show_instructions(assistant, output)
-    found = assistant.customization.instructions()
+        return _show_instructions(assistant, output, project)
+    found = assistant.customization.instructions(project)
     if found is None:
-        raise _no_instructions(assistant)
-    if args.action == "accept":
-        assistant.customization.decide(found.digest, "accepted")
-    else:
-        assistant.customization.decide(found.digest, "refused")
-    found = assistant.customization.instructions() or found
+        raise _no_instructions(assistant, project)
+    decision: Decision = "accepted" if args.action == "accept" else "refused"
+    assistant.customization.decide(found.digest, decision, project)
+    found = assistant.customization.instructions(project) or found
     output.show(lambda: _describe(found), [f"{found.path} is {_name_state(found)}."])
     return 0
 
@@ -219,14 +219,13 @@ def change_memories(args: argparse.Namespace, assistant: Assistant, output: Outp
     return 0
 
 
-def _show_instructions(assistant: Assistant, output: Output) -> int:
-    own, found = (
-        assistant.customization.own_instructions.read(),
-        assistant.customization.instructions(),
-    )
+def _show_instructions(assistant: Assistant, output: Output, project: str | None) -> int:
+    customization, projects = assistant.customization, assistant.projects
+    file = customization.own_instructions if project is None else projects.instructions(project)
+    own, found = file.read(), customization.instructions(project)
     has_own = bool(own.text.strip() or own.problem)
     if found is None and not has_own:
-        raise _no_instructions(assistant)
+        raise _no_instructions(assistant, project)
     document = _describe(found) | {"text": "" if found is None else found.text}
     user = {"path": str(own.path), "text": own.text, "problem": own.problem or None}
     lines = [
@@ -237,9 +236,14 @@ def _show_instructions(assistant: Assistant, output: Output) -> int:
     return 0
 
 
-def _no_instructions(assistant: Assistant) -> AppError:
-    if assistant.library is None:
+def _no_instructions(assistant: Assistant, project: str | None) -> AppError:
+    if project is None and assistant.library is None:
         return VaultNotChosen()
+    if project is not None:
+        return NotFound(
+            f"The project {project} has no AGENTS.md that a model may be given.",
+            hint="Write one into its folder; a private or excluded one does not count.",
+        )
     return NotFound(
         "These notes have no AGENTS.md that a model may be given.",
         hint="Write one into the uppermost folder of the notes; a private or excluded one "
@@ -279,7 +283,7 @@ def ask_about_instructions(assistant: Assistant, project: str | None = None) -> 
         assistant.customization.decide(found.digest, "accepted", project)
     else:
         assistant.customization.decide(found.digest, "refused", project)
-        sys.stderr.write("They are left out. `strata instructions accept` takes them on.\n")
+        sys.stderr.write(f"They are left out. `{found.name_command('accept')}` takes them on.\n")
 
 
 def _own_lines(own: UserText) -> Iterator[str]:

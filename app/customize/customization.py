@@ -100,7 +100,10 @@ class UserCustomization:
             return None if library is None else self._book.of(library)
         notes = self._projects.open(project)
         found = self._book.of(notes.library, notes.instructions_path)
-        return None if found is None else replace(found, path=notes.name_path(found.path))
+        if found is None:
+            return None
+        folder = self._projects.find_folder(project)
+        return replace(found, path=notes.name_path(found.path), project=folder)
 
     def decide(self, digest: str, decision: Decision, project: str | None = None) -> None:
         """Store the user's decision about an AGENTS.md.

@@ -7,6 +7,7 @@ text shown. Each decision is stored in a small file that is named after the text
 
 import logging
 import os
+import shlex
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,12 +46,14 @@ class VaultInstructions:
         text: the text of the file.
         digest: the digest of the text that the decision applies to.
         decision: the user's decision, or None if the user has not decided yet.
+        project: the folder of the project that has the file, or None for the vault.
     """
 
     path: str
     text: str
     digest: str
     decision: Decision | None
+    project: Path | None = None
 
     @property
     def accepted(self) -> bool:
@@ -74,9 +77,15 @@ class VaultInstructions:
         if self.decision is not None:
             return ""
         return (
-            f"{self.path} of these notes is not used yet: read it with `strata instructions show`, "
-            "then take it on with `strata instructions accept`, or refuse it."
+            f"{self.path} of these notes is not used yet: read it with "
+            f"`{self.name_command('show')}`, then take it on with "
+            f"`{self.name_command('accept')}`, or refuse it."
         )
+
+    def name_command(self, action: str) -> str:
+        """Return the command that shows, accepts or refuses the file, from any folder."""
+        where = "" if self.project is None else f" --project {shlex.quote(str(self.project))}"
+        return f"strata instructions {action}{where}"
 
     def segment(self, section: str = SECTION) -> Segment:
         """Return the instructions as a segment for the system message.

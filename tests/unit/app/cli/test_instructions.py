@@ -1,6 +1,8 @@
 import io
 import os
 import pty
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -161,3 +163,49 @@ def test_a_vault_that_is_named_counts_in_a_chat_without_notes_too(
         argv = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=gpt-4o")
         assert strata("ask", "Hello?", "--mode", "chat", *argv)[0] == 0
         assert "<vault_instructions>" in server.bodies[0]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize("place", ["garden", "outside"])
+def test_the_agents_file_of_a_project_is_decided_about_where_it_is_announced(
+    strata: Strata, small_vault: Path, tmp_path: Path, place: str
+) -> None:
+    folder = small_vault / "garden" if place == "garden" else tmp_path / "my outside"
+    folder.mkdir(exist_ok=True)
+    (folder / "Beans.md").write_text("# Beans\n\nBeans are sown in May.\n")
+    (folder / "AGENTS.md").write_text("Name the bed.\n")
+    named = str(folder) if place == "outside" else "garden"
+    asked = ("ask", "When are beans sown?", "--project", named, "--json")
+    warnings = document(strata(*asked)[1])["warnings"]
+    commands = [
+        shlex.split(command)[1:]
+        for warning in warnings
+        for command in re.findall(r"`([^`]+)`", warning)
+        if "project" in command
+    ]
+    assert [command[1] for command in commands] == ["show", "accept"]
+    show, accept = commands
+    shown = document(strata(*show, "--json")[1])
+    assert (shown["text"], shown["state"]) == ("Name the bed.\n", "undecided")
+    assert document(strata(*accept, "--json")[1])["state"] == "accepted"
+    assert not any("Name the bed" in one for one in warnings)
+    assert not any("garden" in one or "outside" in one for one in _warn_again(strata, asked))
+    assert document(strata(*show, "--json")[1])["state"] == "accepted"
+    refused = ("instructions", "refuse", "--project", named, "--json")
+    assert document(strata(*refused)[1])["state"] == "refused"
+    assert state(strata) == "undecided"
+
+
+def _warn_again(strata: Strata, asked: tuple[str, ...]) -> list[str]:
+    found: list[str] = document(strata(*asked)[1])["warnings"]
+    return found
+
+
+def test_a_project_without_an_agents_file_says_so(strata: Strata) -> None:
+    code, out, _ = strata("instructions", "accept", "--project", "garden", "--json")
+    error = document(out)["error"]
+    assert (code, error["code"], "garden" in error["message"]) == (1, "not_found", True)
+
+
+def test_a_project_that_is_not_there_has_no_instructions(strata: Strata) -> None:
+    code, out, _ = strata("instructions", "show", "--project", "Nowhere", "--json")
+    assert (code, document(out)["error"]["code"]) == (1, "not_found")
