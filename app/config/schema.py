@@ -15,8 +15,8 @@ from pydantic.fields import FieldInfo
 
 from app.config.settings import SHARES, Settings
 from app.errors import BadSetting
+from vault.notes.text.sentences import split_sentences
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _COMMAND_LINE = re.compile(r"`strata |(?<!\S)`?--[a-z]")
 
 Kind = Literal["switch", "whole", "number", "text", "list", "choice", "table"]
@@ -111,7 +111,7 @@ def adapt_hint(hint: str | None) -> str:
 
     Setting keys are replaced with their labels, and sentences about the command line are left out.
     """
-    sentences = _SENTENCE_END.split(hint or "")
+    sentences = split_sentences(hint or "")
     return use_labels(" ".join(one for one in sentences if not _COMMAND_LINE.search(one)))
 
 

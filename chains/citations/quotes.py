@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from typing import Final
 
 from context.layers import Segment
+from vault.notes.text.inline import HEADING_MARKS
 from vault.notes.text.markdown_text import MarkdownText, read_text
 
 __all__ = [
@@ -26,7 +27,8 @@ __all__ = [
 _MARKUP: Final = re.compile(
     r"(?P<entity>&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});)"
     r"|(?P<escape>\\[!-/:-@\[-`{-~])"
-    r"|(?P<line>^[ \t]{0,20}(?:(?:>|[-*+•][ \t]|\d{1,3}[.)][ \t]|\#{1,6}[ \t])[ \t]{0,8}){1,6}"
+    rf"|(?P<line>^[ \t]{{0,20}}(?:(?:>|[-*+•][ \t]|\d{{1,3}}[.)][ \t]|{HEADING_MARKS}[ \t])"
+    r"[ \t]{0,8}){1,6}"
     r"(?:\[[ xX]\][ \t])?)"
     r"|(?P<embed>!\[\[[^\[\]\n]{0,300}\]\])"
     r"|(?P<block>[ \t]\^[\w-]{1,40}$)"

@@ -17,8 +17,8 @@ The text may still grow while it is parsed. The parser does not use Qt.
     stream       Reads Markdown text that grows, so that each part becomes final once.
     page         Draws the leaves in a Qt text document.
 
-This package may import markdown-it-py and its plugins, Pygments and `ui.widgets.texts`. It must not
-import other packages of Strata, nor PySide6 (except in `page`).
+This package may import markdown-it-py and its plugins, Pygments, `ui.widgets.texts` and
+`vault.notes.text`. It must not import other packages of Strata, nor PySide6 (except in `page`).
 
 HTML is shown as text, and so is a link whose address is not allowed. No image or other resource is
 loaded. A leaf is final when text that arrives later can no longer change it. Text that is read in

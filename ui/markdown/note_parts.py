@@ -14,17 +14,24 @@ from functools import lru_cache
 
 from ui.markdown.blocks import Leaf
 from ui.markdown.reader import Resume, read_units
+from vault.notes.text.lines import (
+    CODE,
+    FENCE_CLOSES,
+    FENCE_OPENS,
+    FRONT,
+    SECTION_KINDS,
+    TABLE_KINDS,
+)
+from vault.notes.text.markdown_text import MarkdownText
+from vault.notes.text.scan import scan_kinds
 
 __all__ = ["NotePart", "cut_parts", "find_part", "read_part"]
 
 PART_CHARS = 4_000
 LONGEST_LINE = 5 * PART_CHARS
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_COMMENT_MARK = re.compile(r"(`+)(?:(?!\1).)*\1|%%|<!--|-->")
-_COMMENT_ENDS = {"%%": "%%", "<!--": "-->"}
-_HEADING = re.compile(r"#{1,6}[ \t]")
+_NONE: Sequence[str] = ()
+_IN_FENCES = frozenset((CODE, FENCE_CLOSES))
 _INNER = re.compile(r"[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t]|\|")
-_DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:|-]*)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +59,19 @@ class NotePart:
 
 
 @lru_cache(maxsize=4)
-def cut_parts(text: str) -> tuple[NotePart, ...]:
-    """Cut a note into parts. A short note has one part, and an empty note has no parts."""
-    lines = text.removesuffix("\n").split("\n")
+def cut_parts(text: str, kinds: str = "") -> tuple[NotePart, ...]:
+    """Cut a note into parts. A short note has one part, and an empty note has no parts.
+
+    Args:
+        text: the text of the note.
+        kinds: the kind of each line, as in `Note.kinds`. If it is empty, the text is scanned.
+    """
     if not text.strip():
         return ()
-    return tuple(_Cutter(_hide_comments(_show_properties(lines))).cut())
+    lines = tuple(text.removesuffix("\n").split("\n"))
+    known = kinds[: len(lines)] or scan_kinds(lines)
+    shown = MarkdownText(lines, known).hide_comments()
+    return tuple(_Cutter(*_show_properties(shown, known)).cut())
 
 
 def find_part(parts: Sequence[NotePart], line: int) -> int:
@@ -77,33 +91,33 @@ def read_part(part: NotePart) -> tuple[Leaf, ...]:
 class _Cutter:
     """Cuts a note's lines into parts.
 
-    While reading the lines, it keeps track of the code block or table that is still open.
+    While reading the lines, it keeps the start of the code block or table that is still open.
     """
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], kinds: str) -> None:
         self._lines = lines
-        self._fence = ""
+        self._kinds = kinds
         self._opening = 0
-        self._table: tuple[int, int] | None = None
 
     def cut(self) -> Iterator[NotePart]:
         """Yield the parts of the note in order."""
-        start, size, head = 0, 0, list[str]()
+        start, size, head = 0, 0, _NONE
         for at, line in enumerate(self._lines):
             is_long = len(line) > LONGEST_LINE
             if at > start and (is_long or self._can_cut(at, size)):
                 yield self._make(start, at, head)
-                start, size, head = at, 0, self._list_repeated()
+                start, size, head = at, 0, self._list_repeated(at)
             if is_long:
                 yield from _split_line(at + 1, line)
-                start, size, head = at + 1, 0, []
+                start, size, head = at + 1, 0, _NONE
                 continue
-            self._follow(at, line)
+            if not self._goes_on(at):
+                self._opening = at
             size += len(line) + 1
         if start < len(self._lines):
             yield self._make(start, len(self._lines), head)
 
-    def _make(self, start: int, end: int, head: list[str]) -> NotePart:
+    def _make(self, start: int, end: int, head: Sequence[str]) -> NotePart:
         return NotePart(start + 1, "\n".join([*head, *self._lines[start:end]]), len(head))
 
     def _can_cut(self, at: int, size: int) -> bool:
@@ -114,9 +128,9 @@ class _Cutter:
             size: the number of characters in the current part so far.
         """
         line, before = self._lines[at], self._lines[at - 1]
-        if self._fence or self._table:
+        if self._goes_on(at):
             return size >= 3 * PART_CHARS
-        if _HEADING.match(line):
+        if self._kinds[at] in SECTION_KINDS:
             return size >= PART_CHARS
         if not before.strip() and line.strip() and not _INNER.match(line):
             return size >= PART_CHARS
@@ -124,30 +138,17 @@ class _Cutter:
             return size >= 2 * PART_CHARS
         return size >= 3 * PART_CHARS and not line.startswith(("  ", "\t"))
 
-    def _list_repeated(self) -> list[str]:
-        if self._fence:
-            return [self._lines[self._opening]]
-        if self._table:
-            return [self._lines[at] for at in self._table]
-        return []
+    def _list_repeated(self, at: int) -> Sequence[str]:
+        """Return the first lines of the code block or table that goes on in the given line."""
+        if not self._goes_on(at):
+            return ()
+        is_table = self._kinds[at] in TABLE_KINDS
+        return self._lines[self._opening : self._opening + 1 + is_table]
 
-    def _follow(self, at: int, line: str) -> None:
-        """Keep track of whether a code block or table is still open after a line.
-
-        Args:
-            at: the index of the line in the note.
-            line: the text of the line.
-        """
-        fence = _FENCE.match(line)
-        if self._fence:
-            if fence and fence[1].startswith(self._fence) and not line[fence.end() :].strip():
-                self._fence = ""
-        elif fence:
-            self._fence, self._opening, self._table = fence[1], at, None
-        elif self._table:
-            self._table = self._table if "|" in line else None
-        elif at and "|" in line and _DELIMITERS.match(line) and "|" in self._lines[at - 1]:
-            self._table = (at - 1, at)
+    def _goes_on(self, at: int) -> bool:
+        """Return whether a code block with fences, or a table, goes on in the given line."""
+        kind, before = self._kinds[at], self._kinds[at - 1 : at]
+        return kind in _IN_FENCES or (kind in TABLE_KINDS and before in TABLE_KINDS)
 
 
 def _split_line(number: int, line: str) -> Iterator[NotePart]:
@@ -160,58 +161,10 @@ def _split_line(number: int, line: str) -> Iterator[NotePart]:
         at = end
 
 
-def _show_properties(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines of a note, with its front matter shown as a YAML code block."""
-    if lines[0].rstrip() != "---":
-        return lines
-    for at, line in enumerate(lines[1:], 1):
-        if line.rstrip() in {"---", "..."}:
-            return ["```yaml", *lines[1:at], "```", *lines[at + 1 :]]
-    return lines
-
-
-def _hide_comments(lines: Sequence[str]) -> Sequence[str]:
-    """Remove `%%comments%%` and `<!-- comments -->` outside of code. Unclosed ones are kept."""
-    if not any("%%" in line or "<!--" in line for line in lines):
-        return lines
-    kept, fence, opened, end = list(lines), "", None, ""
-    for at, line in enumerate(lines):
-        mark = _FENCE.match(line) if opened is None else None
-        if len(line) > LONGEST_LINE:
-            continue
-        if fence:
-            is_end = mark and mark[1].startswith(fence) and not line[mark.end() :].strip()
-            fence = "" if is_end else fence
-        elif mark:
-            fence = mark[1]
-        else:
-            for found in _COMMENT_MARK.finditer(line):
-                if opened is None and found[0] in _COMMENT_ENDS:
-                    opened, end = (at, found.start()), _COMMENT_ENDS[found[0]]
-                elif opened is not None and found[0] == end:
-                    _blank(kept, lines, opened, (at, found.end()))
-                    opened = None
-    return kept
-
-
-def _blank(
-    kept: list[str], lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]
-) -> None:
-    """Delete the characters in a range of text, but no lines, so that line numbers stay correct.
-
-    Args:
-        kept: the lines to change. Earlier calls may have deleted text before the range, but not
-            after it.
-        lines: the original lines.
-        start: the index of the first line, and the index of the first deleted character in it.
-        end: the index of the last line, and the index of the first character in it that is kept.
-    """
-    (first, left), (last, right) = start, end
-    before = kept[first][: len(kept[first]) - len(lines[first]) + left]
-    after = lines[last][right:]
-    if first == last:
-        kept[first] = before + after
-        return
-    kept[first], kept[last] = before, after
-    for at in range(first + 1, last):
-        kept[at] = ""
+def _show_properties(lines: Sequence[str], kinds: str) -> tuple[Sequence[str], str]:
+    """Return the lines of a note and their kinds, with the front matter as a YAML code block."""
+    count = len(kinds) - len(kinds.lstrip(FRONT))
+    if not count:
+        return lines, kinds
+    shown = ["```yaml", *lines[1 : count - 1], "```", *lines[count:]]
+    return shown, FENCE_OPENS + CODE * (count - 2) + FENCE_CLOSES + kinds[count:]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from ui.markdown.blocks import Leaf
 from ui.markdown.parser import CITATION
 from ui.markdown.reader import Resume, Unit, read_units
+from vault.notes.text.scan import has_open_fence, may_become_fence
 
 __all__ = ["Growth", "MarkdownStream"]
 
-_HALF_FENCE = re.compile(r"(?:^|\n)[ ]{0,3}[`~]{1,3}$")
 _HALF_CITATION = re.compile(r"\[[\d ,;&–—-]{0,12}$")
 # A link or image whose end has not arrived yet. The second group is its visible text.
 _HALF_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{0,200})\]?$")
@@ -107,9 +107,9 @@ def _mend(text: str, resume: Resume) -> str:
         text: the end of the streamed text.
         resume: the state in which this text is parsed.
     """
-    if _HALF_FENCE.search(text):
+    if may_become_fence(text[text.rfind("\n") + 1 :]):
         return text[: text.rindex("\n")] if "\n" in text else ""
-    if resume.code or "```" in text:
+    if resume.code or has_open_fence(text):
         return text
     text = _mend_table(text)
     line = text[text.rfind("\n") + 1 :]

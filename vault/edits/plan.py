@@ -13,6 +13,7 @@ from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.text.document import Heading, parse_document
+from vault.notes.text.lines import FENCE_CLOSES
 from vault.paths import printable
 
 __all__ = [
@@ -34,8 +35,6 @@ _BULLET: Final = re.compile(r"[-*+](\s|$)")
 _NUMBER: Final = re.compile(r"\d{1,9}[.)](\s|$)")
 _TABLE_HEAD: Final = re.compile(r"[\s|:]*-[-\s|:]*(\n|$)")
 _CALLOUT: Final = re.compile(r">\s*\[!")
-_FENCE_END: Final = re.compile(r" {0,3}(`{3,}|~{3,})\s*$")
-_BLOCK_START: Final = re.compile(r"\s*(#{1,6}\s|[-*+>=|]|\d{1,9}[.)]\s|`{3}|~{3})")
 _RELATED: Final = ("related", "related notes", "see also")
 _BULLETS: Final = ("- ", "* ", "+ ")
 
@@ -221,13 +220,15 @@ def _needs_blank_line(before: str, text: str) -> bool:
     block = document.blocks[-1] if document.blocks else None
     if block is None or block.last < len(lines):
         return len(lines) >= document.body_line  # not directly below the front matter
+    if block.kind == "fence":
+        return document.kinds[block.last - 1] == FENCE_CLOSES
     return not _continues(block.kind, lines[block.first - 1 :], first, rest)
 
 
 def _continues(kind: str, block: Sequence[str], first: str, rest: str) -> bool:
     """Return whether a text can stand directly below a block.
 
-    It continues a list, a table, a quotation or an open code fence, or the block is a heading.
+    It continues a list, a table or a quotation, or the block is a heading.
 
     Args:
         kind: the type of the block, as in `Block`.
@@ -244,12 +245,16 @@ def _continues(kind: str, block: Sequence[str], first: str, rest: str) -> bool:
             return "|" in first and not _TABLE_HEAD.match(rest)
         case "blockquote":
             return first.startswith(">") and not _CALLOUT.match(first)
-        case "fence":
-            return len(block) == 1 or not _FENCE_END.match(block[-1])
         case "paragraph":
-            return block[-1].endswith(("  ", "\\")) and not _BLOCK_START.match(first)
+            return block[-1].endswith(("  ", "\\")) and _goes_on_as_text(block, first, rest)
         case _:
             return kind == "heading"
+
+
+def _goes_on_as_text(block: Sequence[str], first: str, rest: str) -> bool:
+    """Return whether the first line of a text directly below a paragraph belongs to it."""
+    whole = parse_document("\n".join([*block, first, rest])).blocks[0]
+    return whole.kind == "paragraph" and whole.last > len(block)
 
 
 def plan_related_link(path: str, before: bytes, link: str) -> EditPlan:

@@ -69,6 +69,11 @@ class Note:
     has_structure: bool = True
     markdown: MarkdownText | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def kinds(self) -> str:
+        """The kind of each line, as in `vault.notes.text.lines`, or "" if it was not parsed."""
+        return "" if self.markdown is None else self.markdown.kinds
+
     def find_structure(self, first: int, last: int) -> str:
         """Return what the lines from `first` to `last` are in the note, for `read_text`.
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ui.markdown.blocks import CodeLines, TableRows, plain
 from ui.markdown.note_parts import PART_CHARS, NotePart, cut_parts, find_part, read_part
+from vault.notes.text.document import parse_document
 
 LINES = ["", "", "# Heading", "words " * 30, "- item", "> quoted", "```py", "```", "| a | b |"]
 LINES += ["|---|---|", "| 1 | 2 |", "    indented", "1. one", "~~~", "x" * 3_000]
@@ -91,3 +92,48 @@ def test_the_id_of_a_block_is_left_out_and_a_power_is_not() -> None:
     assert plain(blocks[0].runs) == "Backed up at 02:30."  # type: ignore[union-attr]
     assert "^item-1" not in str(blocks)
     assert plain(blocks[-1].runs) == "2^10 ^ 3 and ^here inside"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("is_parsed", [True, False])
+@pytest.mark.parametrize(
+    ("opening", "inner", "closing"),
+    [
+        ("````", "```", "````"),
+        ("```", "~~~", "```"),
+        ("~~~", "```", "~~~"),
+        ("- ```", "  ~~~", "  ```"),
+    ],
+)
+def test_a_fence_of_another_kind_does_not_end_a_long_code_block(
+    opening: str, inner: str, closing: str, is_parsed: bool
+) -> None:
+    lines = [f"  # line {number}" for number in range(2_000)]
+    text = "\n".join(
+        ["Above.", "", opening, *lines[:5], inner, *lines[5:], closing, "", "## Below"]
+    )
+    parts = cut_parts(text, parse_document(text).kinds if is_parsed else "")
+    assert len(parts) > 2
+    for part in parts[1:]:
+        assert part.text.startswith(opening)
+        assert isinstance(read_part(part)[0], CodeLines)
+
+
+def test_inline_code_in_three_backticks_opens_no_code_block() -> None:
+    text = "```npm i```\n\n" + "\n\n".join(f"## Part {n}\n\n{'word ' * 200}" for n in range(60))
+    assert all(part.text.startswith("## Part") for part in cut_parts(text)[1:])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("One %%hidden%% two", "One  two"),
+        ("One\n\n%%\n# Hidden\n\nhidden\n%%\n\nTwo", "One\n\n\n\n\n\n\n\nTwo"),
+        ("One <!-- hidden\nhidden --> two", "One \n two"),
+        ("`%%` shown `%%`", "`%%` shown `%%`"),
+        ("```\n%% shown %%\n```", "```\n%% shown %%\n```"),
+        ("%% never closed", "%% never closed"),
+    ],
+)
+def test_comments_are_hidden_and_lines_keep_their_numbers(text: str, shown: str) -> None:
+    assert cut_parts(text)[0].text == shown
+    assert cut_parts(text, parse_document(text).kinds)[0].text == shown

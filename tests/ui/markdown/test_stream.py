@@ -190,6 +190,21 @@ def test_brackets_that_are_no_link_stay() -> None:
     assert said(stream.update().tail[0]) == "An array [a, b] holds [1]."
 
 
+@pytest.mark.parametrize("fence", ["~~~\n", "```\n", "````\n", "- ~~~\n  "])
+def test_code_that_is_still_open_is_shown_as_it_is(fence: str) -> None:
+    stream = MarkdownStream()
+    stream.feed(f"{fence}row = table[[1, 2")
+    code = stream.update().tail[-1]
+    assert isinstance(code, CodeLines)
+    assert code.lines[0][0][1] == "row = table[[1, 2"
+
+
+def test_half_a_link_behind_inline_code_in_three_backticks_shows_no_brackets() -> None:
+    stream = MarkdownStream()
+    stream.feed("Run ```npm i``` as in [[Depl")
+    assert said(stream.update().tail[0]) == "Run npm i as in Depl"
+
+
 def test_half_a_table_shows_no_bars() -> None:
     stream = MarkdownStream()
     for letter in "Rows:\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n":

@@ -1,9 +1,11 @@
 """The source of a note: long texts are coloured in steps, from the first line on."""
 
 import pytest
+from PySide6.QtGui import QFont
 from pytestqt.qtbot import QtBot
 
 from ui.panels.notes.note_text import NoteText
+from vault.notes.text.document import parse_document
 
 LINES = 4_000
 
@@ -48,3 +50,28 @@ def test_another_text_is_coloured_anew(source: NoteText, qtbot: QtBot) -> None:
     assert [is_coloured(source, line) for line in (1, 2)] == [False, True]
     source.show_text("plain\n" * LINES + "[[Link]]", 1, 0, 0)
     qtbot.waitUntil(lambda: is_coloured(source, LINES + 1))
+
+
+def list_strong(source: NoteText) -> list[str]:
+    """Return the lines that are shown as headings."""
+    document = source.document()
+    blocks = [document.findBlockByNumber(at) for at in range(document.blockCount())]
+    formats = ((block.text(), block.layout().formats()) for block in blocks)
+    weight = QFont.Weight.DemiBold
+    return [text for text, found in formats if any(f.format.fontWeight() == weight for f in found)]
+
+
+@pytest.mark.parametrize("is_parsed", [True, False])
+def test_headings_are_those_of_the_note(source: NoteText, is_parsed: bool) -> None:
+    front = "---\n# front\n---\n# One\n"
+    code = "````\n# code\n```\n# code\n````\n```npm i```\n# Two\n\n~~~\n```\n# code\n~~~\n"
+    text = f"{front}{code}%%\n# hidden\n%%\n\n   ## Three\n#tag\n"
+    source.show_text(text, 1, 0, 0, parse_document(text).kinds if is_parsed else "")
+    assert list_strong(source) == ["# One", "# Two", "   ## Three"]
+
+
+def test_the_lines_of_a_part_have_the_kinds_that_they_have_in_the_note(source: NoteText) -> None:
+    text = "\n".join(["```", "# code", "# code", "```", "# One"])
+    cut = "\n".join(text.split("\n")[2:])
+    source.show_text(cut, 3, 0, 0, parse_document(text).kinds)
+    assert list_strong(source) == ["# One"]

@@ -1,7 +1,5 @@
 """An error shown in place of an answer, with a hint and buttons to recover."""
 
-import re
-
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
@@ -15,10 +13,10 @@ from ui.widgets.controls import IconLabel, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
+from vault.notes.text.sentences import split_sentences
 
 __all__ = ["Failure"]
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NARROW = 560
 _RETRY = (ButtonText("Try again", "Send the message again as it is"), "retry")
 _CHOOSE_MODEL = (
@@ -81,7 +79,7 @@ class Failure(AccessibleFrame):
         icon_name, ways_out = _WAYS_OUT.get(info.code, _OTHER)
         if info.code == "context_overflow" and info.context is None:
             icon_name, ways_out = _TOO_LONG_FOR_SERVICE
-        first, *rest = _SENTENCE.split(use_labels(one_line(info.message)), 1)
+        first, *rest = split_sentences(use_labels(one_line(info.message))) or [""]
         self.title = make_wrapped_label(from_left(first.rstrip(".")), "ui_strong")
         detail = " ".join([*rest, one_line(adapt_hint(info.hint))]).strip()
         self.detail = make_wrapped_label(from_left(detail), "caption", "secondary")

@@ -293,7 +293,7 @@ class ReadingController(QObject):
         if visit.heading:
             first, last = note.find_lines(visit.heading) or (0, 0)
             visit = replace(visit, first=first, last=last)
-        cut_parts(note.text)  # fills the cache outside the GUI thread
+        cut_parts(note.text, note.kinds)  # fills the cache outside the GUI thread
         return note, visit, step
 
     def _on_read(self, answer: tuple[Shown | ErrorInfo | str, NoteVisit, int | None]) -> None:

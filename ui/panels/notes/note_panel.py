@@ -90,7 +90,7 @@ class NotePanel(Pane):
         self._notice.hide()
         self.image.show_image(None)
         self._set_view(self.source if self.head.switch.isChecked() else self.page)
-        self.page.show_text(note.text, first, last)
+        self.page.show_text(note.text, first, last, kinds=note.kinds)
         if self.is_source:
             self._fill_source(first)
         self.finder.renew()
@@ -234,7 +234,7 @@ class NotePanel(Pane):
             return
         cut = cut_source(self._note.text, line)
         first, last = self.find_marked_lines() or (0, 0)
-        self.source.show_text(cut.text, cut.start, first, last)
+        self.source.show_text(cut.text, cut.start, first, last, self._note.kinds)
         if line != first:
             self.source.show_line(line)
         self._cut.setText(cut.describe())

@@ -22,13 +22,25 @@ from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.menus import show_menu
+from vault.notes.text.lines import (
+    CODE_KINDS,
+    COMMENT,
+    FENCE_CLOSES,
+    FENCE_OPENS,
+    FRONT,
+    NESTED_HEADING,
+    SECTION_KINDS,
+)
+from vault.notes.text.scan import scan_kinds
 
 __all__ = ["MarkdownColors", "NoteText"]
 
 _LINES_ABOVE = 2
 _LINES_AT_ONCE, _CHARS_AT_ONCE = 400, 20_000
-_TEXT, _FRONT_MATTER, _CODE = 0, 1, 2
-_HEADING = re.compile(r"#{1,6} ")
+_HIGHLIGHTED = 0
+_QUIET = frozenset((FRONT, COMMENT))
+_FENCES = frozenset((FENCE_OPENS, FENCE_CLOSES))
+_HEADINGS = SECTION_KINDS | {NESTED_HEADING}
 _INLINE = (
     (re.compile(r"`[^`\n]+`"), "code"),
     (re.compile(r"!?\[\[[^\]\n]+\]\]|\[[^\]\n]*\]\([^)\n]*\)|https?://\S+"), "link"),
@@ -68,16 +80,19 @@ class NoteText(QPlainTextEdit):
         self.verticalScrollBar().actionTriggered.connect(self._on_scrolled)
         Theme.current().changed.connect(self._on_theme)
 
-    def show_text(self, text: str, start: int, first: int, last: int) -> None:
+    def show_text(self, text: str, start: int, first: int, last: int, kinds: str = "") -> None:
         """Show a text. Highlight some of its lines, and scroll to them.
 
         Args:
             text: the text of a note, or of a part of a note.
             start: the line number of the first line of the text.
             first, last: the first and last line to highlight, or 0 and 0 to highlight none.
+            kinds: the kind of each line of the whole note, as in `Note.kinds`. If it is empty, the
+                text is scanned.
         """
         self._start, self._first, self._last = start, first, max(first, last)
-        self._colors.begin(is_note_start=start == 1)
+        known = kinds[start - 1 :] or scan_kinds(text.split("\n"), starts_note=start == 1)
+        self._colors.begin(known)
         self.setPlainText(text)
         self._coloring.start()
         self._on_coloring()
@@ -269,7 +284,7 @@ class MarkdownColors(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
-        self._is_note_start = True
+        self._kinds = ""
         self._lines = 0
 
     @property
@@ -277,14 +292,13 @@ class MarkdownColors(QSyntaxHighlighter):
         """Whether all lines have been highlighted."""
         return self._lines >= self.document().blockCount()
 
-    def begin(self, *, is_note_start: bool) -> None:
+    def begin(self, kinds: str) -> None:
         """Prepare for highlighting a new text.
 
         Args:
-            is_note_start: whether the text starts at the beginning of the note, where front matter
-                is possible.
+            kinds: the kind of each line, as in `vault.notes.text.lines`.
         """
-        self._is_note_start = is_note_start
+        self._kinds = kinds
         self._lines = 0
 
     def go_on(self) -> None:
@@ -300,31 +314,28 @@ class MarkdownColors(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:
         """Highlight the Markdown syntax of a line, unless a later step will do this."""
-        if self.currentBlock().blockNumber() >= self._lines:
+        number = self.currentBlock().blockNumber()
+        if number >= self._lines:
             return
-        before = self.previousBlockState()
-        is_first = before == -1
-        if is_first and self._is_note_start and text == "---":
-            self._whole(text, "quiet", _FRONT_MATTER)
-        elif before == _FRONT_MATTER:
-            self._whole(text, "quiet", _TEXT if text in {"---", "..."} else _FRONT_MATTER)
-        elif text.lstrip().startswith(("```", "~~~")):
-            self._whole(text, "code_fence", _TEXT if before == _CODE else _CODE)
-        elif before == _CODE:
-            self._whole(text, "code", _CODE)
+        self.setCurrentBlockState(_HIGHLIGHTED)
+        kind = self._kinds[number : number + 1]
+        if kind in _QUIET:
+            self._whole(text, "quiet")
+        elif kind in _FENCES:
+            self._whole(text, "code_fence")
+        elif kind in CODE_KINDS:
+            self._whole(text, "code")
         else:
-            self._text(text)
+            self._text(text, is_heading=kind in _HEADINGS)
 
-    def _text(self, text: str) -> None:
-        self.setCurrentBlockState(_TEXT)
-        if _HEADING.match(text):
-            self.setFormat(0, len(text), _format("strong"))
+    def _text(self, text: str, *, is_heading: bool) -> None:
+        if is_heading:
+            self._whole(text, "strong")
         for pattern, kind in _INLINE:
             for match in pattern.finditer(text):
                 self.setFormat(match.start(), match.end() - match.start(), _format(kind))
 
-    def _whole(self, text: str, kind: str, state: int) -> None:
-        self.setCurrentBlockState(state)
+    def _whole(self, text: str, kind: str) -> None:
         self.setFormat(0, len(text), _format(kind))
 
 

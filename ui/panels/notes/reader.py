@@ -70,18 +70,19 @@ class NoteReader(QScrollArea):
         self._later.timeout.connect(self._fill)
         Theme.current().changed.connect(self._on_theme_changed)
 
-    def show_text(self, text: str, first: int = 0, last: int = 0) -> None:
+    def show_text(self, text: str, first: int = 0, last: int = 0, kinds: str = "") -> None:
         """Show a note.
 
         Args:
             text: the Markdown of the note.
             first, last: the first and last line to highlight and scroll to, or 0 and 0 to highlight
                 none and show the beginning.
+            kinds: the kind of each line, as in `Note.kinds`, or "" if it is unknown.
         """
         self._clear()
         self._images.clear()
         self._wanted.clear()
-        self._parts = cut_parts(text)
+        self._parts = cut_parts(text, kinds)
         self._heights = [self._estimate(part) for part in self._parts]
         self._lit = (first, max(first, last))
         self._anchor = (first, self.viewport().height() // _TARGET_SHARE) if first else (0, 0)

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from vault.errors import ReadingFailed
 from vault.notes.text.document import Block, Document, Heading, parse_document, read_front_matter
+from vault.notes.text.inline import HEADING_MARKS
 from vault.notes.text.lines import (
     BLANK,
     CODE,
@@ -23,7 +24,7 @@ _PART_CHARS: Final = 20  # the overhead of a part
 
 PartKind = Literal["heading", "paragraph", "list", "table", "fence", "markdown", "text"]
 
-_LOOKS_LIKE_HEADING = re.compile(r"^( {0,3})(#{1,6}[ \t])", re.M)
+_LOOKS_LIKE_HEADING = re.compile(rf"^( {{0,3}})(?={HEADING_MARKS})", re.M)
 _NOT_SHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\ufffe\uffff\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
@@ -72,7 +73,7 @@ def clean_prose(text: str) -> str:
     Control characters and blank lines are removed, and heading markers are escaped.
     """
     shown = _NOT_SHOWN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " "))
-    return _LOOKS_LIKE_HEADING.sub(r"\1\\\2", _BLANK_LINES.sub("\n", shown)).strip("\n ")
+    return _LOOKS_LIKE_HEADING.sub(r"\1\\", _BLANK_LINES.sub("\n", shown)).strip("\n ")
 
 
 def build_table(rows: Sequence[Sequence[str]]) -> Iterator[ExtractPart]:

@@ -9,10 +9,11 @@ a comment or text.
     lines       The kinds of lines, from the blocks that the parser found.
     markdown_text
                 `MarkdownText`: a note or a passage with the kinds of its lines and its headings.
+    scan        The kinds of lines without parsing, for texts that are very long or still grow.
     sentences   The ends of sentences in a paragraph.
     stems       `WordStems`: finds the words of a query in other texts, in any of their forms.
 
 This package may import `vault.notes`.
 """
 
-__all__ = ["document", "inline", "lines", "markdown_text", "sentences", "stems"]
+__all__ = ["document", "inline", "lines", "markdown_text", "scan", "sentences", "stems"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vault.notes.properties import is_marked_private, load_properties
 from vault.notes.text.inline import Line, blank_inline_code, plain_text
-from vault.notes.text.lines import SECTION_KINDS, list_paragraphs, mark_lines
+from vault.notes.text.lines import SECTION_KINDS, find_body_line, list_paragraphs, mark_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -107,7 +107,7 @@ class FrontMatter:
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     """Read the front matter of a note. Missing or invalid front matter has no properties."""
-    body_line = _find_body_line(lines)
+    body_line = find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)
     return FrontMatter(properties, body_line, is_marked_private(front, properties))
@@ -152,15 +152,6 @@ def _call_on_wait(state: "StateBlock", line: int, _end: int, _is_silent: bool) -
         state.env["calls_at"] = line + _LINES_BETWEEN_CALLS
         state.env["on_wait"]()
     return False
-
-
-def _find_body_line(lines: Sequence[str]) -> int:
-    if lines[0].rstrip() != "---":
-        return 1
-    for number, line in enumerate(lines[1:], start=2):
-        if line.rstrip() in {"---", "..."}:
-            return number + 1
-    return 1
 
 
 def _build_blocks(

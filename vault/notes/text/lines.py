@@ -38,8 +38,10 @@ __all__ = [
     "TEXT",
     "UNDERLINE",
     "UNDERLINED",
+    "find_body_line",
     "hide_comment",
     "list_paragraphs",
+    "mark_comments",
     "mark_lines",
 ]
 
@@ -78,6 +80,16 @@ _UNDERLINED_HEADING: Final = re.compile(rf"[{UNDERLINED}]+{UNDERLINE}")
 _NO_COMMENTS: Final = CODE_KINDS | {FRONT, BLANK}
 
 
+def find_body_line(lines: Sequence[str]) -> int:
+    """Return the number of the first line behind the front matter, or 1 if a note has none."""
+    if lines[0].rstrip() != "---":
+        return 1
+    for number, line in enumerate(lines[1:], start=2):
+        if line.rstrip() in {"---", "..."}:
+            return number + 1
+    return 1
+
+
 def mark_lines(tokens: "Sequence[Token]", lines: Sequence[str], body_line: int) -> tuple[str, str]:
     """Return the kind of each line, and how many quotations it is inside, as a letter and a digit.
 
@@ -99,7 +111,7 @@ def mark_lines(tokens: "Sequence[Token]", lines: Sequence[str], body_line: int) 
         elif marks := _mark_block(token, behind - first):
             kinds[first : first + len(marks)] = marks
     _mark_html(tokens, kinds, before)
-    _mark_comments(kinds, lines, _list_inline_ranges(tokens, before))
+    mark_comments(kinds, lines, _list_inline_ranges(tokens, before))
     depths = "".join(map(str, quoted)) if any(quoted) else ""
     return "".join(kinds), depths
 
@@ -178,7 +190,7 @@ def hide_comment(line: str, kind: str) -> str:
     return line[: min(starts, default=len(line))]
 
 
-def _mark_comments(
+def mark_comments(
     kinds: list[str], lines: Sequence[str], inline: Iterable[tuple[int, int]]
 ) -> None:
     """Mark the lines inside of `%%comments%%` and `<!-- comments -->`.

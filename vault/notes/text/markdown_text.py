@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from vault.notes.text.document import Document, parse_document
-from vault.notes.text.inline import Line, plain_text
+from vault.notes.text.inline import Line, plain_text, remove_comments
 from vault.notes.text.lines import (
     BLANK,
     CODE,
@@ -34,6 +34,7 @@ from vault.notes.text.lines import (
 __all__ = ["MarkdownText", "SectionHeading", "list_inner_headings", "read_text"]
 
 _MOST_CACHED: Final = 256
+_WITHOUT_COMMENTS: Final = CODE_KINDS | {FRONT}
 _NOT_SHOWN: Final = CODE_KINDS | {COMMENT}
 # Matches a structure with the kind of a heading, which spares most passages from being read.
 _HAS_HEADING: Final = re.compile(rf'\["[^"]*[{HEADINGS}{UNDERLINED}]')
@@ -98,6 +99,13 @@ class MarkdownText:
     def show_line(self, at: int) -> str:
         """Return the line with an index without quotation marks and what a comment hides."""
         return hide_comment(self.strip_quotes(at), self.kinds[at])
+
+    def hide_comments(self) -> list[str]:
+        """Return the lines without what is in comments. Code and front matter stay as they are."""
+        return [
+            line if kind in _WITHOUT_COMMENTS else "" if kind == COMMENT else _hide(line, kind)
+            for line, kind in zip(self.lines, self.kinds, strict=True)
+        ]
 
     def strip_quotes(self, at: int) -> str:
         """Return the line with an index without the marks of the quotations it is inside."""
@@ -242,6 +250,10 @@ def _place_above(listed: tuple[str, ...], inner: Sequence[SectionHeading]) -> _P
     above = listed[: len(listed) - count]
     least = inner[0].level - len(above) if count else 1
     return tuple(SectionHeading(level, title) for level, title in enumerate(above, least))
+
+
+def _hide(line: str, kind: str) -> str:
+    return remove_comments(hide_comment(line, kind))
 
 
 def _find_end(kinds: str, start: int, wanted: Container[str]) -> int:
