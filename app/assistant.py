@@ -12,7 +12,7 @@ from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
 from app.ledger import Ledger
 from app.library.attachments import Attachments, Selection, WebPages
-from app.library.edits import NoteEdits, UserEdits
+from app.library.edits import NoteEdits, SavedNote, UserEdits
 from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
@@ -398,6 +398,25 @@ class Assistant:
         request = AskRequest(text, mode, model, attach=tuple(attach), selections=tuple(selections))
         prepared = self.runner.prepare_next(chat, request, changes)
         return describe_request(prepared, chat, full)
+
+    def save_note(
+        self, session: str, entry: str | None = None, path: str | None = None
+    ) -> SavedNote:
+        """Save a chat, or one of its answers with the question, as a new note.
+
+        Args:
+            session: the chat.
+            entry: the answer, or None for the whole chat.
+            path: the path of the note, or None for a name made from the chat's title.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            EditRefused: the note already exists, or its path is invalid.
+            VaultError: the path is excluded or outside of the vault, or the note cannot be written.
+        """
+        name, text = self.history.build_note(session, entry)
+        path = path or f"{name}.md"
+        return SavedNote(session, path, self.user_edits.create_note(path, text))
 
     def list_sessions(self) -> list[SessionInfo]:
         """Return all chats, most recently used first."""

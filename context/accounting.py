@@ -35,7 +35,7 @@ from context.report.report import (
     TrimSummary,
     When,
 )
-from context.report.warnings import SHARE, UNSEEN, UNSURE, warn_of_attachments
+from context.report.warnings import SHARE, UNSEEN, UNSURE, warn_of_attachments, warn_of_losses
 from context.tokens import TokenCounter, count_message, count_segment
 
 HOOK = "hook"
@@ -54,6 +54,8 @@ def make_report(
     history_policy = request.inputs.history_policy or HistoryPolicy()
     segments = (*_list_segments(plan, guarded), *_list_unsent(request.inputs, plan))
     changes = _find_changes(request, hooked_path, guarded)
+    pins = tuple(_list_pins(hooked_path.reading, plan))
+    dropped = _list_left_out(plan, guarded, segments, request.inputs)
     continued = compare_requests(draft, request.inputs.previous, plan.previous_question, changes)
     if not request.inputs.is_cached:
         continued = Continuation(replace(continued.prefix, tokens_reused=0))
@@ -71,9 +73,11 @@ def make_report(
         compactions=tuple(_list_compactions(hooked_path.transforms)),
         offloaded=tuple(_list_offloaded(draft)),
         segments=(*_list_instructions(request.inputs, draft), *segments),
-        dropped=_list_left_out(plan, guarded, segments, request.inputs),
+        dropped=dropped,
         tools=tuple(tool.name for tool in draft.preamble.tools),
-        warnings=_collect_warnings(request.inputs, hooked_path, actions, segments),
+        warnings=_collect_warnings(
+            request.inputs, hooked_path, actions, segments, warn_of_losses(dropped, pins)
+        ),
         memory=hooked_path.reading.memory,
         deferred_tools=request.inputs.deferral.names,
         ephemerals=len(hooked_path.envelope.messages.uncached),
@@ -81,24 +85,31 @@ def make_report(
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
         parts=list_layer_parts(draft),
         has_uncached=draft.uncached is not None,
-        pins=tuple(_list_pins(hooked_path.reading, plan)),
+        pins=pins,
         policy=history_policy.policy,
         auto_compact=history_policy.auto_compact,
-        instruction_tokens=sum(
-            draft.preamble.part_tokens.get(segment.id, 0) for segment in request.inputs.instructions
-        ),
+        instruction_tokens=_count_instructions(request.inputs, draft),
     )
 
 
+def _count_instructions(inputs: PrepareInputs, draft: RequestDraft) -> int:
+    sizes = draft.preamble.part_tokens
+    return sum(sizes.get(segment.id, 0) for segment in inputs.instructions)
+
+
 def _collect_warnings(
-    inputs: PrepareInputs, hooked_path: HookedPath, actions: Actions, segments: Sequence[SegmentUse]
+    inputs: PrepareInputs,
+    hooked_path: HookedPath,
+    actions: Actions,
+    segments: Sequence[SegmentUse],
+    lost: Sequence[str],
 ) -> tuple[str, ...]:
     """Collect the warnings for a request.
 
     Warnings about attachments appear only with the first request of a turn.
     """
     attached = warn_of_attachments(segments) if inputs.request == 1 else ()
-    warnings = (*inputs.warnings, *attached, *hooked_path.warnings, *actions.warnings)
+    warnings = (*inputs.warnings, *attached, *lost, *hooked_path.warnings, *actions.warnings)
     return tuple(dict.fromkeys(warnings))
 
 

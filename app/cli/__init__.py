@@ -8,7 +8,7 @@
     arguments  The parser class, the global options, and functions that add verbs.
     parser     Define verbs, options and arguments; run a verb or open the window.
     search     Run search, without the rest of the assistant.
-    verbs      Find the function of a verb; run index, related, selftest, doctor, rpc and mcp.
+    verbs      Find the function of a verb; run index, related, review, selftest, doctor, rpc, mcp.
     ask        Ask a question and print the answer as it arrives.
     approvals  Show what a tool would do and ask in the terminal.
     sessions   List, search, show, copy, change and delete chats; show a request.

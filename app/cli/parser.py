@@ -115,26 +115,15 @@ def build_parser() -> argparse.ArgumentParser:
     add_verb(
         verbs, "related", "list the notes near a note, in meaning or by a link", _define_related
     )
+    about = "look after your notes: contradictions, copies and outdated notes"
+    add_verb(verbs, "review", about, _define_review)
     add_verb(verbs, "ask", "answer a question, citing the notes it rests on", _define_ask)
     add_verb(verbs, "context", "show what the model saw, or would see next", _define_context)
     add_verb(
         verbs, "compact", "replace all but the last turn of a chat by a summary", _define_compact
     )
     add_group(verbs, "settings", "read and change the settings", _add_settings)
-    about = "list the models to choose from, also of servers on this computer"
-    add_verb(verbs, "models", about).add_argument(
-        "--forget",
-        metavar="MODEL",
-        help="send the usual requests to a model again, which refused them before",
-    )
-    about = "enter and remove keys of services and servers, kept in the system's keyring"
-    add_group(verbs, "keys", about, _add_keys)
-    about = "list, search, read, copy, rename, pin, archive and delete the chats"
-    add_group(verbs, "sessions", about, _add_sessions)
-    about = "show the instructions for models, and decide about the AGENTS.md of the notes"
-    add_group(verbs, "instructions", about, _add_instructions)
-    about = "list, edit and forget what models remember in all chats"
-    add_group(verbs, "memory", about, _add_memory)
+    _add_kept_things(verbs)
     about = "write chats, settings and everything else but keys and notes into one file"
     add_verb(verbs, "backup", about).add_argument("file", metavar="FILE", help="a new file")
     about = "put back what a backup holds, and overwrite nothing"
@@ -148,6 +137,24 @@ def build_parser() -> argparse.ArgumentParser:
     about = "let other programs search and read the notes, as an MCP server over standard input"
     add_verb(verbs, "mcp", about, prints_json=False)  # standard output has the protocol only
     return found
+
+
+def _add_kept_things(verbs: "Verbs[ArgumentParser]") -> None:
+    """Add the verbs for models, keys, chats, instructions and memories."""
+    about = "list the models to choose from, also of servers on this computer"
+    add_verb(verbs, "models", about).add_argument(
+        "--forget",
+        metavar="MODEL",
+        help="send the usual requests to a model again, which refused them before",
+    )
+    about = "enter and remove keys of services and servers, kept in the system's keyring"
+    add_group(verbs, "keys", about, _add_keys)
+    about = "list, search, read, save, copy, rename, pin, archive and delete the chats"
+    add_group(verbs, "sessions", about, _add_sessions)
+    about = "show the instructions for models, and decide about the AGENTS.md of the notes"
+    add_group(verbs, "instructions", about, _add_instructions)
+    about = "list, edit and forget what models remember in all chats"
+    add_group(verbs, "memory", about, _add_memory)
 
 
 _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
@@ -224,6 +231,12 @@ def _add_project(parser: argparse.ArgumentParser) -> None:
 def _define_related(verb: ArgumentParser) -> None:
     verb.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
     verb.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
+
+
+def _define_review(verb: ArgumentParser) -> None:
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument("--dismiss", metavar="KEY", help="hide a finding from now on")
+    which.add_argument("--restore", metavar="KEY", help="show a hidden finding again")
 
 
 def _define_ask(verb: ArgumentParser) -> None:
@@ -334,6 +347,13 @@ def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
     export = add_verb(actions, "export", "print a chat as a document")
     export.add_argument("session", metavar="ID")
     export.add_argument("--format", choices=("md", "json"), default="md", help="default: md")
+    note = add_verb(actions, "save-note", "save a chat as a new note")
+    note.add_argument("session", metavar="ID")
+    note.add_argument("--entry", metavar="ENTRY", help="only this answer, with its question")
+    note.add_argument(
+        "--path", metavar="PATH", help="where to save it (otherwise named after the chat)"
+    )
+    _define_chat_memory(add_verb(actions, "memory", "show or change the memory of a chat"))
     fork = add_verb(actions, "fork", "begin a chat that is a copy of another up to an entry")
     fork.add_argument("session", metavar="ID")
     fork.add_argument("--at", metavar="ENTRY", help="the last entry to copy (otherwise the last)")
@@ -345,6 +365,18 @@ def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
     delete = add_verb(actions, "delete", "delete a chat for good; a terminal is asked first")
     delete.add_argument("session", metavar="ID")
     delete.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _define_chat_memory(memory: ArgumentParser) -> None:
+    memory.add_argument("session", metavar="ID")
+    memory.add_argument("--scratchpad", metavar="TEXT", help="replace the model's notes")
+    memory.add_argument("--objective", metavar="TEXT", help="replace the current objective")
+    for name, field in (("--done", "completed"), ("--to-do", "pending")):
+        help_ = f"replace the {field} steps; may be given again"
+        memory.add_argument(name, metavar="STEP", action="append", help=help_)
+    memory.add_argument(
+        "--fact", metavar="TEXT", action="append", help="replace the facts; may be given again"
+    )
 
 
 def _add_instructions(actions: "Verbs[ArgumentParser]") -> None:

@@ -1,6 +1,7 @@
 """Run the verbs that list, show and change chats, or show their requests."""
 
 import argparse
+import html
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from app.sessions.search import MOST_HITS, ChatHit, search_chats
 from app.sessions.session_info import ARCHIVED, PINNED, ChatMark, SessionInfo
 from app.wiring import open_vault
 from chains.events import CompactionEnded, CompactionStarted
+from context.history.memory import read_memory
 from context.report.markdown import envelope_markdown, report_markdown
 from vault.errors import VaultError
 
@@ -62,7 +64,8 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         entries = [entry.to_dict() for entry in chat.log.entries]
         problems = list(chat.problems)
         shown = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
-        output.print_document(shown | {"problems": problems})
+        changed = assistant.history.list_changed_sources(chat.id)
+        output.print_document(shown | {"problems": problems, "changed": changed})
     else:
         output.print_lines(cli_text.transcript(assistant.history.transcript(chat.id)))
 
@@ -119,6 +122,31 @@ def _confirm_deletion(chat: SessionInfo) -> bool:
 def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     _title, text = assistant.history.export(args.session, "json" if output.is_json else args.format)
     output.write(text if args.format == "json" or output.is_json else escape_text(text))
+
+
+def _save_note(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    open_vault(assistant, args.vault, args.session)
+    saved = assistant.save_note(args.session, args.entry, args.path)
+    output.show(saved.to_dict, [escape_text(f"Saved as {saved.path}.")])
+
+
+def _change_memory(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    session = args.session
+    memory = read_memory(assistant.sessions.read(session).path())
+    steps = {
+        "currentObjective": args.objective,
+        "completedSteps": args.done,
+        "pendingSteps": args.to_do,
+    }
+    given = {name: value for name, value in steps.items() if value is not None}
+    changed = memory.with_parts(args.scratchpad, given or None, args.fact)
+    if changed != memory:
+        assistant.branches.set_memory(session, changed)
+    shown = changed.render()
+    output.show(
+        lambda: {"session": session, "memory": changed.to_dict()},
+        [escape_text(html.unescape(shown)) if shown else "The memory of this chat is empty."],
+    )
 
 
 def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -180,6 +208,8 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]
     "restore": partial(_mark, ARCHIVED, False),
     "delete": _delete,
     "export": _export,
+    "save-note": _save_note,
+    "memory": _change_memory,
 }
 
 

@@ -11,6 +11,7 @@ from app.hidden_characters import escape_text
 
 if TYPE_CHECKING:
     from app.doctor import Check
+    from app.library.review import ReviewResult
     from app.sessions.session_info import SessionInfo
     from app.sessions.transcript import (
         ChatTranscript,
@@ -124,6 +125,23 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
     for note in found:
         linked = "  linked" if note.is_linked else ""
         yield f"{note.score:.2f}  {place(note.path, None)}  {escape_text(note.title)}{linked}"
+        if note.tags:
+            yield escape_text(f"      {note.why}")
+
+
+def review(result: "ReviewResult") -> Iterator[str]:
+    """Format the findings of a review: the reason, the two places, and the key."""
+    if not result.findings:
+        yield f"No finding in {format_count(result.notes, 'note')}."
+    for finding in result.findings:
+        yield escape_text(finding.reason)
+        for note in finding.notes:
+            lines = (note.first, note.last) if note.first else None
+            quote = f"  {note.quote}" if note.quote else ""
+            yield escape_text(f"    {place(note.path, lines)}{quote}")
+        yield f"    --dismiss {finding.key}"
+    if result.dismissed:
+        yield f"{len(result.dismissed):,} dismissed; --json lists them."
 
 
 def call(event: "ToolStarted") -> str:

@@ -120,6 +120,17 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
     return 0
 
 
+def _review(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata review`, and return the exit code."""
+    from app.library.review import review_with
+
+    open_vault(assistant, args.vault)
+    with Interruptible() as run:
+        result = review_with(assistant.review, run.cancel, args.dismiss, args.restore)
+    output.show(result.to_dict, cli_text.review(result))
+    return run.exit_code or 0
+
+
 def _library(assistant: Assistant) -> Library:
     if assistant.library is None:
         raise VaultNotChosen
@@ -180,6 +191,7 @@ def _serve_mcp(args: argparse.Namespace, assistant: Assistant, _output: Output) 
 _VERBS: Mapping[str, Verb] = {
     "index": _index,
     "related": _show_related,
+    "review": _review,
     "selftest": _selftest,
     "undo": _undo,
     "doctor": _doctor,

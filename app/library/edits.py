@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -25,9 +26,28 @@ if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is
     from vault.edits.plan import EditPlan
     from vault.edits.undo import EditHistory, NetChange, UndoneRun
 
-__all__ = ["NoteEdits", "UserEdits"]
+__all__ = ["NoteEdits", "SavedNote", "UserEdits"]
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SavedNote:
+    """A note that was made from a chat.
+
+    Attributes:
+        session: the chat.
+        path: the path of the note.
+        run: the id under which the note can be removed again.
+    """
+
+    session: str
+    path: str
+    run: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the note as a JSON object."""
+        return {"session": self.session, "path": self.path, "run": self.run}
 
 
 class NoteEdits:

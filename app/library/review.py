@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.durable import write_atomically
-from app.errors import storage_errors
+from app.errors import NotFound, storage_errors
 from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.paths import Paths, make_private_folder
@@ -28,7 +28,7 @@ from vault.review.review import (
     review_notes,
 )
 
-__all__ = ["NoteReview", "ReviewResult"]
+__all__ = ["NoteReview", "ReviewResult", "review_with"]
 
 _log = logging.getLogger(__name__)
 _REST_S: Final = 0.0003  # after each step, so that the window stays responsive
@@ -53,6 +53,14 @@ class ReviewResult:
     findings: tuple[Finding, ...]
     dismissed: tuple[Finding, ...]
     notes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as printed by `strata review --json`."""
+        return {
+            "findings": [finding.to_dict() for finding in self.findings],
+            "dismissed": [finding.to_dict() for finding in self.dismissed],
+            "notes": self.notes,
+        }
 
 
 class _BackgroundPace:
@@ -196,6 +204,45 @@ class NoteReview:
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             _log.warning("The dismissed findings in %s cannot be read: %s", file, error)
             return []
+
+
+def review_with(
+    review: NoteReview, cancel: CancelToken, dismiss: str | None = None, restore: str | None = None
+) -> ReviewResult:
+    """Review the open vault, after a finding was dismissed or restored.
+
+    Args:
+        review: reviews the open vault.
+        cancel: cancels the review.
+        dismiss: the key of a finding to hide from now on, or None.
+        restore: the key of a dismissed finding to show again, or None.
+
+    Raises:
+        NotFound: there is no such finding.
+        VaultNotChosen: no vault is open.
+        VaultError: the notes are not indexed yet, or the index cannot be read.
+    """
+    result = _read_result(review, cancel)
+    if dismiss is None and restore is None:
+        return result
+    if dismiss is not None:
+        review.dismiss(_find_finding(result.findings, dismiss))
+    if restore is not None:
+        review.restore([_find_finding(result.dismissed, restore)])
+    return _read_result(review, cancel)
+
+
+def _read_result(review: NoteReview, cancel: CancelToken) -> ReviewResult:
+    *_, result = review.find(cancel)
+    assert isinstance(result, ReviewResult)
+    return result
+
+
+def _find_finding(findings: Sequence[Finding], key: str) -> Finding:
+    found = next((finding for finding in findings if finding.key == key), None)
+    if found is None:
+        raise NotFound(f"There is no finding {key}.", hint="`strata review --json` lists the keys.")
+    return found
 
 
 def _read_report(index_dir: Path, fingerprint: str) -> ReviewReport | None:

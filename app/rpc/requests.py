@@ -236,6 +236,70 @@ class Index(Request):
     """Update the index."""
 
 
+class Related(Request):
+    """List the notes related to a note, and why.
+
+    Attributes:
+        path: the note, relative to the vault.
+        k: the maximum number of notes.
+    """
+
+    path: str
+    k: int = Field(8, ge=1, le=1_000)
+
+
+class Review(Request):
+    """Find the notes that need attention.
+
+    Attributes:
+        dismiss: the key of a finding to hide from now on, or None.
+        restore: the key of a hidden finding to show again, or None.
+    """
+
+    dismiss: str | None = None
+    restore: str | None = None
+
+
+class SaveNote(Request):
+    """Save a chat, or one answer with its question, as a new note.
+
+    Attributes:
+        entry: the answer, or None for the whole chat.
+        path: the path of the note, or None for a name made from the chat's title.
+    """
+
+    entry: str | None = None
+    path: str | None = None
+
+
+class Instructions(Request):
+    """Show the AGENTS.md of the vault or of a project, or decide whether models are given it.
+
+    Attributes:
+        action: what to do.
+        project: the folder of the project, or None for the vault.
+    """
+
+    action: Literal["show", "accept", "refuse"] = "show"
+    project: str | None = None
+
+
+class GetMemory(Request):
+    """Get the memory of a chat: scratchpad, progress and facts."""
+
+
+class SetMemory(Request):
+    """Change the memory of a chat. Parts that are not given stay as they are."""
+
+    scratchpad: str | None = None
+    progress: dict[str, Any] | None = None
+    facts: list[str] | None = None
+
+
+class ListCalls(Request):
+    """List every call that left Strata, and the notes in it."""
+
+
 class Shutdown(Request):
     """Cancel all running requests, and stop the server."""
 
@@ -247,18 +311,25 @@ _TYPES: Final[Mapping[str, type[Request]]] = {
     "edit": Edit,
     "get_context": GetContext,
     "get_entries": GetEntries,
+    "get_memory": GetMemory,
     "get_state": GetState,
     "index": Index,
+    "instructions": Instructions,
     "label": Label,
+    "ledger": ListCalls,
     "new_session": NewSession,
     "open_session": OpenSession,
     "pin": Pin,
     "prompt": PromptRequest,
     "regenerate": Regenerate,
+    "related": Related,
+    "review": Review,
+    "save_note": SaveNote,
     "search": Search,
     "select_leaf": SelectLeaf,
     "send_message": SendMessage,
     "set_auto_compaction": SetAutoCompaction,
+    "set_memory": SetMemory,
     "set_mode": SetMode,
     "set_model": SetModel,
     "set_setting": SetSetting,
@@ -271,6 +342,7 @@ _EQUIVALENTS: Final = (
     (re.compile(r"`strata settings set (\S+) ([^`]+)`"), r"`set_setting{key: \1, value: \2}`"),
     (re.compile(r"`strata sessions show [^`]+`"), "`get_entries`"),
     (re.compile(r"`strata index`"), "`index`"),
+    (re.compile(r"`strata review --json`"), "`review`"),
     (re.compile(r"`?--attach`?"), "`attach`"),
     (re.compile(r"`?--project DIR`?"), "`new_session{project: DIR}`"),
     (re.compile(r"(?<!rpc )`?--vault DIR`?"), "`strata rpc --vault DIR`"),

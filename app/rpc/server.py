@@ -20,6 +20,7 @@ from app.errors import InvalidRequest, NotFound, describe
 from app.library.library import IndexFinished
 from app.rpc import requests as asked
 from app.rpc.jobs import Jobs, explain
+from app.rpc.notes import NoteRequests
 from app.rpc.wire import Json, Wire
 from app.sessions.ask import AskRequest
 from app.sessions.request_history import NO_ENTRY_NEXT
@@ -85,13 +86,16 @@ class RPC:
             asked.Edit: self._edit,
             asked.Regenerate: self._regenerate,
         }
+        notes = NoteRequests(assistant)
         self._slow: Mapping[type[asked.Request], Callable[..., Json]] = {
+            **notes.slow,
             asked.Compact: self._compact,
             asked.GetContext: self._context,
             asked.Search: self._search,
             asked.Index: self._index,
         }
         self._quick: Mapping[type[asked.Request], Callable[..., Json]] = {
+            **notes.quick,
             asked.Abort: self._abort,
             asked.Approve: self._approve,
             asked.GetEntries: self._entries,
@@ -367,6 +371,7 @@ class RPC:
             "session": chat.id,
             "leaf": self._leaf(chat.id),
             "entries": [entry.to_dict() for entry in entries],
+            "changed": self._assistant.history.list_changed_sources(chat.id),
         }
 
     def _leaf(self, session: str) -> str | None:

@@ -189,3 +189,5 @@ def _list_answer_lines(item: AnswerItem, show_source: Callable[[Citation], str])
         yield from ("", "Sources:", "")
     for cited in item.citations:
         yield f"{cited.n}. {show_source(cited)}"
+    for changed in item.changed:
+        yield from ("", changed.sentence)

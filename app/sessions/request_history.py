@@ -67,6 +67,19 @@ class RequestHistory:
         read = cache(partial(_read_current, library))
         return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))
 
+    def list_changed_sources(self, session: str) -> list[dict[str, object]]:
+        """Return the cited notes that have changed since their answers, as JSON objects.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+        """
+        return [
+            {"entry": item.entry, "path": one.path, "message": one.sentence, "diff": one.diff}
+            for item in self.transcript(session).items
+            if isinstance(item, AnswerItem)
+            for one in item.changed
+        ]
+
     def answer(self, session: str, entry: str) -> AnswerItem:
         """Return one version of an answer, on any branch.
 
@@ -99,6 +112,7 @@ class RequestHistory:
         chat = self._sessions.read(session)
         entries = [entry.to_dict() for entry in chat.log.entries]
         document = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
+        document["changed"] = self.list_changed_sources(session)
         return found.title, json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
     def build_note(self, session: str, entry: str | None = None) -> tuple[str, str]:

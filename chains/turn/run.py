@@ -55,7 +55,7 @@ from context.fit.edit import edit_summary
 from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
 from context.log.entries import Entry
-from context.report.warnings import warn_of_attachments
+from context.report.warnings import warn_of_attachments, warn_of_losses
 
 if TYPE_CHECKING:
     from chains.retrieval.map_reduce_plan import ReadingCost
@@ -213,6 +213,7 @@ def _store(
 def _announce(turn: PreparedTurn) -> Iterator[Event]:
     report = turn.request.report
     yield from map(Warned, warn_of_attachments(report.segments))
+    yield from map(Warned, warn_of_losses(report.dropped, report.pins))
     yield ContextPrepared(report)
 
 

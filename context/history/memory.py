@@ -68,6 +68,22 @@ class Memory:
             memory = replace(memory, facts=update.facts)
         return memory
 
+    def with_parts(
+        self,
+        scratchpad: str | None = None,
+        progress: Mapping[str, object] | None = None,
+        facts: Iterable[str] | None = None,
+    ) -> "Memory":
+        """Return the memory with some of its parts replaced. Parts that are None stay.
+
+        Of the progress, fields that are missing stay too.
+        """
+        return Memory(
+            self.scratchpad if scratchpad is None else scratchpad,
+            Progress.read({**self.progress.to_dict(), **(progress or {})}),
+            self.facts if facts is None else tuple(facts),
+        )
+
     def to_dict(self) -> dict[str, object]:
         """Return the memory as a JSON object."""
         return {

@@ -5,11 +5,11 @@ segments that do not fit may be shortened or left out. The warnings are derived 
 report, so that they always agree with it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from context.layers import Layer, name_lines, name_source
-from context.report.report import SegmentUse
+from context.report.report import LeftOut, PinUse, SegmentUse
 
 SHARE: Final = "share"
 # Images that are not sent. The chain warns of them in its own words.
@@ -37,6 +37,37 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
     lost = [u for u in gone if u not in notes or u.segment.source not in parted]
     cut = [u for u in kept if u.state == "shrunk" and u.segment.whole_tokens is None]
     return (*_warn_of_searched(attached, parted), *_warn_of_shortened(cut), *_warn_of_dropped(lost))
+
+
+def warn_of_losses(dropped: Sequence[LeftOut], pins: Sequence[PinUse]) -> tuple[str, ...]:
+    """Return a warning for each pin, summary and last answered turn that is not sent.
+
+    Args:
+        dropped: what the request leaves out, from the context report.
+        pins: the pinned messages and segments, from the context report.
+    """
+    lost = {entry for left_out in dropped for entry in left_out.entries}
+    warnings = [
+        f"A pin from {pin.source} (about {pin.tokens:,} tokens) is left out, because the request "
+        f"has no room for it. {_WAY_OUT}"
+        for pin in pins
+        if pin.target in lost
+    ]
+    for left_out in dropped:
+        if sentence := _LOSSES.get(left_out.reason):
+            size = f" (about {left_out.tokens:,} tokens)" if left_out.tokens else ""
+            warnings.append(f"{sentence.format(size=size)} {_WAY_OUT}")
+    return tuple(dict.fromkeys(warnings))
+
+
+_LOSSES: Final[Mapping[str, str]] = {
+    "history_guarantee_broken": "The last answer{size} is left out of this request too, because "
+    "it has no room for it.",
+    "summary": "The summary of the earlier turns{size} is left out of this request, because it "
+    "has no room for it.",
+    "summary_shortened": "The summary of the earlier turns is shortened for this request, because "
+    "it has no room for all of it.",
+}
 
 
 def _warn_of_searched(attached: Sequence[SegmentUse], parted: set[str]) -> Iterator[str]:

@@ -36,6 +36,11 @@ class FindingNote:
     last: int = 0
     quote: str = ""
 
+    def to_dict(self) -> dict[str, object]:
+        """Return the note with the lines to look at, as a JSON object."""
+        lines = [self.first, self.last] if self.first else None
+        return {"path": self.path, "title": self.title, "lines": lines, "quote": self.quote}
+
     @property
     def name(self) -> str:
         """The title of the note, or the name of its file if it has no title."""
@@ -67,6 +72,11 @@ class Finding:
         paths = sorted(note.path for note in self.notes)
         whole = "\0".join((self.kind, *paths, self.detail))
         return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the finding as a JSON object, with its key."""
+        notes = [note.to_dict() for note in self.notes]
+        return {"key": self.key, "kind": self.kind, "reason": self.reason, "notes": notes}
 
 
 def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -54,7 +54,19 @@ class RelatedNote:
             "score": self.score,
             "is_linked": self.is_linked,
             "is_link_target": self.is_link_target,
+            "tags": list(self.tags),
+            "why": self.why,
         }
+
+    @property
+    def why(self) -> str:
+        """A phrase that says why the note is related: its meaning, a link, tags of both."""
+        found = [f"{round(self.score * 100)} % alike in meaning"] if self.score > 0 else []
+        if self.is_linked:
+            found.append("links to it" if not self.is_link_target else "linked from it")
+        if self.tags:
+            found.append(f"both have {', '.join(f'#{tag}' for tag in self.tags)}")
+        return ", ".join(found)
 
 
 def find_related_notes(

@@ -1,0 +1,96 @@
+"""Serve requests about notes, and about what is kept beside the chats.
+
+They do what the window offers in *Look after your notes*, *Save as note*, *Related notes*, the
+memory of a chat, and the list of calls that left the computer.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from app.assistant import Assistant
+from app.errors import NotFound, VaultNotChosen
+from app.library.instructions import Decision
+from app.library.library import Library
+from app.library.review import review_with
+from app.rpc import requests as asked
+from app.rpc.wire import Json
+from chains.cancel import CancelToken
+from context.history.memory import read_memory
+
+_DECISIONS: Final[Mapping[str, Decision]] = {"accept": "accepted", "refuse": "refused"}
+
+
+class NoteRequests:
+    """Serves the requests about notes. Thread-safe.
+
+    Attributes:
+        slow: the functions for requests that may take long, by type.
+        quick: the functions for the other requests, by type.
+    """
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        self.slow: Mapping[type[asked.Request], Callable[..., Json]] = {
+            asked.Review: self._review,
+            asked.Related: self._find_related,
+            asked.SaveNote: self._save_note,
+        }
+        self.quick: Mapping[type[asked.Request], Callable[..., Json]] = {
+            asked.ListCalls: self._list_calls,
+            asked.GetMemory: self._read_memory,
+            asked.SetMemory: self._set_memory,
+            asked.Instructions: self._decide,
+        }
+
+    def _review(self, request: asked.Review, cancel: CancelToken) -> Json:
+        review = self._assistant.review
+        return review_with(review, cancel, request.dismiss, request.restore).to_dict()
+
+    def _find_related(self, request: asked.Related, _cancel: CancelToken) -> Json:
+        library, path = self._require_library(), request.path
+        if all(note.path != path or note.state != "indexed" for note in library.notes()):
+            raise NotFound(f"There is no note {path} in the index.")
+        found = library.find_related(path, request.k)
+        return {"path": path, "notes": [note.to_dict() for note in found]}
+
+    def _save_note(self, request: asked.SaveNote, _cancel: CancelToken) -> Json:
+        saved = self._assistant.save_note(_require_chat(request), request.entry, request.path)
+        return saved.to_dict()
+
+    def _list_calls(self, _request: asked.ListCalls) -> Json:
+        return {"calls": self._assistant.ledger.list_calls()}
+
+    def _read_memory(self, request: asked.GetMemory) -> Json:
+        session = _require_chat(request)
+        memory = read_memory(self._assistant.sessions.read(session).path())
+        return {"session": session, "memory": memory.to_dict()}
+
+    def _set_memory(self, request: asked.SetMemory) -> Json:
+        session = _require_chat(request)
+        memory = read_memory(self._assistant.sessions.read(session).path())
+        changed = memory.with_parts(request.scratchpad, request.progress, request.facts)
+        self._assistant.branches.set_memory(session, changed)
+        return {"session": session, "memory": changed.to_dict()}
+
+    def _decide(self, request: asked.Instructions) -> Json:
+        named, customization = request.project, self._assistant.customization
+        project = None if named is None else self._assistant.projects.find_name(named)
+        found = customization.instructions(project)
+        if found is None:
+            raise NotFound("There is no AGENTS.md that a model may be given.")
+        if request.action != "show":
+            customization.decide(found.digest, _DECISIONS[request.action], project)
+            found = customization.instructions(project) or found
+        state = found.decision or "undecided"
+        return {"path": found.path, "digest": found.digest, "state": state, "text": found.text}
+
+    def _require_library(self) -> Library:
+        if self._assistant.library is None:
+            raise VaultNotChosen
+        return self._assistant.library
+
+
+def _require_chat(request: asked.Request) -> str:
+    if request.session is None:
+        raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
+    return request.session

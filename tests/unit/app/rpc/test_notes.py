@@ -1,0 +1,149 @@
+"""Requests about notes and about what is kept beside the chats, over RPC and as commands."""
+
+import json
+import queue
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.cli.parser import run
+from app.rpc.server import RPC
+from chains.cancel import CancelToken
+from tests.support.models.model_server import ModelServer
+from tests.support.processes.command_line import document, no_window
+from tests.support.sessions.turns import ask, result_of
+
+PATIENCE_S = 60
+WATER = "# Water\n\nThe frost guard of the barrel switches on at {} degrees.\n"
+
+
+class Client:
+    """Sends one request after the other to a server in this process."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+
+    def do(self, type: str, **fields: Any) -> dict[str, Any]:
+        """Send a request that must succeed, and return its data."""
+        said: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        found: list[dict[str, Any]] = []
+
+        def lines() -> Iterator[bytes]:
+            yield json.dumps({"id": 1, "type": type, **fields}).encode()
+            while not found:
+                line = said.get(timeout=PATIENCE_S)
+                found.extend([line] if line["type"] == "response" else [])
+
+        RPC(self._assistant, lambda line: said.put(json.loads(line))).serve(lines())
+        assert found[0]["success"], found[0]
+        return dict(found[0]["data"])
+
+
+@pytest.fixture
+def indexed(reading: Assistant, small_vault: Path) -> Assistant:
+    (small_vault / "Water.md").write_text(WATER.format(4))
+    (small_vault / "Winter.md").write_text(WATER.format(7))
+    list(reading.index(CancelToken()))
+    return reading
+
+
+@pytest.fixture
+def chat(indexed: Assistant, server: ModelServer) -> str:
+    return str(result_of(ask(indexed, "How much does the barrel hold?")).session)
+
+
+@pytest.fixture
+def client(indexed: Assistant) -> Client:
+    return Client(indexed)
+
+
+def test_findings_are_listed_dismissed_and_restored(client: Client) -> None:
+    found = client.do("review")
+    (finding, *_) = found["findings"]
+    assert {note["path"] for note in finding["notes"]} == {"Water.md", "Winter.md"}
+    assert finding["reason"]
+    hidden = client.do("review", dismiss=finding["key"])
+    assert finding["key"] not in [one["key"] for one in hidden["findings"]]
+    assert finding["key"] in [one["key"] for one in hidden["dismissed"]]
+    assert client.do("review", restore=finding["key"]) == found
+
+
+def test_related_notes_say_why(client: Client) -> None:
+    notes = client.do("related", path="Water.md")["notes"]
+    near = next(note for note in notes if note["path"] == "Winter.md")
+    assert "alike in meaning" in near["why"]
+
+
+def test_a_chat_is_saved_as_a_note_that_can_be_undone(
+    client: Client, chat: str, small_vault: Path
+) -> None:
+    saved = client.do("save_note", session=chat, path="Chats/Barrel.md")
+    file = small_vault / "Chats" / "Barrel.md"
+    assert (saved["path"], "barrel hold?" in file.read_text()) == ("Chats/Barrel.md", True)
+    client.do("undo", run=saved["run"])
+    assert not file.exists()
+
+
+def test_the_memory_of_a_chat_is_read_and_changed(client: Client, chat: str) -> None:
+    empty = {"currentObjective": "", "completedSteps": [], "pendingSteps": []}
+    read = client.do("get_memory", session=chat)["memory"]
+    assert read == {"scratchpad": "", "progress": empty, "facts": []}
+    client.do("set_memory", session=chat, facts=["The barrel is green."])
+    client.do("set_memory", session=chat, progress={"currentObjective": "Winter"})
+    read = client.do("get_memory", session=chat)["memory"]
+    assert (read["facts"], read["progress"]["currentObjective"]) == (
+        ["The barrel is green."],
+        "Winter",
+    )
+
+
+def test_instructions_are_decided_about(client: Client, small_vault: Path) -> None:
+    (small_vault / "garden" / "AGENTS.md").write_text("Name the bed.\n")
+    asked = {"project": str(small_vault / "garden")}
+    assert client.do("instructions", **asked)["state"] == "undecided"
+    accepted = client.do("instructions", action="accept", **asked)
+    assert (accepted["state"], accepted["text"]) == ("accepted", "Name the bed.\n")
+    assert client.do("instructions", action="refuse", **asked)["state"] == "refused"
+
+
+def test_the_calls_that_left_are_listed(client: Client, chat: str) -> None:
+    calls = client.do("ledger")["calls"]
+    assert {call["kind"] for call in calls} == {"model"}
+    assert chat in [call["session"] for call in calls]
+
+
+def test_a_source_that_changed_since_is_named(
+    client: Client, indexed: Assistant, small_vault: Path
+) -> None:
+    asked = ask(indexed, "How much does the barrel hold?", model="extractive")
+    session = str(result_of(asked).session)
+    cited = result_of(asked).citations[0].path
+    assert client.do("get_entries", session=session)["changed"] == []
+    (small_vault / cited).write_text("# Other\n\nAll is new.\n")
+    (changed,) = client.do("get_entries", session=session)["changed"]
+    assert (changed["path"], cited in changed["message"]) == (cited, True)
+    markdown = indexed.history.export(session, "md")[1]
+    assert f"{cited} has changed since this answer." in markdown
+    assert json.loads(indexed.history.export(session, "json")[1])["changed"] == [changed]
+
+
+def test_the_commands_do_the_same(
+    indexed: Assistant, chat: str, small_vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def strata(*argv: str) -> Any:
+        assert run([*argv, "--vault", str(small_vault), "--json"], no_window) == 0
+        return document(capsys.readouterr().out)
+
+    key = strata("review")["findings"][0]["key"]
+    assert key in [one["key"] for one in strata("review", "--dismiss", key)["dismissed"]]
+    saved = strata("sessions", "save-note", chat, "--path", "Barrel.md")
+    assert (small_vault / saved["path"]).is_file()
+    strata("sessions", "memory", chat, "--fact", "It is green.", "--to-do", "Paint it")
+    memory = strata("sessions", "memory", chat)["memory"]
+    assert (memory["facts"], memory["progress"]["pendingSteps"]) == (
+        ["It is green."],
+        ["Paint it"],
+    )
