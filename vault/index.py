@@ -6,6 +6,7 @@ A `VaultIndex` can be used from several threads, even during an update.
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ from vault.search.staleness import StalenessFilter
 
 if TYPE_CHECKING:
     from vault.indexing.watcher import Watcher
+    from vault.questions.reader import Reading
     from vault.search.selftest import SelfTest
 
 __all__ = ["NoteState", "VaultIndex"]
@@ -285,6 +287,20 @@ class VaultIndex(IndexContents):
             keep_current = StalenessFilter(self.root, self.exclude).keep_current
             found = list_notes(opened.catalog, keep_current, query, limit, offset, covers)
             return opened.warn_if_unfinished(found, behind, by_meaning=False)
+
+    @retry_when_damaged
+    def read_question(self, text: str, covers: Covers = None) -> "Reading | None":
+        """Read a question against the notes, or return None if it names no filter.
+
+        Args:
+            text: the question.
+            covers: returns whether to search the note at a path, or None to search all notes.
+        """
+        from vault.questions.reader import read_question  # only for questions of a person
+
+        if (opened := self._handle.open()) is None:
+            return None
+        return read_question(text, opened.catalog, date.today(), covers)
 
     @retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:

@@ -168,6 +168,22 @@ def m006_structure(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE chunks ADD COLUMN structure TEXT NOT NULL DEFAULT ''")
 
 
+def m007_properties(connection: sqlite3.Connection) -> None:
+    """Add a table for the properties of notes, and schedule all notes for re-reading.
+
+    Until a note is read again, its indexed passages and their vectors are kept.
+    """
+    connection.execute(
+        "CREATE TABLE properties ("
+        " file_id INTEGER NOT NULL REFERENCES notes (file_id) ON DELETE CASCADE,"
+        " name TEXT NOT NULL, value TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX properties_by_file ON properties (file_id)")
+    connection.execute("CREATE INDEX properties_by_name ON properties (name)")
+    connection.execute("UPDATE files SET mtime_ns = -1, size = -1, version = ''")
+    connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
+
+
 def _is_list_of_texts(value: Any) -> bool:
     try:
         found = json.loads(value)
@@ -183,6 +199,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m004_names,
     m005_note_words,
     m006_structure,
+    m007_properties,
 )
 
 

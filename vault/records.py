@@ -231,6 +231,14 @@ class Records:
             "INSERT INTO days VALUES (?, ?)",
             [(file_id, day) for day in list_property_days(note.properties.values())],
         )
+        self._catalog.run_many(
+            "INSERT INTO properties VALUES (?, ?, ?)",
+            [
+                (file_id, _replace_surrogates(name), _replace_surrogates(value))
+                for name, values in note.properties.items()
+                for value in values
+            ],
+        )
 
     def put_state(self, path: str, stat: FileStat, state: State, reason: str) -> None:
         """Record a file as excluded or failed, and remove its passages."""

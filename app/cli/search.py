@@ -8,7 +8,7 @@ import argparse
 import logging
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from app.cli import text as cli_text
@@ -111,7 +111,8 @@ def rebuild_if_damaged(library: Library | None) -> bool:
 
 def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> None:
     query = readable(args.query)
-    listed = read_list_query(query, ())
+    read = partial(notes.searching.read_question, project=args.project)
+    listed = read_list_query(query, (), read=read)
     if listed is not None and not listed.is_tentative:
         args.all, query = True, listed.query
     result = _find(args, notes, query)

@@ -32,6 +32,7 @@ from vault.search.scope import Covers
 from vault.search.search import SearchResult
 
 if TYPE_CHECKING:
+    from vault.questions.reader import Reading
     from vault.search.selftest import SelfTest
 
 _log = logging.getLogger(__name__)
@@ -301,6 +302,15 @@ class Library(FolderFiles):
         if not rebuilds:
             return self._index.list_notes(query, limit, offset, covers)
         return self._search_whole(lambda: self._index.list_notes(query, limit, offset, covers))
+
+    def read_question(self, text: str, covers: Covers = None) -> "Reading | None":
+        """Read a question against the notes, or return None if it names no filter.
+
+        Args:
+            text: the question.
+            covers: the part of the vault to search, or None for all of it.
+        """
+        return self._index.read_question(text, covers)
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the `k` passages of attachments that best match a query.

@@ -18,6 +18,7 @@ from vault.errors import VectorStoreFailed
 from vault.indexing.relocate import find_moved_folder
 from vault.options import IndexOptions, RecordCall, VectorServer
 from vault.paths import check_folder
+from vault.questions.reader import Reading
 from vault.search.hits import SearchResult
 
 __all__ = ["NoteSearch", "OpenVault", "follow_folder", "index_options", "parse_folder"]
@@ -184,6 +185,9 @@ class SearchedNotes(Protocol):
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """Return one page of the notes that match a query."""
 
+    def read_question(self, text: str) -> Reading | None:
+        """Read a question against the notes, or return None if it names no filter."""
+
 
 class NoteSearch:
     """Searches the open vault, or the notes of a project. Thread-safe."""
@@ -233,3 +237,12 @@ class NoteSearch:
         if project is not None:
             return self._open_project(project).list_notes(query, most, offset)
         return self._vault.require().list_notes(query, most, offset, rebuilds=False)
+
+    def read_question(self, text: str, project: str | None = None) -> Reading | None:
+        """Read a question against the vault or a project, or return None if it names no filter.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+        """
+        notes = self._vault.require() if project is None else self._open_project(project)
+        return notes.read_question(text)

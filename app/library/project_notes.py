@@ -19,6 +19,7 @@ from vault.exclude.rules import ExcludePatterns
 from vault.index import NoteState
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note
+from vault.questions.reader import Reading
 from vault.search.hits import Hit
 from vault.search.search import SearchResult
 
@@ -107,6 +108,10 @@ class ProjectNotes:
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """Return one page of the project's notes that match a query."""
         return self._show(self.library.list_notes(query, limit, offset, covers=self.covers))
+
+    def read_question(self, text: str) -> Reading | None:
+        """Read a question against the notes of the project, or return None."""
+        return self.library.read_question(text, self.covers)
 
     def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
         """Return the `k` passages of attachments that best match a query.

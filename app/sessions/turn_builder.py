@@ -34,6 +34,7 @@ from vault.search.search import SearchResult
 
 if TYPE_CHECKING:
     from chains.turn.calls import ModelCheck
+    from vault.questions.reader import Reading
 
 
 class TurnBuilder:
@@ -248,6 +249,9 @@ class NoLibrary:
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:  # noqa: ARG002
         """Raise `VaultNotChosen`, because no vault is open."""
         raise VaultNotChosen
+
+    def read_question(self, text: str) -> "Reading | None":
+        """Return None, because no vault is open."""
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:  # noqa: ARG002
         """Raise `VaultNotChosen`, because no vault is open."""

@@ -31,6 +31,7 @@ from context.messages import ToolDefinition
 from vault.index import NoteState
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note
+from vault.questions.reader import Reading
 from vault.search.hits import Hit, SearchResult
 
 __all__ = ["AgentLimits", "AgentSetup", "AttachmentSearch", "Chain", "NotesPort", "SearchPort"]
@@ -62,6 +63,9 @@ class SearchPort(Protocol):
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         """Return one page of the notes that match a query, with one hit per note."""
+
+    def read_question(self, text: str) -> Reading | None:
+        """Read a question against the notes, or return None if it names no filter."""
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return the cosine similarity of a query and each of a few short texts.

@@ -20,7 +20,7 @@ from chains.retrieval.follow_up import (
     rewrite_query,
 )
 from chains.retrieval.listing import build_page
-from chains.retrieval.listing_query import read_list_query
+from chains.retrieval.listing_query import ListQuery, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
@@ -127,7 +127,13 @@ def _choose_query(
 def _is_rewritten(context: TurnContext, before: tuple[Turn, ...]) -> bool:
     request = context.request
     is_wanted = request.rewrites and not request.dry_run and request.model != EXTRACTIVE
-    return is_wanted and read_list_query(request.question, before) is None
+    return is_wanted and _read_list_query(context, before) is None
+
+
+def _read_list_query(context: TurnContext, before: tuple[Turn, ...]) -> ListQuery | None:
+    search = context.chain.search
+    read = (lambda _question: None) if search is None else search.read_question
+    return read_list_query(context.request.question, before, read=read)
 
 
 def _search(
@@ -220,7 +226,7 @@ def _list_notes(
     context: TurnContext, search: SearchPort, before: tuple[Turn, ...]
 ) -> Generator[Event, None, RetrievalResult | None]:
     """List what a message asks for, or return None if the message is to be searched for."""
-    listed = read_list_query(context.request.question, before)
+    listed = _read_list_query(context, before)
     if listed is None:
         return None
     query = listed.query

@@ -75,7 +75,13 @@ _SEARCH: Final = ToolDefinition(
     "search_notes",
     "Find passages of the user's notes by words and by meaning. Each has a number to cite it by.",
     build_arguments_schema(
-        {"query": build_text_schema("What to look for, in the words that the notes would use.")},
+        {
+            "query": build_text_schema(
+                "What to look for, in the words that the notes would use. Filters may stand in it: "
+                "tag:x folder:x file:x link:Note date:2024-03 task:open [property:>=4], each also "
+                'excluded as -tag:x, or with OR between two; "exact words" in quotation marks.'
+            )
+        },
         k=build_integer_schema(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
         offset=build_integer_schema("So many are left out, to see the next.", 0),
     ),

@@ -35,6 +35,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "relevance": "retrieval",
     "chunking": "retrieval",
     "answers": "retrieval",
+    "phrasings": "retrieval",
 }
 
 

@@ -8,8 +8,9 @@ If the query has a filter for tasks, the listing contains the tasks instead of t
 """
 
 import json
+import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,7 +22,7 @@ from vault.notes.text.stems import WordStems
 from vault.quotes.lines import choose_best_line
 from vault.search.hits import WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import KeepCurrent, Passage, Passages
-from vault.search.query import Query, TaskFilter, parse_query
+from vault.search.query import Query, TaskFilter, describe_filters, parse_query
 from vault.search.scope import Covers, Scope, build_scope
 
 __all__ = ["list_notes"]
@@ -100,6 +101,10 @@ def list_notes(
         is_whole=gap is None or gap.by_words >= gap.notes,
         is_partial=is_partial,
         unit=unit,
+        filter=describe_filters(query),
+        literal=_count_literal(catalog, query, found)
+        if query.words.strip() and not (query.task or is_partial)
+        else None,
         by=(WORDS,) if query.words.strip() else (),
     )
 
@@ -119,6 +124,30 @@ def _build_note_hits(
     there = keep_current((number, read[number]) for number in found if number in read)
     hits = [_build_line_hit(passage, found[number], stems) for number, passage in there]
     return hits, is_partial
+
+
+def _count_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> int | None:
+    """Return how many of the listed notes contain the words of a query as they are written.
+
+    Return None if the query has no words, or lists tasks.
+    """
+    if query.task or not query.words.strip():
+        return None
+    left_out = find_function_words(query.words)
+    plain = (fold(word).strip('?.,;:!"“”') for word in query.words.split())
+    words = [
+        re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in plain if word not in left_out
+    ]
+    rows = catalog.rows(
+        "SELECT path, title, text FROM chunks JOIN notes USING (file_id)"
+        " JOIN files ON files.id = file_id WHERE path IN (SELECT value FROM json_each(?))",
+        (json.dumps([hit.path for hit in hits]),),
+    )
+    texts: dict[str, list[str]] = defaultdict(list)
+    for path, title, text in rows:
+        texts[path] += [path, title, text]
+    whole = (fold("\n".join(texts[hit.path])) for hit in hits)
+    return sum(all(word.search(text) for word in words) for text in whole)
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:

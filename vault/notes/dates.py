@@ -25,6 +25,7 @@ __all__ = [
     "MONTH_PATTERN",
     "find_date_spans",
     "find_iso_days",
+    "find_month",
     "find_written_spans",
     "fold_date_text",
     "list_property_days",
@@ -132,6 +133,11 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
         found += [_build_asked_span(match, today) for match in form.finditer(said)]
         said = form.sub("|", said)  # in "5 March 2024" no March 2024 is named
     return tuple(dict.fromkeys(span for span in found if span is not None))
+
+
+def find_month(word: str) -> int | None:
+    """Return the number of the month that a word names in one of several languages, or None."""
+    return _MONTH_NUMBERS.get(word.lower().translate(_FOLDED))
 
 
 def remove_dates(text: str) -> str:

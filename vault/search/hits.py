@@ -80,6 +80,9 @@ class SearchResult:
         support: how well the hits support an answer made of quotations, from `measure_support`, or
             None if this was not measured.
         unit: what a listing counts, such as "note" or "open task".
+        filter: the filters and words of a listing, as a sentence says them.
+        literal: the number of notes that contain the words of a listing as written. The others
+            contain other forms of them. None if the listing has no words, or is of tasks.
         has_notes: whether there are notes to search. This is only checked if nothing was found.
         by: the ways of searching that were really used: `words`, `meaning`, or both. A search by
             filters alone used neither.
@@ -97,6 +100,8 @@ class SearchResult:
     is_partial: bool = False
     support: Support | None = None
     unit: str = "note"
+    filter: str = ""
+    literal: int | None = None
     has_notes: bool = True
     by: tuple[str, ...] = ()
 
@@ -125,16 +130,26 @@ class SearchResult:
         if self.is_partial:
             verb = "holds" if total == 1 else "hold"
             text = f"No {self.unit} holds all of the words, and {total:,} {verb} the most"
-        elif total:
-            text = f"{name_count(total, self.unit)} {'matches' if total == 1 else 'match'}"
         else:
-            text = f"No {self.unit} matches"
+            text = self._count_matches(total)
         if searched is None:
             return f"{text}."
         notes = name_count(searched, "note")
         if not self.is_whole:
             return f"{text}; searched the {notes} indexed so far."
         return f"{text}; searched {'all ' if searched > 1 else ''}{notes}."
+
+    def _count_matches(self, total: int) -> str:
+        """Return how many notes match which filter."""
+        if not self.filter:
+            named = name_count(total, self.unit) if total else f"No {self.unit}"
+            return f"{named} {'match' if total > 1 else 'matches'}"
+        exact = total if self.literal is None else self.literal
+        text = f"{name_count(exact, self.unit) if exact else f'No {self.unit}'} {self.filter}"
+        if exact == total:
+            return text
+        close = total - exact
+        return f"{text}; {close:,} more {'is' if close == 1 else 'are'} close"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata search --json`."""

@@ -8,6 +8,7 @@ from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks
 from vault.notes.text.markdown_text import MarkdownText
+from vault.search.matching import find_matching_files
 from vault.search.metadata import MetadataReader
 from vault.search.passages import Passages
 from vault.search.query import Query
@@ -98,22 +99,21 @@ def has_notes_to_search(catalog: Catalog, covers: Covers = None) -> bool:
 
 def _find_files(query: Query, catalog: Catalog, covers: Covers) -> Collection[int]:
     rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
-    found = {
-        int(row[0]) for row in rows if (covers is None or covers(row[1])) and _matches(query, row)
+    paths = {
+        int(row[0]): str(row[1])
+        for row in rows
+        if (covers is None or covers(row[1])) and _is_in_time(query, row)
     }
-    for tag in query.tags:
-        found &= _find_tagged(tag, catalog)
+    found = set(paths)
+    for clause in query.clauses:
+        found &= find_matching_files(clause, catalog, paths)
     return found
 
 
-def _matches(query: Query, row: Row) -> bool:
-    path, changed_s = fold(row[1]), row[2] / 1e9
-    name = path.rsplit("/", 1)[-1]
-    return (
-        all(fold(part) in path for part in query.paths)
-        and all(fold(part) in name for part in query.files)
-        and (query.after is None or changed_s >= query.after.timestamp())
-        and (query.before is None or changed_s < query.before.timestamp())
+def _is_in_time(query: Query, row: Row) -> bool:
+    changed_s = row[2] / 1e9
+    return (query.after is None or changed_s >= query.after.timestamp()) and (
+        query.before is None or changed_s < query.before.timestamp()
     )
 
 
@@ -145,12 +145,6 @@ def _keep_with_task(
         for number in sorted(boxed)
         if number in texts and any(list_matching_tasks(query, texts[number].markdown_text))
     }
-
-
-def _find_tagged(tag: str, catalog: Catalog) -> set[int]:
-    wanted = fold(tag)
-    rows = catalog.rows("SELECT file_id, tag FROM tags")
-    return {int(row[0]) for row in rows if f"{fold(row[1])}/".startswith(f"{wanted}/")}
 
 
 def _find_phrase(

@@ -106,6 +106,7 @@ class ListSearch:
         self.hits = hits
         self.asked: list[tuple[str, int]] = []
         self.in_play: list[tuple[str, ...]] = []
+        self.readings: dict[str, Reading] = {}
 
     def search(
         self,
@@ -125,6 +126,9 @@ class ListSearch:
 
     def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
         return {}
+
+    def read_question(self, text: str) -> Reading | None:
+        return self.readings.get(text)
 
     def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
         self.asked.append((query, limit))

@@ -68,7 +68,7 @@ def test_a_list_says_how_much_of_it_is_shown_and_how_to_go_on(strata: Strata) ->
     assert out.splitlines() == [
         "Beans.md:3  Beans: #bed Sow beans in May.",
         "Leeks.md:3  Leeks: #bed Leeks stay out in winter.",
-        "3 notes match; searched all 4 notes.",
+        "3 notes with the tag #bed; searched all 4 notes.",
         "1 to 2 of them are listed here.",
         "Go on with --offset 2.",
     ]
@@ -82,7 +82,7 @@ def test_a_question_for_every_note_is_counted_and_listed(strata: Strata, questio
     _, out, _ = strata("search", question)
     *listed, said = out.splitlines()
     assert [line.partition(".md")[0] for line in listed] == ["Beans", "Leeks", "Tomatoes"]
-    assert said == "3 notes match; searched all 4 notes."
+    assert said == "3 notes with the tag #bed; searched all 4 notes."
     found = document(strata, "search", question)
     assert (found["total"], found["searched"], len(found["hits"])) == (3, 4, 3)
 

@@ -9,41 +9,26 @@ from chains.retrieval.listing import build_page
 from chains.retrieval.listing_query import ListQuery, read_list_query
 from context.tokens import ByteEstimator
 from tests.support.sessions.memory_session import hit
+from vault.questions.reader import Operation, Reading
 from vault.search.hits import SearchResult
 
 TODAY = date(2026, 11, 25)
 
 
 @pytest.mark.parametrize(
-    ("question", "query"),
+    ("operation", "listed"),
     [
-        ("List every note tagged #seeds", 'tag:"seeds"'),
-        ("list all of my notes", ""),
-        ("Show me all notes about climbing beans.", "climbing beans"),
-        ("Please list all notes that mention the base fee", "base fee"),
-        (
-            "Give me every note in the folder Garden/Beds that mentions slugs",
-            'path:"Garden/Beds" slugs',
-        ),
-        ("Which notes mention mildew?", "mildew"),
-        ("Which of my notes are tagged plans/travel?", 'tag:"plans/travel"'),
-        ("List all notes tag:recipe before:2024", "tag:recipe before:2024"),
-        ("How many notes mention mildew?", "mildew"),
-        ("how many of my notes are tagged #seeds", 'tag:"seeds"'),
-        ("How many notes do I have about climbing beans?", "climbing beans"),
-        ("How many notes are there?", ""),
-        ("Count all notes in the folder Garden.", 'path:"Garden"'),
-        ("In how many notes is the base fee mentioned?", "base fee"),
-        ("Wie viele Notizen erwähnen Kompost?", "Kompost"),
-        ("Combien de notes parlent de compost ?", "compost"),
-        ("¿Cuántas notas mencionan abono?", "abono"),
-        ("Liste alle Notizen zu Kompost auf.", "Kompost"),
-        ("Liste toutes les notes qui parlent de compost", "compost"),
-        ("Lista todas las notas que mencionan abono", "abono"),
+        ("list", ListQuery("tag:seeds")),
+        ("count", ListQuery("tag:seeds")),
+        ("about", ListQuery("tag:seeds", is_tentative=True)),
+        ("value", None),
     ],
 )
-def test_a_question_for_every_note_becomes_a_query(question: str, query: str) -> None:
-    assert read_list_query(question, ()) == ListQuery(query)
+def test_a_reading_for_a_list_becomes_a_query(
+    operation: Operation, listed: ListQuery | None
+) -> None:
+    reading = Reading(operation, "tag:seeds")
+    assert read_list_query("Which seeds are there?", (), read=lambda _text: reading) == listed
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,8 @@ def test_a_model_that_nobody_knows_is_a_bad_request_with_a_way_out(run, session)
 
 
 def test_a_warning_of_the_search_reaches_the_report(run, search, monkeypatch):
-    from vault.search.search import SearchResult
+    from vault.questions.reader import Reading
+from vault.search.search import SearchResult
 
     found = SearchResult("q", HITS, 0.0, warnings=("Searched by words only.",))
     monkeypatch.setattr(search, "search", lambda query, k, **_: found)
@@ -586,6 +587,7 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
     run, search, session, server
 ):
     search.hits = tuple(hit(f"Bed {n}.md", f"Bed {n} was dug.") for n in range(200))
+    search.readings["List every note about beds"] = Reading("list", "beds")
     events = run("List every note about beds")
     assert search.asked == [("beds", 500)]
     (first,) = (e for e in session.path() if isinstance(e, SegmentsEntry))
@@ -599,7 +601,8 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
     assert second.segments[1].source == f"Bed {shown}.md"
 
 
-def test_without_a_model_a_list_is_printed_as_it_was_found(run):
+def test_without_a_model_a_list_is_printed_as_it_was_found(run, search):
+    search.readings["Which notes mention beans?"] = Reading("list", "beans")
     result = result_of(run("Which notes mention beans?", model="extractive"))
     assert result.answer.startswith("2 notes match.\n")
     assert result.answer.count("\n- ") == 2

@@ -56,11 +56,13 @@ def test_where_no_note_holds_all_words_those_with_the_most_are_listed(index: Vau
 
 
 def test_a_list_says_how_many_notes_match_and_how_many_were_searched(index: VaultIndex) -> None:
-    beds = index.list_notes("tag:bed", 7)
-    assert beds.describe_total() == "30 notes match; searched all 33 notes."  # one is private
+    beds = index.list_notes("tag:bed", 7)  # one note is private
+    assert (
+        beds.describe_total() == "30 notes with the tag #bed; searched all 33 notes."
+    )  # one is private
     assert beds.to_dict()["searched"] == 33
     assert index.list_notes("slugs", 7).describe_total() == (
-        "No note matches; searched all 33 notes."
+        "No note containing “slugs”; searched all 33 notes."
     )
     assert index.list_notes("tomatoes butt mildew", 7).describe_total() == (
         "No note holds all of the words, and 1 holds the most; searched all 33 notes."
@@ -69,12 +71,13 @@ def test_a_list_says_how_many_notes_match_and_how_many_were_searched(index: Vaul
 
 def test_a_list_of_a_part_of_the_vault_says_how_much_that_is(index: VaultIndex) -> None:
     found = index.list_notes("tomatoes", 7, covers=lambda path: "/" not in path)
-    assert found.describe_total() == "2 notes match; searched all 3 notes."
+    assert found.describe_total() == "2 notes containing “tomatoes”; searched all 3 notes."
 
 
 def test_a_list_of_an_unfinished_index_says_so(index: VaultIndex) -> None:
     result = replace(index.list_notes("mildew", 7), is_whole=False)
-    assert result.describe_total() == "1 note matches; searched the 33 notes indexed so far."
+    said = "1 note containing “mildew”; searched the 33 notes indexed so far."
+    assert result.describe_total() == said
 
 
 def test_a_hit_is_the_line_that_holds_the_words(index: VaultIndex) -> None:

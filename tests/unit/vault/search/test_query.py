@@ -4,17 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.search.query import Query, parse_query
+from vault.search.query import Query, parse_query, write_query
 
 
 def test_filters_are_taken_out_of_the_words() -> None:
     query = parse_query('soup path:Kitchen file:"winter menu" tag:#food/warm after:2024-03 hot')
     assert query.words == "soup hot"
-    assert (query.paths, query.files, query.tags) == (
-        ("Kitchen",),
-        ("winter menu",),
-        ("food/warm",),
-    )
+    keys = ("path", "file", "tag")
+    assert [query.filters()[key] for key in keys] == [["Kitchen"], ["winter menu"], ["food/warm"]]
     assert query.after == datetime(2024, 3, 1, tzinfo=UTC)
     assert query.filters() == {
         "path": ["Kitchen"],
@@ -97,7 +94,7 @@ def test_a_filter_that_does_not_exist_is_named_once() -> None:
     assert query.words == "soup author:smith Author:jones note: re:Invent std:vector at 12:30"
     assert query.problems == (
         "There is no filter author: so it was searched as words. Filters are path:, folder:, "
-        "file:, tag:, after:, before:, date: and task:.",
+        "file:, tag:, link:, after:, before:, date: and task:.",
     )
 
 
@@ -124,9 +121,9 @@ def test_prose_with_a_colon_is_no_filter(text: str) -> None:
     assert parse_query(text) == Query(text)
 
 
-def test_folder_is_a_name_for_path() -> None:
+def test_folders_are_told_as_paths() -> None:
     query = parse_query('soup folder:Kitchen folder:"winter garden"')
-    assert (query.words, query.paths) == ("soup", ("Kitchen", "winter garden"))
+    assert query.words == "soup"
     assert query.filters() == {"path": ["Kitchen", "winter garden"]}
 
 
@@ -137,4 +134,31 @@ def test_any_text_is_a_query(text: str) -> None:
 
 def test_very_many_filters_and_a_very_long_text_take_no_time() -> None:
     query = parse_query('path:a "b" ' * 100_000)
-    assert len(query.paths) + len(query.phrases) <= 16
+    assert len(query.clauses) + len(query.phrases) <= 16
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tag:soup OR tag:stew leek",
+        '-tag:draft -folder:"winter garden" leek',
+        "[rating:>=4] [author:Jane Austen] -[status:read]",
+        "link:Server task:open date:2024-03-01..2024-03-10 roof",
+        "",
+    ],
+)
+def test_a_query_is_printed_as_it_is_parsed(text: str) -> None:
+    query = parse_query(text)
+    assert query.problems == ()
+    assert parse_query(write_query(query)) == query
+
+
+@pytest.mark.parametrize("text", ["[1] [x] see [[Note: a]] and [link](a:b)", "a OR b", "- tag"])
+def test_brackets_and_signs_of_prose_are_words(text: str) -> None:
+    assert parse_query(text) == Query(text)
+
+
+def test_a_day_or_task_that_cannot_be_excluded_is_said() -> None:
+    assert parse_query("-task:open roof").problems == (
+        "-task:open cannot be excluded, so it was searched as words.",
+    )

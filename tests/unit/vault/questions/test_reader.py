@@ -1,0 +1,142 @@
+"""Questions are read against what the vault has, and claim nothing that was not understood."""
+
+import json
+from pathlib import PurePosixPath
+from typing import Final
+
+import pytest
+
+from tests.benchmarks.retrieval.bench_phrasings import QUESTIONS, Phrasing, read_phrasings
+from tests.unit.vault.conftest import NotesIndexer
+from vault.index import VaultIndex
+from vault.questions.reader import Reading
+
+NOTES: Final = json.loads((QUESTIONS / "phrasings-notes.json").read_text("utf-8"))
+PHRASINGS: Final = tuple(read_phrasings())
+# Answered by a search, and read as a date in any property.
+SEARCHED: Final = frozenset({"en-26", "en-40"})
+OTHER_DATES: Final = frozenset({"fr-22"})
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> VaultIndex:
+    return index_of_notes(NOTES)
+
+
+@pytest.mark.parametrize("phrasing", PHRASINGS, ids=lambda phrasing: phrasing.id)
+def test_a_phrasing_is_read_as_what_it_asks_for(index: VaultIndex, phrasing: Phrasing) -> None:
+    reading = index.read_question(phrasing.question)
+    if phrasing.id in SEARCHED:
+        assert reading is None
+        return
+    assert reading is not None
+    if reading.operation == "value":
+        assert phrasing.asks == "value"
+        path, name = reading.path, reading.property
+        assert f"{name}: {phrasing.right[0]}" in NOTES[path]
+        return
+    found = index.list_notes(reading.query, 100)
+    if phrasing.asks == "count":
+        assert found.total == int(phrasing.right[0])
+    elif phrasing.asks == "value":
+        assert all(any(each in hit.text for hit in found.hits) for each in phrasing.right)
+    elif phrasing.id not in OTHER_DATES:
+        listed = {PurePosixPath(hit.path).stem for hit in found.hits}
+        assert (reading.operation, listed) == ("list", set(phrasing.right))
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("List every note tagged #seeds", "tag:seeds"),
+        ("list all of my notes", ""),
+        ("Show me all notes about climbing beans.", "climbing beans"),
+        ("Give me every note in the folder House that mentions the gutter", "folder:House gutter"),
+        ("Which notes mention mildew?", "mildew"),
+        ("List all notes tag:recipe before:2024", "tag:recipe before:2024-01-01"),
+        ("How many notes are there?", ""),
+        ("In how many notes is the base fee mentioned?", "base fee"),
+        ("Wie viele Notizen erwähnen Kompost?", "Kompost"),
+        ("Combien de notes parlent de compost ?", "compost"),
+        ("¿Cuántas notas mencionan abono?", "abono"),
+        ("Liste alle Notizen zu Kompost auf.", "Kompost"),
+        ("Liste toutes les notes qui parlent de compost", "compost"),
+        ("Lista todas las notas que mencionan abono", "abono"),
+        ("Which notes have the tag sweet or house?", "tag:sweet OR tag:house"),
+        ("Which recipes are not sweet?", "tag:recipe -tag:sweet"),
+        ("all books with rating at least 4", "tag:book [rating:>=4]"),
+        ("Which notes are not in House?", "-folder:House"),
+        ("Which of my books are by Jane Austen?", "tag:book [author:Jane Austen]"),
+        ("How many people are there?", "folder:People"),
+        ("list all notes tag:house OR tag:book", "tag:house OR tag:book"),
+    ],
+)
+def test_a_question_for_every_note_becomes_a_query(
+    index: VaultIndex, question: str, query: str
+) -> None:
+    reading = index.read_question(question)
+    assert reading is not None
+    assert reading.operation in ("list", "count")
+    assert reading.query == query
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which note says how deep beans are sown?",
+        "How many notes fit into one message?",
+        "How many eggs does the tortilla need?",
+        "List the ingredients of every soup",
+        "What do my notes say about mildew?",
+        "Show me the budget",
+        "Which books did I not finish?",
+        "Which notes in House do not mention the gutter?",
+        "How many notes did Maria write?",
+        "What is the pressure of the boiler?",
+    ],
+)
+def test_what_is_not_understood_claims_nothing(index: VaultIndex, question: str) -> None:
+    reading = index.read_question(question)
+    assert reading is None or reading.operation == "about"
+
+
+def test_words_that_are_left_over_are_searched(index: VaultIndex) -> None:
+    reading = index.read_question("Which notes in House leak?")
+    assert reading == Reading("about", "folder:House leak")
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("List all notes with the tag #recipe", "3 notes with the tag #recipe"),
+        ("Which notes have the tag #winter?", "No note with the tag #winter"),
+        (
+            "Which notes in House have the tag tech?",
+            "1 note in the folder “House”, with the tag #tech",
+        ),
+        ("Which recipes are not sweet?", "2 notes with the tag #recipe, without the tag #sweet"),
+        ("Which notes link to Server?", "1 note with a link to “Server”"),
+        ("Which notes mention kernel?", "1 note containing “kernel”"),
+        (
+            "List recipes with a rating above 3",
+            "2 notes with the tag #recipe, with rating: above 3",
+        ),
+        ("How many open tasks are there in House?", "2 open tasks in the folder “House”"),
+    ],
+)
+def test_the_sentence_names_the_filter(index: VaultIndex, question: str, told: str) -> None:
+    reading = index.read_question(question)
+    assert reading is not None
+    said = index.list_notes(reading.query, 100).describe_total()
+    assert said == f"{told}; searched all {len(NOTES)} notes."
+
+
+def test_literal_words_are_counted_literally(index_of_notes: NotesIndexer) -> None:
+    notes = {
+        "A.md": "The pump leaks.\n",
+        "B.md": "A pump.\n",
+        "C.md": "Two pumps.\n",
+        "D.md": "Pumping took an hour.\n",
+    }
+    said = index_of_notes(notes).list_notes("pump", 10).describe_total()
+    assert said == "2 notes containing “pump”; 2 more are close; searched all 4 notes."

@@ -1,0 +1,18 @@
+"""Read questions against a vault: what they ask for, and which filters they name.
+
+    question → words (roles, by language) ─┐
+    catalog → vocabulary (what there is) ──┴→ linker → reader → Reading: operation and query
+
+- `words`: splits a question into words, and finds the roles of its phrases in all languages.
+- `vocabulary`: looks up which tags, folders, notes and properties of a vault a phrase names.
+- `linker`: links the words of a question to conditions, a time and tasks.
+- `reader`: decides which operation a question asks for, and writes its query.
+
+The phrases of each language are data, in `resources/questions`. A reading is certain only if each
+word of the question is part of a filter, has a role or says nothing: only then may an answer say
+"none", "all" or a count.
+
+This package may import `vault.notes`, `vault.search`, `vault.catalog` and `resources`.
+"""
+
+__all__ = ["reader"]

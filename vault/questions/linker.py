@@ -1,0 +1,334 @@
+"""Link the items of a question to conditions on notes, days, and kinds of tasks."""
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Final, Literal, get_args
+
+from vault.notes.date_spans import Span
+from vault.notes.keywords import fold
+from vault.notes.kinds import drop_note_suffix
+from vault.questions.tokens import Item
+from vault.questions.vocabulary import Name
+from vault.search.conditions import Comparison, Condition, parse_property
+
+__all__ = ["Links", "link_items"]
+
+_SIGNS: Final[dict[str, Comparison]] = {
+    "at_least": ">=",
+    "at_most": "<=",
+    "above": ">",
+    "below": "<",
+}
+_Mark = Literal["tag", "folder", "link"]
+_MARKS: Final = get_args(_Mark)
+
+
+@dataclass(slots=True)
+class Links:
+    """What the items of a question are linked to.
+
+    Attributes:
+        clauses: the conditions on notes. Of each clause, at least one must be fulfilled.
+        heads: how many conditions say what is asked for, as "recipes" in "How many recipes".
+        notes: the notes that are named, but not as the target of a link.
+        properties: the properties that are named without a value.
+        asked: words for properties that the question asks for.
+        roles: the roles of all phrases.
+        spans: the days that a note must be dated with.
+        words: the words that a note must hold.
+        states: the words for the state of tasks.
+        left: the words that are linked to nothing and have no role.
+        is_unclear: whether the question says "not" of something that is not a condition.
+    """
+
+    clauses: list[tuple[Condition, ...]] = field(default_factory=list)
+    heads: int = 0
+    notes: list[Name] = field(default_factory=list)
+    properties: list[str] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    roles: set[str] = field(default_factory=set)
+    spans: list[Span] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    is_unclear: bool = False
+
+
+def link_items(items: Sequence[Item], spans: Sequence[Span]) -> Links:
+    """Link the items of a question.
+
+    Args:
+        items: the items.
+        spans: the dates that the question names, as ranges of days.
+    """
+    return _Linker(items, spans).link()
+
+
+class _Linker:
+    """Links items one by one, keeping what the ones before them announce."""
+
+    def __init__(self, items: Sequence[Item], spans: Sequence[Span]):
+        self._items = items
+        self._spans = spans
+        self._links = Links()
+        self._mark: _Mark | None = None
+        self._sign: Comparison = "="
+        self._is_negated = False
+        self._mentions = False
+        self._mentioned: list[Item] = []
+        self._is_alternative = False
+        self._last_mark: _Mark | None = None
+
+    def link(self) -> Links:
+        at = 0
+        while at < len(self._items):
+            at += self._take(at)
+        self._links.is_unclear = self._links.is_unclear or self._is_negated
+        while self._mentioned and self._mentioned[-1].is_silent:
+            self._mentioned.pop()
+        while self._mentioned and self._mentioned[0].is_silent:
+            self._mentioned.pop(0)
+        self._links.words = [item.text for item in self._mentioned]
+        if self._mentions and not self._links.words:  # as in "In how many notes is … mentioned?"
+            self._links.words, self._links.left = self._links.left, []
+        if self._spans:
+            self._links.spans = [self._limit(span) for span in self._spans]
+        return self._links
+
+    def _take(self, at: int) -> int:
+        """Link the item at a position, and return how many items were used."""
+        item, links = self._items[at], self._links
+        if item.is_date:
+            return 1
+        is_begun = not all(each.is_silent for each in self._mentioned)
+        if self._mentions and not is_begun and "folder" in item.roles:
+            self._mentioned.clear()
+            self._mentions = False  # as in "How many notes does the folder … contain"
+        if self._mentions and not self._is_place(at):
+            self._mentioned.append(item)
+            return 1
+        if self._mark and (used := self._take_marked(at)):
+            return used
+        if links.properties and (used := self._take_value(at)):
+            return used
+        name = self._choose_name(at)
+        if name is not None and self._takes_name(at, name):
+            self._add_name(at, name)
+            return 1
+        return self._take_role(item)
+
+    def _take_role(self, item: Item) -> int:
+        links, roles = self._links, item.roles
+        links.roles |= roles
+        links.asked |= item.asked
+        links.states += [item.text] if roles & {"open", "done"} else []
+        self._is_alternative = self._is_alternative or "or" in roles
+        if roles & {"or", "and"} and links.clauses:
+            self._mark = self._last_mark
+        elif marked := next((mark for mark in _MARKS if mark in roles), None):
+            self._mark = self._last_mark = marked
+        if "link" in roles and links.notes and not self._follows_name(item):
+            self._add(_link_to(links.notes.pop()))
+            links.notes.clear()
+            self._mark = None
+        self._is_negated = self._is_negated or ("not" in roles and "filler" not in roles)
+        self._mentions = self._mentions or "mention" in roles
+        if "mention" in roles:
+            links.is_unclear = self._is_negated
+            self._mark = None
+        if not roles and not item.asked:
+            links.left.append(item.text)
+        return 1
+
+    def _follows_name(self, item: Item) -> bool:
+        """Return whether a name follows an item, maybe after words that say nothing."""
+        at = next(at for at, each in enumerate(self._items) if each is item) + 1
+        while at < len(self._items) and self._items[at].is_silent and not self._items[at].names:
+            at += 1
+        return at < len(self._items) and bool(self._items[at].names)
+
+    def _take_marked(self, at: int) -> int:
+        """Link the item that a word such as "tag" announces. Return 0 if it does not."""
+        item, mark = self._items[at], self._mark
+        if mark is None:
+            return 0
+        kind = "note" if mark == "link" else mark
+        if names := item.list_names(kind):
+            self._mark = None
+            self._add(*self._name_conditions(item, mark, names))
+            return 1
+        if item.is_silent or item.roles or item.is_given:
+            return 0
+        self._mark = None
+        if self._has_heads_before(at, mark):
+            return 0
+        self._add(Condition(mark, item.text))
+        return 1
+
+    def _has_heads_before(self, at: int, mark: str) -> bool:
+        """Return whether the name stands before its mark, as in "the House folder"."""
+        before = self._items[at - 2] if at >= 2 else None
+        return mark == "folder" and before is not None and bool(before.list_names("folder"))
+
+    def _take_value(self, at: int) -> int:
+        """Link a value of the property that was named last. Return 0 if the item is none."""
+        item, links = self._items[at], self._links
+        for role, sign in _SIGNS.items():
+            if role in item.roles:
+                self._sign = sign
+                return 1
+        name = links.properties[-1]
+        known = [each for each in item.list_names("value") if each.property == name]
+        if known:
+            return self._add_value(name, known[0].value, 1)
+        if item.text[0].isdecimal():
+            number, used = self._read_number(at)
+            return self._add_value(name, number, used)
+        return 0
+
+    def _read_number(self, at: int) -> tuple[str, int]:
+        """Return a number with the unit behind it, and how many items they are."""
+        item = self._items[at]
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        has_unit = after is not None and not (after.roles or after.names or after.is_date)
+        return (f"{item.text} {after.text}", 2) if has_unit and after else (item.text, 1)
+
+    def _add_value(self, name: str, value: str, used: int) -> int:
+        condition = parse_property(name, f"{self._sign}{value}", is_negated=self._is_negated)
+        self._links.properties.pop()
+        self._sign = "="
+        if condition is not None:
+            self._is_negated = False
+            self._add_clause((condition,))
+        return used
+
+    def _name_conditions(
+        self, item: Item, mark: str, names: Sequence[Name]
+    ) -> tuple[Condition, ...]:
+        """Return alternative conditions for the things of one kind that an item may name."""
+        if mark == "link":
+            return (_link_to(names[0]),)
+        if mark == "folder":
+            values = (names[0].value,) if len(names) == 1 else (item.text,)
+            return tuple(Condition("folder", value) for value in values)
+        exact = [name for name in names if fold(name.value) == fold(item.text)]
+        return tuple(Condition("tag", name.value) for name in exact or names)
+
+    def _choose_name(self, at: int) -> Name | None:
+        """Choose which of the names of an item is meant by what stands around it."""
+        item = self._items[at]
+        order = ["note", "tag", "folder", "property", "value"]
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        if (after is not None and "folder" in after.roles and not item.is_given) or self._is_place(
+            at
+        ):
+            order.insert(0, "folder")
+        elif self._is_head(at):
+            order = ["tag", "folder", "property", "note", "value"]
+        elif item.list_names("property") and not item.list_names("note"):
+            order.insert(0, "property")
+        by_kind = (name for kind in order for name in item.list_names(kind))
+        return next(by_kind, None)
+
+    def _takes_name(self, at: int, name: Name) -> bool:
+        """Return whether a name is meant, and not a word of the same form that has a role."""
+        item = self._items[at]
+        if not item.roles:
+            return True
+        if name.kind == "folder" and self._is_place(at):
+            return True
+        if name.kind != "property" or fold(item.text) != fold(name.value):
+            return False
+        return self._is_compared(at) or any(
+            each.list_names("note") and not (each.roles or each.list_names("folder"))
+            for each in self._items
+        )
+
+    def _is_compared(self, at: int) -> bool:
+        """Return whether a comparison or a number follows an item."""
+        for item in self._items[at + 1 : at + 3]:
+            if not item.is_date and (item.text[0].isdecimal() or item.roles & _SIGNS.keys()):
+                return not item.list_names("folder")
+            if not item.is_silent:
+                return False
+        return False
+
+    def _is_place(self, at: int) -> bool:
+        """Return whether an item names a folder and follows a word such as "in"."""
+        if not self._items[at].list_names("folder"):
+            return False
+        before = at - 1
+        while before >= 0 and self._items[before].is_silent:
+            if "in" in self._items[before].roles:
+                return True
+            before -= 1
+        return before >= 0 and bool(self._items[before].roles & {"in", "folder"})
+
+    def _is_head(self, at: int) -> bool:
+        """Return whether an item says what is asked for, as "recipes" in "How many recipes"."""
+        before = at - 1
+        while before >= 0 and self._items[before].is_silent:
+            if "in" in self._items[before].roles:  # but "of" in "which of my recipes"
+                return before > 0 and bool(self._items[before - 1].roles & {"list", "count"})
+            before -= 1
+        return before < 0 or bool(self._items[before].roles & {"list", "count", "what"})
+
+    def _add_name(self, at: int, name: Name) -> None:
+        item, links = self._items[at], self._links
+        match name.kind:
+            case "tag":
+                links.heads += not item.is_given and self._is_head(at)
+                self._add(*self._name_conditions(item, "tag", item.list_names("tag")))
+            case "folder":
+                links.heads += self._is_head(at)
+                self._add(*self._name_conditions(item, "folder", item.list_names("folder")))
+            case "note":
+                links.notes += item.list_names("note")
+            case "property":
+                links.properties.append(name.value)
+            case "value":
+                self._add_bare_value(item, name)
+
+    def _add_bare_value(self, item: Item, name: Name) -> None:
+        """Add a value whose property is not named, such as "Jane Austen", if it is a name."""
+        properties = {each.property for each in item.list_names("value")}
+        if len(properties) > 1 or not item.text[:1].isupper() or name.value[:1].isdecimal():
+            self._links.left.append(item.text)
+            return
+        self._add(Condition("property", name.value, name.property))
+
+    def _add(self, *conditions: Condition) -> None:
+        """Add alternative conditions. After "not", the notes must fulfil none of them."""
+        if not self._is_negated:
+            self._add_clause(conditions)
+            return
+        self._is_negated = False
+        for condition in conditions:
+            self._links.clauses.append((replace(condition, is_negated=True),))
+
+    def _add_clause(self, clause: tuple[Condition, ...]) -> None:
+        before = self._links.clauses.pop() if self._is_alternative and self._links.clauses else ()
+        self._links.clauses.append((*before, *clause))
+        self._is_alternative = False
+
+    def _limit(self, span: Span) -> Span:
+        """Return the days before or after a date if the question says so, otherwise the date."""
+        at = next((at for at, item in enumerate(self._items) if item.is_date), 0) - 1
+        while at >= 0 and self._items[at].is_silent and not self._items[at].roles & _TIMES:
+            at -= 1
+        roles = self._items[at].roles if at >= 0 else frozenset()
+        if "before" in roles:
+            return date.min, span[0]
+        if "after" in roles:
+            return span[1], date.max
+        return (span[0], date.max) if "since" in roles else span
+
+
+_TIMES: Final = frozenset({"before", "after", "since"})
+
+
+def _link_to(name: Name) -> Condition:
+    stem = posixpath.basename(drop_note_suffix(name.value))
+    return Condition("link", stem)

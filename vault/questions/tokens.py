@@ -1,0 +1,184 @@
+"""Split a question into items: phrases with a role, names of the vault, dates and other words."""
+
+import calendar
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from difflib import SequenceMatcher
+from typing import Final
+
+from vault.notes.date_spans import Span
+from vault.notes.dates import find_date_spans, find_month, remove_dates
+from vault.notes.keywords import fold
+from vault.questions.vocabulary import Name, Vocabulary
+from vault.questions.words import Phrase, Word, find_phrases, list_property_names, split_words
+
+__all__ = ["Item", "find_spans", "list_items"]
+
+_GIVEN: Final = re.compile(r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]|(?<!\S)#(?P<tag>[\w/-]*\w)")
+_MARK: Final = "\ue000"
+# A month without a year or a day, after a word such as "from".
+_MONTH_AFTER: Final = re.compile(
+    r"\b(?P<before>from|of|aus dem|vom|im|aus|de|du|d['’]|en)\s*(?P<month>[^\W\d_]{3,10})\b"
+    r"(?!,?\s+(?:de\s+)?\d)",
+    re.IGNORECASE,
+)
+_ENGLISH_MONTHS: Final = tuple(calendar.month_name)[1:]
+_MOST_IN_NAME: Final = 8
+_MOST_IN_ASKED: Final = 3
+# Roles of phrases that say little by themselves, so that a name of the vault is preferred.
+_THINGS: Final = ("tag", "folder", "note")
+_WEAK: Final = frozenset({"filler", "what", "in"})
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A part of a question.
+
+    Attributes:
+        text: the words of the part, as written.
+        roles: the roles of the phrase, or an empty set.
+        names: what the words name in the vault.
+        asked: words for the property that the phrase asks for, such as "price" for "how much".
+        is_date: whether the words are part of a date.
+        is_given: whether the name is written as a tag or a link, as in `#recipe`.
+    """
+
+    text: str
+    roles: frozenset[str] = frozenset()
+    names: tuple[Name, ...] = ()
+    asked: frozenset[str] = frozenset()
+    is_date: bool = False
+    is_given: bool = False
+
+    def list_names(self, kind: str) -> tuple[Name, ...]:
+        """Return what the words name of one kind."""
+        return tuple(name for name in self.names if name.kind == kind)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the words say nothing about what is asked."""
+        return not self.is_given and "filler" in self.roles
+
+
+def list_items(text: str, vocabulary: Vocabulary, today: date) -> tuple[Item, ...]:
+    """Split a question into items.
+
+    Args:
+        text: the question, without filters such as `tag:recipe`.
+        vocabulary: the names in the vault.
+        today: the date that words such as "yesterday" refer to.
+    """
+    given: list[Item] = []
+
+    def take(match: re.Match[str]) -> str:
+        given.append(_build_given(match, vocabulary))
+        return f" {_MARK} "
+
+    marked = _GIVEN.sub(take, text)
+    found = list[Item]()
+    for at, piece in enumerate(marked.split(_MARK)):
+        found += given[at - 1 : at] if at else []
+        found += _list_plain_items(piece, vocabulary, today)
+    return tuple(found)
+
+
+def _build_given(match: re.Match[str], vocabulary: Vocabulary) -> Item:
+    if (tag := match["tag"]) is not None:
+        return Item(tag, names=(Name("tag", tag),), is_given=True)
+    written = match["note"].strip()
+    words = [word.folded for word in split_words(written)]
+    known = tuple(name for name in vocabulary.find(words) if name.kind == "note") if words else ()
+    return Item(written, names=known[:1] or (Name("note", written),), is_given=True)
+
+
+def _list_plain_items(text: str, vocabulary: Vocabulary, today: date) -> Iterator[Item]:
+    words = split_words(text)
+    dated = _find_date_words(text, words, today)
+    phrases = {
+        phrase.first: phrase
+        for phrase in find_phrases(words)
+        if not any(dated[phrase.first : phrase.end])
+    }
+    at = 0
+    while at < len(words):
+        if dated[at]:
+            yield Item(words[at].text, is_date=True)
+            at += 1
+            continue
+        item, end = _build_item(words, at, phrases.get(at), vocabulary, dated)
+        yield item
+        at = end
+
+
+def _build_item(
+    words: Sequence[Word],
+    at: int,
+    phrase: Phrase | None,
+    vocabulary: Vocabulary,
+    dated: Sequence[bool],
+) -> tuple[Item, int]:
+    """Build the item that begins with a word, and return it with its end."""
+    names, end = _find_name(words, at, vocabulary, dated)
+    asked, asked_end = _find_asked(words, at)
+    roles = frozenset[str]()
+    is_thing = any(name.kind in _THINGS for name in names)
+    if phrase is not None and phrase.end >= end and not (is_thing and phrase.roles <= _WEAK):
+        names = names if phrase.end == end else ()
+        roles, end = phrase.roles, phrase.end
+    if asked_end > end:
+        return Item(_join(words[at:asked_end]), asked=asked), asked_end
+    end = max(end, at + 1)
+    return Item(_join(words[at:end]), roles, names, asked if asked_end == end else frozenset()), end
+
+
+def _find_name(
+    words: Sequence[Word], at: int, vocabulary: Vocabulary, dated: Sequence[bool]
+) -> tuple[tuple[Name, ...], int]:
+    """Find the longest name that begins with a word, and return it with its end."""
+    most = min(at + _MOST_IN_NAME, len(words), at + max(vocabulary.longest, 1))
+    for end in range(most, at, -1):
+        if not any(dated[at:end]) and (
+            names := vocabulary.find([word.folded for word in words[at:end]])
+        ):
+            return names, end
+    return (), at
+
+
+def _find_asked(words: Sequence[Word], at: int) -> tuple[frozenset[str], int]:
+    for end in range(min(at + _MOST_IN_ASKED, len(words)), at, -1):
+        if names := list_property_names([word.folded for word in words[at:end]]):
+            return names, end
+    return frozenset(), at
+
+
+def find_spans(text: str, today: date) -> tuple[Span, ...]:
+    """Return the dates in a question, and months without a year after a word such as "from"."""
+    return find_date_spans(_name_months(text), today)
+
+
+def _name_months(text: str) -> str:
+    """Write "in" before a month without a year, as in "notes from October"."""
+    return _MONTH_AFTER.sub(_name_month, text)
+
+
+def _name_month(match: re.Match[str]) -> str:
+    number = find_month(match["month"])
+    return match[0] if number is None else f"{match['before']} in {_ENGLISH_MONTHS[number - 1]}"
+
+
+def _find_date_words(text: str, words: Sequence[Word], today: date) -> list[bool]:
+    """Return for each word whether it is part of a date."""
+    if not find_spans(text, today):
+        return [False] * len(words)
+    every = [fold(word.text) for word in words]
+    left = [word.folded for word in split_words(remove_dates(_name_months(text)))]
+    is_date = [True] * len(words)
+    for block in SequenceMatcher(None, every, left, autojunk=False).get_matching_blocks():
+        is_date[block.a : block.a + block.size] = [False] * block.size
+    return is_date
+
+
+def _join(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)

@@ -1,0 +1,134 @@
+"""Look up which tags, folders, notes and properties of a vault a phrase names."""
+
+import json
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from vault.catalog import Catalog
+from vault.notes.kinds import drop_note_suffix
+from vault.questions.words import are_same_word, split_words
+from vault.search.scope import Covers
+
+__all__ = ["Name", "NameKind", "Vocabulary", "read_vocabulary"]
+
+NameKind = Literal["tag", "folder", "note", "property", "value"]
+
+# Properties that say nothing about the subject of a note.
+_OTHER_PROPERTIES: Final = frozenset({"tags", "tag", "aliases", "alias", "cssclasses", "title"})
+_MOST_VALUE_CHARS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of something in the vault.
+
+    Attributes:
+        kind: what has the name.
+        value: the tag, the path of the folder or note, the property, or the value.
+        property: the property that has the value, or an empty string for other kinds.
+    """
+
+    kind: NameKind
+    value: str
+    property: str = ""
+
+
+class Vocabulary:
+    """The names in a vault, by their words."""
+
+    def __init__(self) -> None:
+        self._by_words: dict[tuple[str, ...], list[Name]] = {}
+        self._by_beginning: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        self.properties: dict[str, dict[str, list[str]]] = {}
+
+    def add(self, text: str, name: Name) -> None:
+        """Add a name with the text that names it."""
+        words = tuple(word.folded for word in split_words(text))
+        if not words:
+            return
+        if words not in self._by_words:
+            self._by_words[words] = []
+            self._by_beginning[_cut_beginning(words[0])].append(words)
+        if name not in self._by_words[words]:
+            self._by_words[words].append(name)
+
+    def find(self, words: Sequence[str]) -> tuple[Name, ...]:
+        """Return what a phrase names. Each of its words may be in another form.
+
+        Args:
+            words: the words of the phrase, folded.
+        """
+        exact = self._by_words.get(tuple(words), ())
+        alike = (
+            name
+            for other in self._by_beginning.get(_cut_beginning(words[0]), ())
+            if len(other) == len(words) and other != tuple(words)
+            if all(map(are_same_word, words, other))
+            for name in self._by_words[other]
+        )
+        return (*exact, *alike)
+
+    @property
+    def longest(self) -> int:
+        """The number of words of the longest name."""
+        return max(map(len, self._by_words), default=0)
+
+
+def read_vocabulary(catalog: Catalog, covers: Covers = None) -> Vocabulary:
+    """Read the names of a vault from its catalog.
+
+    Args:
+        catalog: the catalog of the index.
+        covers: returns whether to search the note at a path, or None to search all notes.
+    """
+    found = Vocabulary()
+    rows = catalog.rows(
+        "SELECT file_id, path, title, aliases FROM notes JOIN files ON files.id = file_id"
+    )
+    paths = {int(row[0]): str(row[1]) for row in rows if covers is None or covers(row[1])}
+    for number, path, title, aliases in rows:
+        if number in paths:
+            _add_note(found, path, title, json.loads(aliases))
+    for folder in {folder for path in paths.values() for folder in _list_folders(path)}:
+        found.add(posixpath.basename(folder), Name("folder", folder))
+    for number, tag in catalog.rows("SELECT file_id, tag FROM tags ORDER BY tag"):
+        if number in paths:
+            _add_tag(found, tag)
+    for number, name, value in catalog.rows("SELECT file_id, name, value FROM properties"):
+        if number in paths and name not in _OTHER_PROPERTIES:
+            _add_property(found, paths[number], name, value)
+    return found
+
+
+def _add_note(found: Vocabulary, path: str, title: str, aliases: Iterable[str]) -> None:
+    stem = posixpath.basename(drop_note_suffix(path))
+    for text in dict.fromkeys((stem, title, *aliases)):
+        found.add(text, Name("note", path))
+
+
+def _add_tag(found: Vocabulary, tag: str) -> None:
+    """Add a tag, by its whole name and by each of its levels."""
+    levels = tag.split("/")
+    for end in range(1, len(levels) + 1):
+        name = Name("tag", "/".join(levels[:end]))
+        found.add(levels[end - 1], name)
+        found.add(name.value, name)
+
+
+def _add_property(found: Vocabulary, path: str, name: str, value: str) -> None:
+    found.add(name, Name("property", name))
+    if len(value) <= _MOST_VALUE_CHARS:
+        found.add(value, Name("value", value, name))
+    found.properties.setdefault(path, {}).setdefault(name, []).append(value)
+
+
+def _list_folders(path: str) -> Iterator[str]:
+    while path := posixpath.dirname(path):
+        yield path
+
+
+def _cut_beginning(word: str) -> str:
+    return word[:2]

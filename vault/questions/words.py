@@ -1,0 +1,138 @@
+"""Split questions into words, and find the roles of their phrases.
+
+The phrases of each role are in `resources/questions`, with a file for each language. A question is
+read in the language that knows most of its words, since "todos" is a list of tasks in one language
+and "all" in another.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from resources import read_text
+from vault.notes.keywords import fold
+
+__all__ = ["Phrase", "Word", "are_same_word", "find_phrases", "list_property_names", "split_words"]
+
+_LANGUAGES: Final = ("en", "de", "fr", "es")
+_WORD: Final = re.compile(r"[^\W_]+")
+_MOST_WORDS: Final = 60
+_MOST_IN_PHRASE: Final = 6
+_SHORTEST_STEM: Final = 3
+# Endings that two forms of a word may differ in.
+_ENDINGS: Final = ("", "s", "es", "n", "en", "e", "er", "x")
+
+
+_Phrases = Mapping[tuple[str, ...], frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a question, as written and as compared."""
+
+    text: str
+    folded: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words of a question that have a role together.
+
+    Attributes:
+        first, end: the place of the words in the question.
+        roles: the roles of the phrase, such as `list` or `tag`.
+    """
+
+    first: int
+    end: int
+    roles: frozenset[str]
+
+
+def split_words(text: str) -> tuple[Word, ...]:
+    """Split a text into words. Words after the first 60 are left out."""
+    found = (Word(match[0], fold(match[0])) for match in _WORD.finditer(text))
+    return tuple(found)[:_MOST_WORDS]
+
+
+def find_phrases(words: Sequence[Word]) -> tuple[Phrase, ...]:
+    """Return the phrases that have roles, the longest ones where several begin alike.
+
+    They are those of the language that knows most of the words.
+    """
+    by_language = [tuple(_find_in(phrases, words)) for phrases in _read_phrases()]
+    return max(by_language, key=lambda found: sum(each.end - each.first for each in found))
+
+
+def _find_in(phrases: _Phrases, words: Sequence[Word]) -> Iterator[Phrase]:
+    at = 0
+    while at < len(words):
+        for end in range(min(at + _MOST_IN_PHRASE, len(words)), at, -1):
+            roles = phrases.get(tuple(word.folded for word in words[at:end]))
+            if roles is not None:
+                yield Phrase(at, end, roles)
+                at = end - 1
+                break
+        at += 1
+
+
+def list_property_names(phrase: Sequence[str]) -> frozenset[str]:
+    """Return the words for a property that a phrase asks for, such as "price" for "how much".
+
+    Args:
+        phrase: the words of the phrase, folded.
+    """
+    return _read_asked().get(tuple(phrase), frozenset())
+
+
+def are_same_word(word: str, other: str) -> bool:
+    """Return whether two folded words are the same, or differ only in the ending of a plural."""
+    if word == other:
+        return True
+    short, long = sorted((word, other), key=len)
+    if len(short) < _SHORTEST_STEM:
+        return False
+    if long.startswith(short):
+        return long[len(short) :] in _ENDINGS
+    return short[-1] in "aeoy" and any(
+        long == short[:-1] + ending for ending in ("en", "as", "os", "es", "ies")
+    )
+
+
+def _split_phrase(phrase: str) -> tuple[str, ...]:
+    return tuple(word.folded for word in split_words(phrase))
+
+
+@cache
+def _read_phrases() -> tuple[_Phrases, ...]:
+    """Return the roles of each phrase, by language."""
+    return tuple(map(_list_roles, _read_tables()))
+
+
+def _list_roles(table: Mapping[str, object]) -> _Phrases:
+    found: dict[tuple[str, ...], set[str]] = {}
+    for role, phrases in table.items():
+        for phrase in phrases if isinstance(phrases, list) else ():
+            found.setdefault(_split_phrase(phrase), set()).add(role)
+    return {phrase: frozenset(roles) for phrase, roles in found.items()}
+
+
+@cache
+def _read_asked() -> Mapping[tuple[str, ...], frozenset[str]]:
+    """Return the words of all languages for the property that each phrase asks for."""
+    groups: dict[str, set[tuple[str, ...]]] = {}
+    for table in _read_tables():
+        for name, phrases in table["ask"].items():
+            groups.setdefault(name, set()).update(map(_split_phrase, phrases))
+    return {
+        phrase: frozenset(" ".join(other) for other in group)
+        for group in groups.values()
+        for phrase in group
+    }
+
+
+@cache
+def _read_tables() -> tuple[Mapping[str, Mapping[str, list[str]]], ...]:
+    return tuple(tomllib.loads(read_text(f"questions/{language}.toml")) for language in _LANGUAGES)
