@@ -22,8 +22,7 @@ scores, and checks them against the notes on disk.
     exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
     index           `VaultIndex`; open_index: opens, locks and repairs an index
     indexing        updates of an index: indexer, throttle, watcher, status
-    search          searching, related notes; questions: what a question asks for; listing: lists;
-                    ranking: weights; quotes: quotations
+    search, listing searching, lists; questions: what is asked; ranking: weights; quotes: quotations
     vectors         the vector store; vector_worker: its entry point
     workers         child processes and their messages
 

@@ -27,6 +27,7 @@ from vault.search.scope import Covers, Scope, build_scope
 
 __all__ = ["list_notes"]
 
+_PARTLY = "No {} holds all of the words; those that hold the most are listed."
 _MOST_TERMS = 16
 _MAX_LINE_CHARS = 240
 # What is listed and counted, by the filter for tasks.
@@ -64,7 +65,6 @@ def list_notes(
     """List the notes that match a query, best matches first, or the tasks if it has such a filter.
 
     Args:
-        catalog: the catalog of the index.
         keep_current: yields the given passages that still exist, with current line numbers.
         text: the words to search for, and filters.
         limit: the maximum number of notes or tasks.
@@ -86,15 +86,13 @@ def list_notes(
         found, is_partial = list_tasks(query, passages.details(scope.passages or ()), keep_current)
     else:
         found, is_partial = _build_note_hits(catalog, query, scope, keep_current)
-    unit = _UNITS[query.task]
-    partly = f"No {unit} holds all of the words; those that hold the most are listed."
-    end, gap = offset + limit, find_gap(catalog)
+    unit, end, gap = _UNITS[query.task], offset + limit, find_gap(catalog)
     return SearchResult(
         text,
         tuple(found[offset:end]),
         time.perf_counter() - began,
         query.filters(),
-        (*scope.warnings, partly) if is_partial else scope.warnings,
+        (*scope.warnings, _PARTLY.format(unit)) if is_partial else scope.warnings,
         total=len(found),
         next=end if end < len(found) else None,
         searched=_count_searched(catalog, covers),
@@ -102,9 +100,7 @@ def list_notes(
         is_partial=is_partial,
         unit=unit,
         filter=describe_filters(query),
-        literal=_count_literal(catalog, query, found)
-        if query.words.strip() and not (query.task or is_partial)
-        else None,
+        literal=None if is_partial else _count_literal(catalog, query, found),
         by=(WORDS,) if query.words.strip() else (),
     )
 

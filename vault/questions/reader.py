@@ -8,7 +8,7 @@ from vault.catalog import Catalog
 from vault.notes.tasks import TaskKind
 from vault.questions.linker import Links, link_items
 from vault.questions.tokens import find_spans, list_items
-from vault.questions.vocabulary import Vocabulary, read_vocabulary
+from vault.questions.vocabulary import VaultNames, read_vocabulary
 from vault.search.conditions import Condition
 from vault.search.query import Query, parse_query, write_query
 from vault.search.scope import Covers
@@ -63,7 +63,7 @@ def read_question(
     return _read_list(given, links)
 
 
-def _read_value(links: Links, vocabulary: Vocabulary) -> Reading | None:
+def _read_value(links: Links, vocabulary: VaultNames) -> Reading | None:
     """Return the property that a question asks for, or None if it asks for something else."""
     if len({name.value for name in links.notes}) != 1 or links.clauses or links.spans:
         return None

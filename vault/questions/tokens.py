@@ -11,7 +11,7 @@ from typing import Final
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
 from vault.notes.keywords import fold
-from vault.questions.vocabulary import Name, Vocabulary
+from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import Phrase, Word, find_phrases, list_property_names, split_words
 
 __all__ = ["Item", "find_spans", "list_items"]
@@ -62,7 +62,7 @@ class Item:
         return not self.is_given and "filler" in self.roles
 
 
-def list_items(text: str, vocabulary: Vocabulary, today: date) -> tuple[Item, ...]:
+def list_items(text: str, vocabulary: VaultNames, today: date) -> tuple[Item, ...]:
     """Split a question into items.
 
     Args:
@@ -84,7 +84,7 @@ def list_items(text: str, vocabulary: Vocabulary, today: date) -> tuple[Item, ..
     return tuple(found)
 
 
-def _build_given(match: re.Match[str], vocabulary: Vocabulary) -> Item:
+def _build_given(match: re.Match[str], vocabulary: VaultNames) -> Item:
     if (tag := match["tag"]) is not None:
         return Item(tag, names=(Name("tag", tag),), is_given=True)
     written = match["note"].strip()
@@ -93,7 +93,7 @@ def _build_given(match: re.Match[str], vocabulary: Vocabulary) -> Item:
     return Item(written, names=known[:1] or (Name("note", written),), is_given=True)
 
 
-def _list_plain_items(text: str, vocabulary: Vocabulary, today: date) -> Iterator[Item]:
+def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterator[Item]:
     words = split_words(text)
     dated = _find_date_words(text, words, today)
     phrases = {
@@ -116,7 +116,7 @@ def _build_item(
     words: Sequence[Word],
     at: int,
     phrase: Phrase | None,
-    vocabulary: Vocabulary,
+    vocabulary: VaultNames,
     dated: Sequence[bool],
 ) -> tuple[Item, int]:
     """Build the item that begins with a word, and return it with its end."""
@@ -134,7 +134,7 @@ def _build_item(
 
 
 def _find_name(
-    words: Sequence[Word], at: int, vocabulary: Vocabulary, dated: Sequence[bool]
+    words: Sequence[Word], at: int, vocabulary: VaultNames, dated: Sequence[bool]
 ) -> tuple[tuple[Name, ...], int]:
     """Find the longest name that begins with a word, and return it with its end."""
     most = min(at + _MOST_IN_NAME, len(words), at + max(vocabulary.longest, 1))

@@ -12,7 +12,7 @@ from vault.notes.kinds import drop_note_suffix
 from vault.questions.words import are_same_word, split_words
 from vault.search.scope import Covers
 
-__all__ = ["Name", "NameKind", "Vocabulary", "read_vocabulary"]
+__all__ = ["Name", "NameKind", "VaultNames", "read_vocabulary"]
 
 NameKind = Literal["tag", "folder", "note", "property", "value"]
 
@@ -36,7 +36,7 @@ class Name:
     property: str = ""
 
 
-class Vocabulary:
+class VaultNames:
     """The names in a vault, by their words."""
 
     def __init__(self) -> None:
@@ -77,14 +77,14 @@ class Vocabulary:
         return max(map(len, self._by_words), default=0)
 
 
-def read_vocabulary(catalog: Catalog, covers: Covers = None) -> Vocabulary:
+def read_vocabulary(catalog: Catalog, covers: Covers = None) -> VaultNames:
     """Read the names of a vault from its catalog.
 
     Args:
         catalog: the catalog of the index.
         covers: returns whether to search the note at a path, or None to search all notes.
     """
-    found = Vocabulary()
+    found = VaultNames()
     rows = catalog.rows(
         "SELECT file_id, path, title, aliases FROM notes JOIN files ON files.id = file_id"
     )
@@ -103,13 +103,13 @@ def read_vocabulary(catalog: Catalog, covers: Covers = None) -> Vocabulary:
     return found
 
 
-def _add_note(found: Vocabulary, path: str, title: str, aliases: Iterable[str]) -> None:
+def _add_note(found: VaultNames, path: str, title: str, aliases: Iterable[str]) -> None:
     stem = posixpath.basename(drop_note_suffix(path))
     for text in dict.fromkeys((stem, title, *aliases)):
         found.add(text, Name("note", path))
 
 
-def _add_tag(found: Vocabulary, tag: str) -> None:
+def _add_tag(found: VaultNames, tag: str) -> None:
     """Add a tag, by its whole name and by each of its levels."""
     levels = tag.split("/")
     for end in range(1, len(levels) + 1):
@@ -118,7 +118,7 @@ def _add_tag(found: Vocabulary, tag: str) -> None:
         found.add(name.value, name)
 
 
-def _add_property(found: Vocabulary, path: str, name: str, value: str) -> None:
+def _add_property(found: VaultNames, path: str, name: str, value: str) -> None:
     found.add(name, Name("property", name))
     if len(value) <= _MOST_VALUE_CHARS:
         found.add(value, Name("value", value, name))

@@ -28,6 +28,7 @@ This package may import all of vault except `vault.index` and `vault.indexing`.
 
 __all__ = [
     "adhoc",
+    "conditions",
     "exact",
     "excerpts",
     "explain",

@@ -164,10 +164,10 @@ class Query:
 class _Filters:
     """The filters that were parsed so far."""
 
-    phrases: list[str] = field(default_factory=list)
+    quoted: list[str] = field(default_factory=list)
     clauses: list[tuple[Condition, ...]] = field(default_factory=list)
     limits: dict[str, datetime] = field(default_factory=dict)
-    days: list[Span] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
     task: TaskFilter = ""
 
     def add_match(self, found: re.Match[str], *, is_alternative: bool) -> bool:
@@ -196,7 +196,7 @@ class _Filters:
             return self._add_limit(key, value)
         if key == "date":
             span = _parse_days(value)
-            self.days += [] if span is None else [span]
+            self.spans += [] if span is None else [span]
             return span is not None
         self.task = _parse_task(value) or self.task
         return _parse_task(value) != ""
@@ -224,7 +224,7 @@ def parse_query(text: str) -> Query:
             break
         if (phrase := found["phrase"]) is not None:
             if phrase.strip():
-                filters.phrases.append(" ".join(phrase.split()))
+                filters.quoted.append(" ".join(phrase.split()))
             continue
         between = text[end : found.start()]
         joins = bool(filters.clauses) and _OR.fullmatch(between) is not None
@@ -236,11 +236,11 @@ def parse_query(text: str) -> Query:
     words.append(text[end:])
     return Query(
         words=" ".join("".join(words).split()) if end else text,
-        phrases=tuple(filters.phrases),
+        phrases=tuple(filters.quoted),
         clauses=tuple(filters.clauses),
         after=filters.limits.get("after"),
         before=filters.limits.get("before"),
-        days=tuple(filters.days),
+        days=tuple(filters.spans),
         task=filters.task,
         problems=(
             *dict.fromkeys(problems),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from context.log.entries import Entry, MessageEntry, OtherEntry, UsageEntry, is_path_entry
+from vault.questions.reader import Reading
 from vault.search.search import Hit, SearchResult
 
 

@@ -30,6 +30,7 @@ from context.log.entries import MessageEntry, SegmentsEntry, UsageEntry
 from tests.support.behaviours.behaviour import stream, text
 from tests.support.models.model_server import Answer, Failure
 from tests.support.sessions.memory_session import ListSearch, MemorySession, hit
+from vault.questions.reader import Reading
 
 HITS = (
     hit("Garden.md", "## Beans\nBeans need warm soil.\nSow them in May.", first=10),
@@ -327,8 +328,7 @@ def test_a_model_that_nobody_knows_is_a_bad_request_with_a_way_out(run, session)
 
 
 def test_a_warning_of_the_search_reaches_the_report(run, search, monkeypatch):
-    from vault.questions.reader import Reading
-from vault.search.search import SearchResult
+    from vault.search.search import SearchResult
 
     found = SearchResult("q", HITS, 0.0, warnings=("Searched by words only.",))
     monkeypatch.setattr(search, "search", lambda query, k, **_: found)

@@ -106,6 +106,7 @@ def test_an_index_from_before_gets_the_words_of_whole_notes(
     before = Catalog(path, is_writable=True)
     with before.transaction():
         before.run("DROP TABLE note_words")
+        before.run("DROP TABLE properties")
         before.run("ALTER TABLE chunks DROP COLUMN structure")
         before.run("PRAGMA user_version = 4")
     before.close()
