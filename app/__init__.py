@@ -28,7 +28,6 @@ programs (`rpc`). It returns values and iterators of events.
     state_db    The database state.db: last requests, list of chats, large tool results.
     request_images  Encode stored requests as JSON for state.db, with each image only once.
     migrations  Migrate state.db to the current version.
-    durable     Writes that survive a crash, and file locks.
     paths       The folders and files of Strata itself.
 
 This package may import chains, context, vault, resources, third-party libraries and, in `__main__`,

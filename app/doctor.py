@@ -19,10 +19,10 @@ from app.errors import AppError, InvalidRequest, describe
 from app.library.instructions import InstructionDecisions
 from app.library.library import Library
 from app.library.open_vault import index_options
-from app.paths import make_private_folder
 from chains.gguf.file import find_path
 from chains.gguf.process import INSTALL, LIBRARY, ModelRunner, is_installed
 from chains.models import EXTRACTIVE, ModelInfo, look_up_model
+from resources.system.files import make_private_folder
 from vault.errors import NoteUnreadable, VaultError
 
 _LOW_DISK_BYTES = 500_000_000

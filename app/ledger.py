@@ -17,11 +17,18 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
-from app.durable import acquire_lock, open_file, write_all, write_atomically
 from app.errors import StorageFailed, storage_errors
-from app.paths import make_private_folder
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
+from resources.system.calls import read_at, shorten_file
+from resources.system.files import (
+    acquire_lock,
+    create_empty,
+    make_private_folder,
+    open_file,
+    write_all,
+    write_atomically,
+)
 from vault.migrations import set_aside
 
 __all__ = ["Ledger"]
@@ -99,16 +106,16 @@ class Ledger:
     def _write(self, content: bytes) -> int:
         """Append a line completely or not at all, and return the new size of the file."""
         if not os.path.lexists(self._path):
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            create_empty(self._path)
         handle = open_file(self._path, os.O_RDWR | os.O_APPEND)
         try:
             size = os.fstat(handle).st_size
-            if size and os.pread(handle, 1, size - 1) != b"\n":
+            if size and read_at(handle, 1, size - 1) != b"\n":
                 content = b"\n" + content  # after a line that a crash cut off
             try:
                 write_all(handle, content)
             except OSError:
-                os.ftruncate(handle, size)
+                shorten_file(handle, size)
                 raise
             return size + len(content)
         finally:

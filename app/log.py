@@ -10,8 +10,8 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from app.durable import open_file
-from app.paths import Paths, make_private_folder
+from app.paths import Paths
+from resources.system.files import make_private_folder, open_file
 
 PACKAGES = ("app", "chains", "context", "ui", "vault")
 _MAX_BYTES = 1_000_000

@@ -159,10 +159,3 @@ class Paths:
 
 def _hash_path(folder: Path) -> str:
     return hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
-
-
-def make_private_folder(folder: Path) -> None:
-    """Create a folder that only its owner can access, and any missing parent folders."""
-    if not folder.parent.is_dir():
-        make_private_folder(folder.parent)
-    folder.mkdir(mode=0o700, exist_ok=True)

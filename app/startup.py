@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.durable import read_file
 from app.errors import StorageFailed, VaultNotChosen
 from app.paths import Paths
+from resources.system.files import read_file
 from vault.errors import VaultError
 from vault.paths import check_folder
 

@@ -20,7 +20,6 @@ from typing import Any, Final, TypeVar
 
 from app.errors import StorageFailed, storage_failed
 from app.migrations import migrate
-from app.paths import make_private_folder
 from app.request_images import (
     StoredRequest,
     compress_text,
@@ -30,6 +29,7 @@ from app.request_images import (
     encode_json,
     encode_request,
 )
+from resources.system.files import create_empty, make_private_folder
 from vault.migrations import is_damage_error, is_full_disk_error, set_aside
 
 _log = logging.getLogger(__name__)
@@ -369,7 +369,7 @@ class StateDB:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             make_private_folder(self._path.parent)
-            self._path.touch(mode=0o600)
+            create_empty(self._path)
             self._identity = self._identity_now()
             connection = sqlite3.connect(
                 self._path, timeout=10, isolation_level=None, check_same_thread=False

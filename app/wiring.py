@@ -7,12 +7,12 @@ from pathlib import Path
 
 from app.assistant import Assistant
 from app.config.settings_file import SettingsStore
-from app.durable import remove_leftovers
 from app.library.open_vault import follow_folder, parse_folder
 from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.web.client import WebClient
+from resources.system.files import remove_leftovers
 from vault.embedder import Embedder
 from vault.errors import VaultError
 from vault.workers.process import OFFLINE_ENVIRONMENT

@@ -1,10 +1,13 @@
-"""Files that are shipped with the code: prompts, styles, icons, design tokens, the sample vault.
+"""The lowest package: files that are shipped with the code, and the operating system's calls.
 
-All files are found through `importlib.resources`, so that an installed wheel finds them too.
-This package may import only the standard library. Nothing in it is written at run time.
+Prompts, styles, icons, design tokens and the sample vault are found through `importlib.resources`,
+so that an installed wheel finds them too. Nothing of them is written at run time.
+
+    system  Files, folders and processes, on Linux, macOS and Windows.
+
+This package may import only the standard library.
 """
 
-from importlib.resources import files
 from pathlib import Path
 
 __all__ = ["read_text", "resource_path", "sample_vault"]
@@ -19,6 +22,8 @@ def resource_path(name: str) -> Path:
     Raises:
         FileNotFoundError: there is no shipped file or folder with that name.
     """
+    from importlib.resources import files
+
     path = Path(str(files(__name__))).joinpath(*name.split("/"))
     if not path.exists():
         raise FileNotFoundError(f"Strata ships no resource named {name}")

@@ -10,8 +10,6 @@ the photo is rotated upright. The child process has limited memory and no window
 request has arrived for a while.
 """
 
-import resource
-from contextlib import suppress
 from typing import Final
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
@@ -24,6 +22,7 @@ from PySide6.QtGui import (
     QPainter,
 )
 
+from resources.system.processes import limit_memory
 from vault.workers.frames import Answer, Frame, Requests
 
 MAX_MEMORY_BYTES: Final = 1536 * 1024**2
@@ -39,8 +38,7 @@ SMALLER: Final = 0.75
 
 def main() -> None:
     """Answer requests until the parent process ends or no request has arrived for a while."""
-    with suppress(ValueError, OSError):  # not every system has this limit
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    limit_memory(MAX_MEMORY_BYTES)
     QImageReader.setAllocationLimit(MAX_IMAGE_MB)
     Requests(ends_at_once=True, idle_s=IDLE_S).serve(_convert)
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-from app.paths import make_private_folder
+from resources.system.calls import SYSTEM
+from resources.system.files import make_private_folder
 
 __all__ = ["InstanceServer", "hand_over"]
 
@@ -100,7 +101,7 @@ def _name_socket(state: Path) -> str:
     """
     make_private_folder(state)
     path = str(state / "window.socket")
-    if os.name == "posix" and len(os.fsencode(path)) <= _MOST_PATH_BYTES:
+    if SYSTEM != "windows" and len(os.fsencode(path)) <= _MOST_PATH_BYTES:
         return path
     mark = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return f"strata-{mark}" if os.name != "posix" else f"{tempfile.gettempdir()}/strata-{mark}"
+    return f"strata-{mark}" if SYSTEM == "windows" else f"{tempfile.gettempdir()}/strata-{mark}"

@@ -1,16 +1,17 @@
 """Start the window: create the Qt application, paint the window, and then open the vault."""
 
 import builtins
-import ctypes
 import os
 import socket
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.startup import sweep_files
+from resources.system.calls import SYSTEM, System
+from resources.system.processes import connect_locally, has_library
 from vault.errors import VaultError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ui.panels.notes.folders import Folders
     from ui.window import MainWindow
 
+_DISPLAY_S: Final = 2.0
 __all__ = ["display_problem", "restore_import", "run"]
 
 _NAMES_MS = 1_000  # after this time, the vault is opened although its notes are not listed yet
@@ -179,7 +181,7 @@ class _Start:
         self._window.close()
 
 
-def display_problem(environ: Mapping[str, str], platform: str = sys.platform) -> str | None:
+def display_problem(environ: Mapping[str, str], system: System = SYSTEM) -> str | None:
     """Return a sentence that explains why no window can be shown, or None if one can be shown.
 
     Qt aborts the process if it finds no display, so the display is checked before Qt starts. On
@@ -187,20 +189,18 @@ def display_problem(environ: Mapping[str, str], platform: str = sys.platform) ->
 
     Args:
         environ: the environment variables.
-        platform: the name of the operating system, as in `sys.platform`.
+        system: the operating system.
     """
-    if not platform.startswith("linux") or environ.get("QT_QPA_PLATFORM"):
+    if system != "linux" or environ.get("QT_QPA_PLATFORM"):
         return None
     wayland, display = _wayland_address(environ), environ.get("DISPLAY")
-    if wayland is not None and _answers(socket.AF_UNIX, wayland):
+    if wayland is not None and connect_locally(wayland, _DISPLAY_S):
         return None
     if not display:
         return "There is no display to show a window on. Use the commands: strata --help."
-    if not any(_answers(family, address) for family, address in _x11_addresses(display)):
+    if not _has_x11_server(display):
         return f"The display {display} does not answer. Use the commands: strata --help."
-    try:
-        ctypes.CDLL("libxcb-cursor.so.0")
-    except OSError:
+    if not has_library("libxcb-cursor.so.0"):
         return "The library libxcb-cursor is missing: sudo apt install libxcb-cursor0"
     return None
 
@@ -210,8 +210,8 @@ def _wayland_address(environ: Mapping[str, str]) -> str | None:
     return str(Path(folder, name)) if name and folder else None
 
 
-def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tuple[str, int]"]]:
-    """Return the addresses of the sockets on which an X display may listen.
+def _has_x11_server(display: str) -> bool:
+    """Return whether an X server answers on one of the addresses where it may listen.
 
     Args:
         display: the value of the environment variable `DISPLAY`, such as `:0`.
@@ -219,15 +219,12 @@ def _x11_addresses(display: str) -> list[tuple[socket.AddressFamily, "str | tupl
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
     if host not in {"", "unix"}:
-        return [(socket.AF_INET, (host, 6000 + int(number)))] if number.isdigit() else []
+        return number.isdigit() and _answers(host, 6000 + int(number))
     path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where every X server has it
-    return [(socket.AF_UNIX, path), (socket.AF_UNIX, f"\0{path}")]
+    return any(connect_locally(address, _DISPLAY_S) for address in (path, f"\0{path}"))
 
 
-def _answers(family: socket.AddressFamily, address: "str | tuple[str, int]") -> bool:
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.settimeout(2.0)
-        with suppress(OSError):  # no answer means no display; the caller reports it
-            probe.connect(address)
-            return True
+def _answers(host: str, port: int) -> bool:
+    with suppress(OSError), socket.create_connection((host, port), _DISPLAY_S):
+        return True
     return False

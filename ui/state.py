@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from app.durable import write_atomically
-from app.paths import make_private_folder
+from resources.system.files import make_private_folder, write_atomically
 
 __all__ = ["WindowState", "load_drafts", "load_state", "save_drafts", "save_state"]
 

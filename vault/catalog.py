@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from resources.system.files import create_empty
 from vault.embedding.chunking import CHUNKER_VERSION, build_embedded_text
 from vault.errors import DiskFull, IndexDamaged, IndexUnusable
 from vault.migrations import (
@@ -245,7 +246,7 @@ class Catalog:
 
     def _connect(self) -> sqlite3.Connection:
         if self.is_writable and not self.path.exists():
-            self.path.touch(mode=0o600)  # SQLite gives its other files the same permissions
+            create_empty(self.path)  # SQLite gives its other files the same permissions
         mode = "mode=rwc" if self.is_writable else choose_read_mode(self.path)
         uri = f"{self.path.absolute().as_uri()}?{mode}"
         return sqlite3.connect(

@@ -14,7 +14,6 @@ only if it is needed.
 """
 
 import copy
-import ctypes
 import functools
 import gc
 import hashlib
@@ -28,6 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from resources.system.processes import trim_memory
 from vault.embedding.encoder_choice import (
     BFLOAT16,
     FLOAT32,
@@ -285,8 +285,7 @@ def _return_memory() -> None:
     """
     gc.collect()
     gc.freeze()
-    with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
+    trim_memory()
 
 
 def _are_vectors_the_same(model: Any, fast: Any) -> bool:

@@ -11,12 +11,13 @@ import json
 import os
 import re
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from resources.system.calls import rename_path
+from resources.system.files import probe_space, remove_if_there
 from vault.notes.keywords import TOKENIZER, build_note_words, list_note_names
 from vault.notes.links import list_link_names
 
@@ -346,10 +347,7 @@ def is_full_disk_error(error: sqlite3.Error, path: Path) -> bool:
     if code & 0xFF not in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
         return False
     try:
-        with tempfile.TemporaryFile(dir=path.parent) as file:
-            file.write(bytes(_PROBE_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
+        probe_space(path.parent, _PROBE_BYTES)
     except OSError as failure:
         return failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return False
@@ -389,12 +387,12 @@ def set_aside(path: Path) -> Path:
     pairs = zip(_list_files(path), _list_files(aside), strict=True)
     moved = [(file, new) for file, new in pairs if os.path.lexists(file)]
     for old in _list_files(aside) if moved else ():  # an older WAL file would change the database
-        old.unlink(missing_ok=True)
+        remove_if_there(old)
     for file, new in moved:
         if file.name.endswith("-shm") and not file.is_dir():
-            file.unlink(missing_ok=True)
+            remove_if_there(file)
         else:
-            file.replace(new)
+            rename_path(file, new)
     return aside
 
 

@@ -5,7 +5,6 @@ or length raises another exception. The catalog is therefore checked after a fai
 damaged, it is replaced with an empty one, and the call is repeated.
 """
 
-import fcntl
 import logging
 import os
 import threading
@@ -16,6 +15,8 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
+from resources.system.calls import lock_file
+from resources.system.files import make_private_folder, open_file
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.coverage import find_gap
 from vault.embedding_versions import Embedders, read_used_model
@@ -368,15 +369,15 @@ def take_lock(index_dir: Path) -> IO[bytes]:
         IndexUnusable: the folder cannot be written.
     """
     try:
-        index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = open(index_dir / "lock", "ab", opener=_private)  # noqa: SIM115 - held
+        make_private_folder(index_dir)
+        lock = os.fdopen(open_file(index_dir / "lock", os.O_RDWR | os.O_CREAT), "r+b")
     except OSError as error:
         raise IndexUnusable(
             f"The index in {index_dir} cannot be written ({error.strerror}); "
             "see that its folder may be written and has room."
         ) from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(lock.fileno())
     except OSError as error:
         lock.close()
         raise IndexBusy(
@@ -393,7 +394,3 @@ def _is_worth_asking(store: VectorStore) -> bool:
 def _synchronize_quietly(store: VectorStore) -> None:
     with suppress(VaultError):  # the exact scan answers instead; `health` reports the error
         store.synchronize()
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -4,19 +4,18 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from resources.system.calls import SYSTEM, Folder
+from resources.system.names import find_windows_problem
 from vault.errors import UnsafePath, VaultMissing, VaultUnreadable
 
 _TRIES: Final = 3
 _BYTE: Final = re.compile(rb"\\x([89a-f][0-9a-f])")
-# O_PATH, if the system has it: a folder on the way has to be searchable, but not readable.
-_FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-_FILE: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-# The errors for a link under O_NOFOLLOW: ELOOP on Linux (ENOTDIR for a folder), EMLINK on BSD.
+# The errors for a link that is not followed: ELOOP on Linux (ENOTDIR for a folder), EMLINK on BSD.
 _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
@@ -61,8 +60,7 @@ def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
         UnsafePath: the path is not valid, or leads out of the vault.
     """
     shown = printable(relative)
-    parts = relative.split("/")
-    if not relative or "\0" in relative or relative.startswith("/") or ".." in parts:
+    if not relative or "\0" in relative or _leads_elsewhere(relative):
         raise UnsafePath(
             f"“{shown}” is not a path inside the vault; name it relative to the vault."
         )
@@ -74,6 +72,13 @@ def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
     if not target.is_relative_to(base):
         raise UnsafePath(f"“{shown}” leads out of the vault; only files inside it are read.")
     return base, target
+
+
+def _leads_elsewhere(relative: str) -> bool:
+    """Return whether a path is absolute, or leads to a folder above."""
+    if SYSTEM == "windows":
+        return find_windows_problem(relative) is not None
+    return relative.startswith("/") or ".." in relative.split("/")
 
 
 def open_inside(root: Path, relative: str) -> int:
@@ -104,8 +109,8 @@ class _Replaced(Exception):
     """Raised if a path component was replaced by a symbolic link, or is no longer a folder."""
 
 
-def open_folder_inside(root: Path, relative: str) -> int:
-    """Open a folder in the vault without following symbolic links, and return its file descriptor.
+def open_folder_inside(root: Path, relative: str) -> Folder:
+    """Open a folder in the vault without following symbolic links.
 
     Args:
         root: the vault's folder.
@@ -123,38 +128,33 @@ def open_folder_inside(root: Path, relative: str) -> int:
 
 def _open_below(base: Path, target: Path) -> int:
     *folders, name = target.relative_to(base).parts or (".",)
-    folder = _open_folder(base, folders)
-    try:
-        return _open_part(name, _FILE, folder)
-    finally:
-        os.close(folder)
+    with _open_folder(base, folders) as folder, _convert_links(folder, name):
+        return folder.open_file(name, os.O_RDONLY)
 
 
-def _open_folder(base: Path, parts: Sequence[str]) -> int:
-    folder = os.open(base, _FOLDER)
-    try:
-        for part in parts:
-            inner = _open_part(part, _FOLDER, folder)
-            os.close(folder)
-            folder = inner
-    except BaseException:
-        os.close(folder)
-        raise
+def _open_folder(base: Path, parts: Sequence[str]) -> Folder:
+    folder = Folder.open(base)
+    for part in parts:
+        with folder, _convert_links(folder, part):
+            inner = folder.open_folder(part)
+        folder = inner
     return folder
 
 
-def _open_part(name: str, flags: int, folder: int) -> int:
+@contextmanager
+def _convert_links(folder: Folder, name: str) -> Iterator[None]:
+    """Raise `_Replaced` if a file cannot be opened because a link or folder has replaced it."""
     try:
-        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
+        yield
     except OSError as error:
-        if error.errno in _LINK_ERRORS and not _is_file(name, folder):
+        if error.errno in _LINK_ERRORS and not _is_file(folder, name):
             raise _Replaced from error
         raise
 
 
-def _is_file(name: str, folder: int) -> bool:
+def _is_file(folder: Folder, name: str) -> bool:
     try:
-        return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+        return stat.S_ISREG(folder.stat(name).st_mode)
     except OSError:
         return False
 

@@ -8,7 +8,6 @@ until the first has ended, because two processes would damage the store. When th
 ends, the current request is finished first.
 """
 
-import fcntl
 import os
 import re
 import socket
@@ -17,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from resources.system.calls import lock_file
+from resources.system.files import make_private_folder, open_file
 from vault.workers.frames import Answer, Frame, Requests
 
 _HNSW = {"space": "cosine", "ef_construction": 128, "ef_search": 256, "max_neighbors": 24}
@@ -34,10 +35,10 @@ def main() -> None:
         requests.serve(_Store(None).handle)
         return
     folder = Path(sys.argv[1])
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(folder)
     name = folder.with_name(f"{folder.name}.lock")
-    with os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with os.fdopen(open_file(name, os.O_RDWR | os.O_CREAT), "r+b") as lock:
+        lock_file(lock.fileno(), waits=True)
         requests.serve(_Store(folder).handle)
 
 

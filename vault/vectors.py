@@ -7,13 +7,14 @@ named after the index and the embedding model.
 
 import hashlib
 import json
-import shutil
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resources.system.files import remove_tree
 from vault.catalog import Catalog
 from vault.embedding_versions import read_used_model
 from vault.errors import ChildDied, ChildRefused, VectorStoreFailed
@@ -329,7 +330,8 @@ class VectorStore:
         self._is_unwanted = self.server is not None
         if self.server is None:
             # If files cannot be deleted, Chroma refuses them again, and that error is reported.
-            shutil.rmtree(self._folder, ignore_errors=True)
+            with suppress(OSError):
+                remove_tree(self._folder)
 
 
 def _split(hashes: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

@@ -10,7 +10,7 @@ A backup has neither API keys, which are in the system's keyring, nor the index,
 from the notes, nor the notes themselves. Nothing that exists is ever overwritten: a file that
 differs and cannot be merged is put into a folder of its own.
 
-This package may import `app.config`, `app.durable`, `app.errors`, `app.paths`, `app.sessions`,
+This package may import `app.config`, `resources.system`, `app.errors`, `app.paths`, `app.sessions`,
 `app.state_db` and `chains.cancel`.
 """
 

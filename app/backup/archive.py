@@ -19,11 +19,11 @@ from typing import Any, Final
 
 from app.backup.contents import SETTINGS, STATE_DB, BackupFile, is_chat, list_files
 from app.config.settings_file import SettingsStore
-from app.durable import open_new, read_file
 from app.errors import AppError, InvalidRequest, NotFound, describe, storage_errors
 from app.paths import Paths
 from app.state_db import StateDB
 from chains.cancel import CancelToken
+from resources.system.files import open_new, read_file
 
 __all__ = ["Archive", "ArchiveWriter", "BackupReport", "OnFile", "open_archive"]
 

@@ -13,12 +13,12 @@ from typing import Any, Final
 from app.backup.archive import Archive, OnFile, open_archive
 from app.backup.contents import SETTINGS, STATE_DB, find_place, is_chat
 from app.config.settings_file import SettingsStore
-from app.durable import create_file, read_file, write_atomically
 from app.errors import AppError, InvalidRequest, describe, storage_errors
-from app.paths import Paths, make_private_folder
+from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.cancel import CancelToken
+from resources.system.files import create_file, make_private_folder, read_file, write_atomically
 
 __all__ = ["RestoreReport", "Restorer"]
 

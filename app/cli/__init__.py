@@ -18,8 +18,8 @@
     output     Print one JSON document or text; print messages and progress on standard error.
     text       Format results as text.
 
-This package may import the rest of app, chains, context and vault. With `--json`, it prints exactly
-one JSON document to standard output.
+This package may import the rest of app, chains, context, vault and `resources.system`.
+With `--json`, it prints exactly one JSON document to standard output.
 """
 
 __all__ = ["arguments", "parser"]

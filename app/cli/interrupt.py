@@ -18,6 +18,7 @@ from app.cli.output import Output, OutputGone, complain
 from app.errors import describe
 from app.faults import log_bug
 from chains.cancel import CancelToken
+from resources.system.processes import HANGUP_SIGNALS
 
 FAILED: Final = 1
 OUTPUT_GONE: Final = 141  # the exit code that a shell shows for a program ended by SIGPIPE
@@ -68,7 +69,7 @@ class Interruptible:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        for number in (signal.SIGINT, signal.SIGTERM, *_list_hangup()):
+        for number in (signal.SIGINT, signal.SIGTERM, *_list_hangups()):
             with contextlib.suppress(ValueError):  # only the main thread may set handlers
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
@@ -93,11 +94,9 @@ class Interruptible:
             _raise_stop(number, frame)
 
 
-def _list_hangup() -> list[int]:
+def _list_hangups() -> list[int]:
     """Return SIGHUP, or nothing on Windows, which has none, and for programs run with `nohup`."""
-    hangup: int | None = getattr(signal, "SIGHUP", None)
-    is_ignored = hangup is not None and signal.getsignal(hangup) is signal.SIG_IGN
-    return [] if hangup is None or is_ignored else [hangup]
+    return [number for number in HANGUP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: bool = True) -> int:

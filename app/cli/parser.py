@@ -183,7 +183,9 @@ def _require_display() -> None:
     has_one = any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     )
-    if sys.platform.startswith("linux") and not has_one:
+    from resources.system.calls import SYSTEM
+
+    if SYSTEM == "linux" and not has_one:
         from app.errors import InvalidRequest
 
         raise InvalidRequest(

@@ -11,8 +11,8 @@
     model_files       The model files on this computer that the user opened.
     model_setup       Find, test and store the model that answers, and its API key.
 
-This package may import `app.paths`, `app.durable`, `app.errors`, `app.log`, chains and vault. It
-stores API keys only in the keyring or the environment.
+This package may import `app.paths`, `app.errors`, `app.log`, chains, vault and `resources.system`.
+It stores API keys only in the keyring or the environment.
 """
 
 __all__ = [

@@ -13,11 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from app.durable import lock_folder, read_file, write_atomically
-from app.paths import make_private_folder
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
 from chains.llm.urls import parse_place
 from chains.providers import name_service, remove_prefix
+from resources.system.files import lock_folder, make_private_folder, read_file, write_atomically
 
 __all__ = ["LearnedModels", "LearnedShape"]
 

@@ -13,14 +13,12 @@ from typing import Final
 
 from app.config.models import ModelChoice, describe_file_choice
 from app.config.settings import Settings
-from app.durable import read_file, write_atomically
 from app.errors import InvalidRequest
-from app.paths import make_private_folder
 from chains.errors import LocalModelFailed
-from chains.gguf.file import find_path, make_name
-from chains.gguf.free_memory import format_size
+from chains.gguf.file import find_path, format_size, make_name
 from chains.gguf.process import ModelRunner
 from chains.models import look_up_model
+from resources.system.files import make_private_folder, read_file, write_atomically
 
 __all__ = ["FileOffer", "RecentModelFiles", "look_at_file"]
 

@@ -10,8 +10,7 @@ from typing import Any, Final
 from app.config import secrets
 from app.config.learned import LearnedModels
 from app.config.settings import Settings
-from chains.gguf.file import find_path, shorten_name
-from chains.gguf.free_memory import format_size
+from chains.gguf.file import find_path, format_size, shorten_name
 from chains.ledger import LedgerPort
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
 from chains.llm.server_queries import ServerProblem

@@ -22,14 +22,13 @@ from app.config.schema import (
 )
 from app.config.settings import SHARES, Settings
 from app.config.settings_secrets import SECRET_SETTINGS, move_secrets, remove_secrets
-from app.durable import lock_folder, read_file, write_atomically
 from app.errors import (
     AppError,
     BadSetting,
     storage_errors,
     storage_failed,
 )
-from app.paths import make_private_folder
+from resources.system.files import lock_folder, make_private_folder, read_file, write_atomically
 
 Source = Literal["default", "file", "run"]
 BYTE_ORDER_MARK: Final = "\ufeff"

@@ -15,7 +15,7 @@ doing. Exceptions of Python are no crashes: `app.faults` logs them.
 The end of a process by another one, such as by SIGTERM at the end of the desktop's session or by
 SIGKILL, writes nothing, so it is not reported.
 
-This package may import `app.durable`, `app.paths`, `app.sessions`, `app.errors` and
+This package may import `resources.system`, `app.paths`, `app.sessions`, `app.errors` and
 `app.assistant`.
 """
 

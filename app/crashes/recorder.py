@@ -6,7 +6,6 @@ is loaded before anything else of Strata.
 
 import faulthandler
 import os
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +22,6 @@ __all__ = [
 
 # Older files are removed when a process starts. Each has a few kilobytes.
 MAX_FILES: Final = 20
-_BEING_MADE_S: Final = 60.0
 # When the process started, its number, and what it does.
 _FILE_NAMES: Final = f"{'[0-9]' * 8}T{'[0-9]' * 6}Z-*-*.txt"
 
@@ -65,8 +63,10 @@ def start_recording(folder: Path, kind: str) -> None:
 def add_to_record(text: str) -> None:
     """Add a text to the file, because the process will be aborted. It becomes a crash file."""
     if _record.handle is not None:
+        from resources.system.files import write_all
+
         with suppress(OSError):
-            os.write(_record.handle, f"{text}\n".encode("utf-8", "replace"))
+            write_all(_record.handle, f"{text}\n".encode("utf-8", "replace"))
 
 
 def stop_recording() -> None:
@@ -76,9 +76,10 @@ def stop_recording() -> None:
     if handle is None or path is None:
         return
     faulthandler.disable()
+    from resources.system.calls import remove_open_file
+
     with suppress(OSError):
-        path.unlink()
-    os.close(handle)
+        remove_open_file(handle, path)
 
 
 def _make_file(folder: Path, kind: str) -> Path:
@@ -87,8 +88,8 @@ def _make_file(folder: Path, kind: str) -> Path:
     Raises:
         OSError: the file cannot be created, or the folder is a link.
     """
-    from app.durable import lock
-    from app.paths import make_private_folder
+    from resources.system.calls import lock_file
+    from resources.system.files import make_private_folder, open_file
 
     make_private_folder(folder)
     if folder.is_symlink():
@@ -97,51 +98,30 @@ def _make_file(folder: Path, kind: str) -> Path:
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     path = folder / f"{stamp}-{os.getpid()}-{kind}.txt"
     # A new file: a link that has its name is not followed.
-    _record.handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+    _record.handle = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
     with suppress(OSError):  # a file system without locks
-        lock(_record.handle)
+        lock_file(_record.handle)
     return path
 
 
 def _remove_oldest(folder: Path) -> None:
     """Keep so few crash files that there are not more than `MAX_FILES` with a new one."""
+    from resources.system.calls import remove_path
+
     files = sorted(folder.glob(_FILE_NAMES))
     for path in files[: max(0, len(files) - MAX_FILES + 1)]:
         if not is_in_use(path):
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # it stays, and is no reason to record no crash
+                remove_path(path)
 
 
 def is_in_use(path: Path) -> bool:
     """Return whether a crash file is that of a process that is still running."""
-    from app.durable import lock, open_file
+    from resources.system.files import find_use
+    from resources.system.processes import is_process_running
 
-    try:
-        handle = open_file(path, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        info = os.fstat(handle)
-        if info.st_size == 0 and time.time() - info.st_mtime < _BEING_MADE_S:
-            return True  # perhaps just created and not yet locked
-        lock(handle)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        return _is_running(path)
-    finally:
-        os.close(handle)
-    return False
-
-
-def _is_running(path: Path) -> bool:
-    """Return whether the process that a crash file names is running, or nothing can tell."""
+    use = find_use(path)
+    if use != "unknown":
+        return use == "used"
     number = path.stem.partition("-")[2].partition("-")[0]
-    if sys.platform == "win32" or not number.isdecimal():
-        return False
-    try:
-        os.kill(int(number), 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
+    return number.isdecimal() and is_process_running(int(number))

@@ -13,8 +13,9 @@ from typing import Final
 
 from app.assistant import Assistant
 from app.crashes.recorder import is_in_use
-from app.durable import open_file
 from app.errors import AppError
+from resources.system.calls import rename_path
+from resources.system.files import open_file, remove_if_there
 
 __all__ = ["WINDOW", "CrashReport", "check_chats", "find_reports", "list_crashes", "mark_as_told"]
 
@@ -63,7 +64,8 @@ def find_reports(folder: Path) -> tuple[CrashReport, ...]:
     reports = []
     for report in list_crashes(folder):
         if not report.text:
-            report.file.unlink(missing_ok=True)
+            with suppress(OSError):  # the folder is read-only: the file is looked at again
+                remove_if_there(report.file)
         elif not report.is_told:
             reports.append(report)
     return tuple(reports)
@@ -85,7 +87,7 @@ def mark_as_told(reports: Sequence[CrashReport]) -> None:
     """Remember that the user was informed of these crashes. Their files are kept."""
     for report in reports:
         with suppress(OSError):
-            report.file.rename(report.file.with_stem(f"{report.file.stem}{_TOLD}"))
+            rename_path(report.file, report.file.with_stem(f"{report.file.stem}{_TOLD}"))
 
 
 def check_chats(assistant: Assistant, since: datetime) -> tuple[str, ...]:

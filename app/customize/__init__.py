@@ -5,7 +5,7 @@
     commands       The user's own commands: Markdown files with a message to send.
     hooks          Load hooks from installed packages and from the user's own files.
 
-This package may import `app.config`, `app.library`, `app.durable`, `app.errors`, `app.paths`,
+This package may import `app.config`, `app.library`, `resources.system`, `app.errors`, `app.paths`,
 chains, context and vault. It never runs code from a vault.
 """
 

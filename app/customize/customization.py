@@ -8,7 +8,6 @@ from pathlib import Path
 from app.config.settings_file import SettingsStore
 from app.customize.hooks import Hooks
 from app.customize.memory import MemoryNote
-from app.durable import read_file
 from app.errors import InvalidRequest, NotFound
 from app.library.instructions import (
     Decision,
@@ -23,6 +22,7 @@ from chains.errors import BadPrompt
 from chains.prompts import Customization, PromptSource, SystemPrompt, load_prompt, read_prompt
 from context.hooks import HookRegistry
 from context.layers import Segment
+from resources.system.files import read_file
 from vault.errors import NoteUnreadable
 
 __all__ = ["UserCustomization", "load_user_prompts"]

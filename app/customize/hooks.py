@@ -10,7 +10,6 @@ Files that other users of the computer can write to are rejected too.
 """
 
 import logging
-import os
 import stat
 import sys
 import threading
@@ -25,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 from context.hooks import HookRegistry
+from resources.system.processes import is_owned_by_others, is_writable_by_others
 
 __all__ = ["GROUP", "Hooks", "LoadedHooks"]
 
@@ -125,12 +125,10 @@ def _refuse_in_vault(file: Path, vault: Path | None) -> None:
 
 def _refuse_if_others_write(path: Path) -> None:
     """Raise `_Refused` if other users can write to a file or folder."""
-    if sys.platform == "win32":  # these bits do not describe its permissions
-        return
     info = path.stat()
-    if info.st_uid not in (os.geteuid(), 0):
+    if is_owned_by_others(info):
         raise _Refused(f"{path} belongs to another user; only your own files are run")
-    if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if is_writable_by_others(info):
         raise _Refused(f"others may write {path}; take that right away with: chmod go-w")
 
 

@@ -13,12 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from app.durable import lock_folder
 from app.errors import AppError, InvalidRequest, NotFound, storage_errors
 from app.library.user_texts import MEMORIES, UserText, UserTextFile, UserTextKind
-from app.paths import make_private_folder
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal
+from resources.system.files import lock_folder, make_private_folder
 
 __all__ = ["MemoryNote"]
 

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from app.durable import write_atomically
 from app.errors import storage_errors
 from app.library.library import Library
-from app.paths import make_private_folder
 from context.layers import Layer, Segment
+from resources.system.files import make_private_folder, write_atomically
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 
 __all__ = [

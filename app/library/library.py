@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from app.library.files import FolderFiles
 from app.library.indexing import AnswerUpdates, IndexListener
-from app.paths import Paths, make_private_folder
+from app.paths import Paths
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import Event, IndexProgressed, Warned
 from context.layers import Segment
+from resources.system.files import make_private_folder
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VaultError, VectorStoreFailed
 from vault.index import NoteState, VaultIndex

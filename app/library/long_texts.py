@@ -7,18 +7,16 @@ images are stored in the same way. `LongTexts.sweep` removes files that no chat 
 import hashlib
 import logging
 import re
-import shutil
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.durable import write_atomically
 from app.errors import storage_errors
-from app.paths import make_private_folder
 from chains.retrieval.map_reduce_plan import split_text
 from chains.tokenizer import load_counter
+from resources.system.files import make_private_folder, remove_tree, write_atomically
 
 __all__ = ["LongTexts", "PastedText"]
 
@@ -105,7 +103,7 @@ class LongTexts:
                     break
             for name in tuple(unused):
                 if self._is_old(self._folder / name):  # it may have been attached again
-                    shutil.rmtree(self._folder / name)
+                    remove_tree(self._folder / name)
         except OSError as error:
             _log.warning("Texts that were attached as files are not tidied up: %s", error)
             return ()

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.durable import read_file, write_atomically
 from app.errors import BadSetting, InvalidRequest, NotFound, storage_errors
 from app.library.files import FolderFiles
 from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.project_notes import ProjectNotes
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
-from app.paths import Paths, make_private_folder
+from app.paths import Paths
+from resources.system.files import make_private_folder, read_file, write_atomically
 from vault.errors import VaultMissing
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.durable import write_atomically
 from app.errors import NotFound, storage_errors
 from app.library.library import Library
 from app.library.open_vault import OpenVault
-from app.paths import Paths, make_private_folder
+from app.paths import Paths
 from chains.cancel import CancelToken
+from resources.system.files import make_private_folder, write_atomically
 from vault.indexing.relocate import list_folders
 from vault.review.findings import Check, Finding, FindingNote
 from vault.review.review import (

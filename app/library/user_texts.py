@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.durable import read_file, write_atomically
 from app.errors import InvalidRequest, storage_errors
-from app.paths import make_private_folder
 from context.layers import Layer, Segment
+from resources.system.files import make_private_folder, read_file, remove_if_there, write_atomically
 from vault.errors import ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 
@@ -121,7 +120,7 @@ class UserTextFile:
             )
         with storage_errors(self.path):
             if not text.strip():
-                self.path.unlink(missing_ok=True)
+                remove_if_there(self.path)
                 return
             make_private_folder(self.path.parent)
             write_atomically(self.path, text.encode("utf-8", "replace"))

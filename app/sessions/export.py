@@ -11,9 +11,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from app.config.models import name_model
-from app.durable import write_atomically
 from app.errors import storage_errors
-from app.paths import make_private_folder
 from app.sessions.transcript import (
     AnswerItem,
     ChatTranscript,
@@ -25,6 +23,7 @@ from app.sessions.transcript import (
 )
 from chains.citations.check import Citation
 from context.layers import name_lines
+from resources.system.files import make_private_folder, write_atomically
 from vault.coverage import name_count
 from vault.notes.kinds import drop_note_suffix, note_name
 

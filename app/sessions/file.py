@@ -17,11 +17,18 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from app.durable import open_file, replace_synced, sync_folder, write_all, write_atomically
 from context.layers import MOST_LEVELS, is_nested_too_deep
 from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
 from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
+from resources.system.calls import add_name, shorten_file, sync_file, sync_folder
+from resources.system.files import (
+    append_synced,
+    open_file,
+    replace_synced,
+    write_all,
+    write_atomically,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -172,15 +179,9 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
     if not log.torn:
         return
     aside = path.with_name(f"{path.name}.torn")
-    kept = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    try:
-        write_all(kept, log.torn + b"\n")
-        os.fsync(kept)
-    finally:
-        os.close(kept)
-    sync_folder(path.parent)
-    os.ftruncate(handle, log.whole_bytes)
-    os.fsync(handle)
+    append_synced(aside, log.torn + b"\n")
+    shorten_file(handle, log.whole_bytes)
+    sync_file(handle)
     _log.warning("The last line of chat %s was cut off and is kept in %s", path.stem, aside)
 
 
@@ -290,7 +291,7 @@ def _keep_original(path: Path) -> None:
     if aside.exists():
         return
     try:
-        aside.hardlink_to(path)
+        add_name(path, aside)
     except OSError:  # a file system without hard links
         write_atomically(aside, content)
     sync_folder(path.parent)

@@ -17,9 +17,7 @@ from typing import Any, Final
 
 from app.config.settings_file import SettingsStore
 from app.config.settings_secrets import fill_server, forget_server
-from app.durable import write_atomically
 from app.errors import NoKeyring, storage_errors
-from app.paths import make_private_folder
 from chains.cancel import CancelToken, TimeLimit
 from chains.concurrency import gather
 from chains.errors import LedgerFailed, McpFailed
@@ -29,6 +27,7 @@ from chains.mcp.client import McpClient
 from chains.mcp.server import McpServer, McpTool, UnusableTool, parse_servers
 from chains.tool import Proposal, Tool
 from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
+from resources.system.files import make_private_folder, remove_if_there, write_atomically
 from vault.coverage import name_count
 
 __all__ = ["AskAboutServer", "McpServers", "parse_entry"]
@@ -150,7 +149,7 @@ class McpServers:
         with suppress(NoKeyring):
             forget_server(server)
         with storage_errors(file := self._approval_file(server)):
-            file.unlink(missing_ok=True)
+            remove_if_there(file)
 
     def close(self) -> None:
         """Stop all servers."""

@@ -11,10 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from app.durable import create_synced, write_synced
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.log import redact
-from app.paths import make_private_folder
 from app.request_images import StoredRequest
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
 from app.state_db import Snapshot, StateDB
@@ -31,6 +29,7 @@ from context.log.entries import (
 from context.log.parse import SessionHeader
 from context.log.tree import EntryTree
 from context.tokens import TokenCounter, count_message
+from resources.system.files import create_synced, make_private_folder, write_synced
 
 _log = logging.getLogger(__name__)
 

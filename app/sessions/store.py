@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from app.durable import create_file, lock, open_file, sync_folder, write_synced
 from app.errors import (
     AppError,
     InvalidRequest,
@@ -18,7 +17,6 @@ from app.errors import (
     StorageFailed,
     storage_errors,
 )
-from app.paths import make_private_folder
 from app.sessions.file import LoadedLog, encode_line, load_log, mend_end, read_lines
 from app.sessions.session import Session, now
 from app.sessions.session_info import (
@@ -32,6 +30,8 @@ from context.errors import MalformedEntry
 from context.log.entries import MessageEntry, parse_entry
 from context.log.merge import merge_logs
 from context.log.parse import SessionHeader
+from resources.system.calls import lock_file, remove_path, sync_folder
+from resources.system.files import create_file, make_private_folder, open_file, write_synced
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -159,8 +159,8 @@ class SessionStore:
             try:
                 results = _find_results(path)
                 for aside in path.parent.glob(f"{path.name}.*"):  # a cut-off line, an older version
-                    aside.unlink()
-                path.unlink()
+                    remove_path(aside)
+                remove_path(path)
                 sync_folder(path.parent)
             finally:
                 os.close(handle)
@@ -364,7 +364,7 @@ def _open_locked(path: Path) -> int:
 
 def _take(handle: int, session: str) -> None:
     try:
-        lock(handle)
+        lock_file(handle)
     except BlockingIOError as error:
         raise SessionBusy(
             f"The chat {session} is in use by another Strata.",

@@ -6,17 +6,16 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
                                └── calls the child's server through a port that the caller builds
 ```
 
-- `file`: describes a model file from its header.
+- `file`: describes a model file from its header, and compares its memory with the free memory.
 - `header`: reads the header of a GGUF file, and recognises damaged and incomplete files.
-- `free_memory`: the free memory, compared with the memory that a model needs.
 - `process`: starts and stops the child process. Only one runs at a time.
 - `model`: loads the file on first use, calls it, and reports how the process ended.
 - `worker`: the child process. No other module imports xllamacpp (the extra `local`).
 
 This package may import `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm`,
-`context.fit`, `vault.errors` and `vault.workers`. Only the child process imports xllamacpp. The
-child listens on a loopback address, and answers only requests with its random key. It gets no API
-keys, and exits with the program.
+`context.fit`, `resources.system`, `vault.errors` and `vault.workers`. Only the child process
+imports xllamacpp. The child listens on a loopback address, and answers only requests with its
+random key. It gets no API keys, and exits with the program.
 """
 
-__all__ = ["file", "free_memory", "header", "model", "process"]
+__all__ = ["file", "header", "model", "process"]

@@ -5,17 +5,33 @@ cached until the file changes.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, Final
 
+from chains.errors import LocalModelFailed
 from chains.gguf.header import BadModelFile, FileHeader, ListLength, read_header
 from chains.llm.port import Endpoint
 
-__all__ = ["PREFIX", "ModelFile", "find_path", "make_name", "read_model_file", "shorten_name"]
+__all__ = [
+    "PREFIX",
+    "FindFree",
+    "ModelFile",
+    "find_path",
+    "format_size",
+    "make_name",
+    "read_model_file",
+    "require_memory",
+    "shorten_name",
+]
+
+# The smallest value of the setting `chat.localContext`.
+LEAST_CONTEXT: Final = 2_048
+# Returns the free memory in bytes, or None if it is unknown.
+FindFree = Callable[[], int | None]
 
 # A model's name in the settings is this prefix and the path of its file.
 PREFIX: Final = "gguf/"
@@ -261,3 +277,37 @@ def _explain(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "does not exist"
     return f"cannot be read: {(error.strerror or str(error)).lower()}"
+
+
+def require_memory(file: ModelFile, context: int, free_bytes: int | None) -> None:
+    """Raise `LocalModelFailed` if a model does not fit into the available memory.
+
+    Args:
+        file: the model.
+        context: the context length in tokens.
+        free_bytes: the available memory, or None to skip the check.
+    """
+    needed = file.count_needed_bytes(context)
+    if free_bytes is None or needed <= free_bytes:
+        return
+    raise LocalModelFailed(
+        f"{file.name} needs {format_size(needed)} of memory with a context of {context:,} tokens, "
+        f"and {format_size(free_bytes)} are free. {_find_way_out(file, context, free_bytes)}",
+        service=file.name,
+    )
+
+
+def _find_way_out(file: ModelFile, context: int, free_bytes: int) -> str:
+    spare = free_bytes - file.count_needed_bytes(0)
+    fitting = spare // file.token_bytes if file.token_bytes else 0
+    fitting -= fitting % 1_024
+    if LEAST_CONTEXT <= fitting < context:
+        return f"Close other programs, or set chat.localContext to at most {fitting:,}."
+    return "Close other programs, or choose a smaller model."
+
+
+def format_size(count: int) -> str:
+    """Format a size, such as `4.7 GB`."""
+    if count < 950_000_000:
+        return f"{max(1, round(count / 1e6)):,} MB"
+    return f"{count / 1e9:,.1f} GB"

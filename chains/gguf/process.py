@@ -22,8 +22,8 @@ from typing import Final
 
 from chains.cancel import CancelToken
 from chains.errors import LocalModelFailed
-from chains.gguf.file import ModelFile, find_path
-from chains.gguf.free_memory import FindFree, find_free_bytes, read_used_bytes, require_memory
+from chains.gguf.file import FindFree, ModelFile, find_path, require_memory
+from resources.system.processes import read_free_memory, read_process_memory
 from vault.errors import ChildDied, ChildRefused
 from vault.workers.process import Child
 
@@ -89,7 +89,7 @@ class RunningModel:
 class ModelRunner:
     """Runs one model file at a time in a child process. Thread-safe."""
 
-    def __init__(self, find_free: FindFree = find_free_bytes) -> None:
+    def __init__(self, find_free: FindFree = read_free_memory) -> None:
         """Create the runner without starting a process.
 
         Args:
@@ -277,5 +277,5 @@ class _LoadWatch:
         self._cancel.raise_if_cancelled()
         if monotonic() >= self._next_s:
             self._next_s = monotonic() + PROGRESS_S
-            used = read_used_bytes(self._child.pid) / self._size
+            used = read_process_memory(self._child.pid) / self._size
             self._on_progress(min(MOST_SHOWN, used))

@@ -12,12 +12,10 @@ process ends this one.
 
 import os
 import re
-import resource
-import select
-import signal
-from contextlib import suppress
 from typing import Any, Final
 
+from resources.system.calls import read_at
+from resources.system.processes import end_with_parent, forbid_core_dump
 from vault.workers.frames import Frame, Requests
 
 LOG_BYTES: Final = 20_000
@@ -28,9 +26,8 @@ _REASON: Final = re.compile(r"error loading model: (?:error loading model \w+: )
 
 def main() -> None:
     """Answer requests until the parent process ends."""
-    _end_with_parent()
-    with suppress(ValueError, OSError):  # a crash leaves no copy of the memory on the disk
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end_with_parent()
+    forbid_core_dump()
     requests, servers = Requests(ends_at_once=True), []
     for request in requests:
         number = request.header["id"]
@@ -46,29 +43,12 @@ def main() -> None:
             requests.answer({"id": number, "address": f"{server.listening_address}/v1"})
 
 
-def _end_with_parent() -> None:
-    """Fork a process that kills this one as soon as the parent has ended.
-
-    A thread could not do that while the library holds the GIL.
-    """
-    worker, (watched, held) = os.getpid(), os.pipe()
-    if os.fork():
-        os.close(watched)  # the other end stays open as long as this process runs
-        return
-    try:
-        for unused in (held, 1, 2):
-            os.close(unused)
-        ends = select.poll()
-        for pipe in (0, watched):  # of the parent and of the worker
-            ends.register(pipe, 0)
-        ends.poll()
-        if os.getppid() == worker:
-            os.kill(worker, signal.SIGKILL)
-    finally:
-        os._exit(0)
-
-
 def _serve(request: Frame) -> Any:
+    """Start a server for a model file, and return it. The call lasts until the file is loaded.
+
+    Args:
+        request: its header has `path`, `context`, `key` and `kept_bytes`.
+    """
     import xllamacpp
 
     wanted = request.header
@@ -91,7 +71,7 @@ def _find_reason(error: Exception) -> str:
     This is the last error in llama.cpp's log, or the message of the exception if the log has none.
     """
     try:
-        log = os.pread(2, LOG_BYTES, max(0, os.fstat(2).st_size - LOG_BYTES))
+        log = read_at(2, LOG_BYTES, max(0, os.fstat(2).st_size - LOG_BYTES))
     except OSError:  # standard error is not a file
         log = b""
     reasons = _REASON.findall(log.decode("utf-8", "replace"))

@@ -29,8 +29,9 @@
 connects itself to their signals. A controller has a signal only if several other controllers listen
 to it. Otherwise, it calls another controller or a view directly.
 
-This package may import the rest of `ui` except `ui.window`, `app`, and the events and values of
-`chains`, `context` and `vault`. Slow calls of the assistant run in a task, never in the GUI thread.
+This package may import the rest of `ui` except `ui.window`, `app`, `resources.system`, and the
+events and values of `chains`, `context` and `vault`. Slow calls of the assistant run in a task,
+never in the GUI thread.
 """
 
 __all__ = [

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.customize.commands import list_user_commands
 from app.errors import describe
-from app.paths import Paths, make_private_folder
+from app.paths import Paths
+from resources.system.files import make_private_folder
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button

@@ -20,8 +20,8 @@
     texts    Replace parts of a text, keeping its encoding, byte-order mark and line endings.
     undo     `EditHistory`: undo an edit or a run of edits, list the net changes of a run.
 
-This package may import `vault.access`, `vault.exclude`, `vault.notes`, `vault.paths` and
-`vault.errors`. The following rules always hold:
+This package may import `vault.access`, `vault.exclude`, `vault.notes`, `vault.paths`,
+`vault.errors` and `resources.system`. The following rules always hold:
 - If the process is killed at any point, each note is as it was, or the edit can be undone.
 - Undo never replaces a text that is newer than the edit.
 - No path leads out of the folder of notes, even if a folder is replaced with a link in between.

@@ -14,6 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from resources.system import calls
+from resources.system.calls import Folder
+from resources.system.files import write_all
+from resources.system.names import MOST_NAME_BYTES, MOST_PATH_BYTES, is_reserved_name
 from vault.errors import EditFailed, EditOutdated, EditRefused, UnsafePath
 from vault.notes.kinds import MARKDOWN, TEXT
 from vault.paths import open_folder_inside, printable
@@ -34,17 +38,8 @@ __all__ = [
 
 NOTE_SUFFIXES: Final = MARKDOWN.suffixes + TEXT.suffixes
 _NOT_IN_NAMES: Final = '[]#^|\\:*?"<>'
-_MOST_NAME_BYTES: Final = 255
-_MOST_PATH_BYTES: Final = 1_000  # macOS reads paths of up to 1,024 bytes
 # They let the rest of a name be shown in another order: `\u202edm.exe` looks like `exe.md`.
 _OVERRIDES: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_RESERVED: Final = frozenset(
-    {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
-)
-_CHECK: Final = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_HARD_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -80,11 +75,11 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
     """
     with convert_errors(path), _open_parent(root, path) as (folder, name):
         _check_content(folder, name, path, before)
-        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        os.close(os.open(name, _CHECK, dir_fd=folder))  # its error says why a file is read-only
+        info = folder.stat(name)
+        os.close(folder.open_file(name, os.O_WRONLY))  # its error says why a file is read-only
         with _write_temporary(folder, temporary, after, stat.S_IMODE(info.st_mode)):
             _check_content(folder, name, path, before)
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            folder.rename(temporary, folder, name)
         _sync(folder)
 
 
@@ -132,12 +127,12 @@ def move_file(root: Path, path: str, to: str, content: bytes) -> None:
         ):
             _check_content(folder, name, path, content)
             if _is_one_name(folder, name, new_folder, new_name):
-                os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
+                folder.rename(name, new_folder, new_name)
             elif not _is_same_file(folder, name, new_folder, new_name):
                 _give_name(folder, name, new_folder, new_name, to)
                 _sync(new_folder)
             if _has_two_names(folder, name, new_folder, new_name):
-                os.unlink(name, dir_fd=folder)
+                folder.remove_file(name)
             _sync(folder)
 
 
@@ -150,7 +145,7 @@ def remove_file(root: Path, path: str, before: bytes) -> None:
     """
     with convert_errors(path), _open_parent(root, path) as (folder, name):
         _check_content(folder, name, path, before)
-        os.unlink(name, dir_fd=folder)
+        folder.remove_file(name)
         _sync(folder)
 
 
@@ -170,7 +165,7 @@ def remove_folders(root: Path, folders: Sequence[str]) -> None:
     """
     for path in reversed(folders):
         with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, name):
-            os.rmdir(name, dir_fd=folder)
+            folder.remove_folder(name)
 
 
 def remove_temporary(root: Path, path: str, temporary: str) -> None:
@@ -182,17 +177,14 @@ def remove_temporary(root: Path, path: str, temporary: str) -> None:
         temporary: the name of the temporary file.
     """
     with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
-        os.unlink(temporary, dir_fd=folder)
+        folder.remove_file(temporary)
 
 
 @contextmanager
-def _open_parent(root: Path, path: str) -> Iterator[tuple[int, str]]:
+def _open_parent(root: Path, path: str) -> Iterator[tuple[Folder, str]]:
     above, _, name = path.rpartition("/")
-    folder = open_folder_inside(root, above)
-    try:
+    with open_folder_inside(root, above) as folder:
         yield folder, name
-    finally:
-        os.close(folder)
 
 
 @contextmanager
@@ -220,9 +212,9 @@ def _build_error(verb: str, path: str, error: OSError) -> EditFailed:
     return EditFailed(f"{shown} cannot be {verb}: {reason}.")
 
 
-def _read(folder: int, name: str, path: str) -> bytes | None:
+def _read(folder: Folder, name: str, path: str) -> bytes | None:
     try:
-        descriptor = os.open(name, _READ, dir_fd=folder)
+        descriptor = folder.open_file(name, os.O_RDONLY)
     except FileNotFoundError:
         return None
     with open(descriptor, "rb") as file:
@@ -231,51 +223,50 @@ def _read(folder: int, name: str, path: str) -> bytes | None:
         return file.read()
 
 
-def _check_content(folder: int, name: str, path: str, content: bytes) -> None:
+def _check_content(folder: Folder, name: str, path: str, content: bytes) -> None:
     if _read(folder, name, path) != content:
         raise EditOutdated(printable(path))
 
 
 @contextmanager
 def _write_temporary(
-    folder: int, temporary: str, content: bytes, mode: int | None
+    folder: Folder, temporary: str, content: bytes, mode: int | None
 ) -> Iterator[None]:
     """Write a temporary file that the caller renames within the `with` block.
 
     If the file was not renamed, it is removed at the end of the block.
 
     Args:
-        folder: the descriptor of the folder.
+        folder: the folder.
         temporary: the name of the file.
         content: the content of the file.
         mode: the permissions of the file, or None for the default.
     """
-    descriptor = os.open(temporary, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
+    permissions = 0o666 if mode is None else 0o600
+    descriptor = folder.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
     try:
         try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            write_all(descriptor, content)
             if mode is not None:
-                os.fchmod(descriptor, mode)
-            os.fsync(descriptor)
+                calls.set_permissions(descriptor, mode)
+            calls.sync_file(descriptor)
         finally:
             os.close(descriptor)
         yield
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=folder)
+            folder.remove_file(temporary)
 
 
-def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str) -> None:
+def _give_name(folder: Folder, name: str, new_folder: Folder, new_name: str, path: str) -> None:
     """Give a file a new name by adding a hard link, so that no existing file is replaced.
 
     Without hard links, the file is renamed after a check.
 
     Args:
-        folder: the descriptor of the folder.
+        folder: the folder.
         name: the current name.
-        new_folder: the descriptor of the new folder.
+        new_folder: the new folder.
         new_name: the new name.
         path: the new path, for the error message.
 
@@ -283,65 +274,53 @@ def _give_name(folder: int, name: str, new_folder: int, new_name: str, path: str
         EditOutdated: there is already a file with the new name.
     """
     try:
-        os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+        folder.add_name(name, new_folder, new_name)
     except FileExistsError as error:
         raise EditOutdated(printable(path)) from error
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:
             raise
         with suppress(FileNotFoundError):
-            os.stat(new_name, dir_fd=new_folder, follow_symlinks=False)
+            new_folder.stat(new_name)
             raise EditOutdated(printable(path)) from error
-        os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
+        folder.rename(name, new_folder, new_name)
 
 
-def _is_same_file(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+def _is_same_file(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
     try:
         return os.path.samestat(
-            os.stat(name, dir_fd=folder, follow_symlinks=False),
-            os.stat(new_name, dir_fd=new_folder, follow_symlinks=False),
+            folder.stat(name),
+            new_folder.stat(new_name),
         )
     except FileNotFoundError:
         return False
 
 
-def _is_one_name(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+def _is_one_name(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
     is_same = _is_same_file(folder, name, new_folder, new_name)
     return is_same and not _are_listed(folder, name, new_folder, new_name)
 
 
-def _has_two_names(folder: int, name: str, new_folder: int, new_name: str) -> bool:
+def _has_two_names(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
     is_same = _is_same_file(folder, name, new_folder, new_name)
     return is_same and _are_listed(folder, name, new_folder, new_name)
 
 
-def _are_listed(folder: int, name: str, new_folder: int, new_name: str) -> bool:
-    return name in _list_names(folder) and new_name in _list_names(new_folder)
-
-
-def _list_names(folder: int) -> list[str]:
-    readable = os.open(".", _FOLDER, dir_fd=folder)
-    try:
-        return os.listdir(readable)
-    finally:
-        os.close(readable)
+def _are_listed(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
+    return name in folder.list_names() and new_name in new_folder.list_names()
 
 
 def _create_folders(root: Path, path: str) -> None:
     for missing in find_missing_folders(root, path):
         with _open_parent(root, missing) as (folder, name), suppress(FileExistsError):
-            os.mkdir(name, dir_fd=folder)
+            folder.make_folder(name)
             _sync(folder)
 
 
-def _sync(folder: int) -> None:
+def _sync(folder: Folder) -> None:
     """Flush a folder to disk. Do nothing if the folder is not readable."""
     with suppress(PermissionError):
-        readable = os.open(".", _FOLDER, dir_fd=folder)
-        try:
-            os.fsync(readable)
-        finally:
-            os.close(readable)
+        folder.sync()
 
 
 def check_name(path: str, folders: Sequence[str]) -> None:
@@ -355,7 +334,7 @@ def check_name(path: str, folders: Sequence[str]) -> None:
         EditRefused: a name is not allowed on every system, or cannot be used in a link.
     """
     shown = printable(path)
-    if len(os.fsencode(path)) > _MOST_PATH_BYTES:
+    if len(os.fsencode(path)) > MOST_PATH_BYTES:
         raise EditRefused(f"The path {shown} is too long. Choose a shorter one.")
     if not path.lower().endswith(NOTE_SUFFIXES):
         raise EditRefused(f"{shown} is not the name of a note. End it with .md or .txt.")
@@ -366,11 +345,11 @@ def check_name(path: str, folders: Sequence[str]) -> None:
             raise EditRefused(f"{shown}: the name of a note cannot contain {sign}. Leave it out.")
         if name.endswith("."):
             raise EditRefused(f"“{shown}”: a name cannot end with a dot. Leave it out.")
-        if name.split(".")[0].strip().upper() in _RESERVED:
+        if is_reserved_name(name):
             raise EditRefused(f"“{shown}”: Windows reserves the name {stem}. Choose another one.")
         if not stem or stem != stem.strip():
             raise EditRefused(f"“{shown}” begins or ends with a blank. Leave it out.")
-        if len(os.fsencode(name)) > _MOST_NAME_BYTES:
+        if len(os.fsencode(name)) > MOST_NAME_BYTES:
             raise EditRefused(f"The name {shown} is too long. Choose a shorter one.")
 
 

@@ -7,7 +7,6 @@ and the oldest runs if the contents exceed 200 MB.
 """
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -18,6 +17,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from resources.system import calls
+from resources.system.files import (
+    append_synced,
+    make_private_folder,
+    open_file,
+    remove_leftovers,
+    write_atomically,
+)
 from vault.errors import EditFailed, UndoRefused
 
 __all__ = ["EditJournal", "EditRun", "EditStep", "StepMark", "hash_content"]
@@ -106,10 +113,10 @@ class EditJournal:
             EditFailed: the journal's folder cannot be written.
         """
         with self._convert_errors():
-            _make_private_folder(self._folder)
-            handle = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            make_private_folder(self._folder)
+            handle = open_file(self._folder / "lock", os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            calls.lock_file(handle, waits=True)
             yield
         finally:
             os.close(handle)
@@ -195,18 +202,15 @@ class EditJournal:
 
     def _rewrite(self, steps: Sequence[EditStep]) -> None:
         """Rewrite the journal with only the given steps, and remove unused contents."""
-        new = self._file.with_name("journal.new")
-        new.unlink(missing_ok=True)
         lines = [_write_step(step) for step in steps]
         lines += [{"mark": s.mark, "steps": [s.id]} for s in steps if s.mark != "begun"]
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        _write_synced(new, text.encode("ascii"), os.O_EXCL)
-        os.replace(new, self._file)
-        _sync_folder(self._folder)
+        write_atomically(self._file, text.encode("ascii"))
+        remove_leftovers(self._folder)
         needed = _list_digests(steps)
         for file in (self._folder / "contents").iterdir():
             if file.name not in needed:
-                file.unlink()
+                calls.remove_path(file)
 
     def _measure(self, digest: str) -> int:
         try:
@@ -244,23 +248,13 @@ class EditJournal:
         with suppress(OSError):
             if file.read_bytes() == content:
                 return
-        _make_private_folder(file.parent)
-        new = file.with_name(f"{file.name}.new")
-        new.unlink(missing_ok=True)
-        try:
-            _write_synced(new, content, os.O_EXCL)
-            os.replace(new, file)
-        finally:
-            new.unlink(missing_ok=True)
-        _sync_folder(file.parent)
+        make_private_folder(file.parent)
+        write_atomically(file, content)
 
     def _append(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        is_new = not self._file.exists()
-        start = b"" if is_new or _ends_a_line(self._file) else b"\n"
+        start = b"" if not self._file.exists() or _ends_a_line(self._file) else b"\n"
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        _write_synced(self._file, start + text.encode("ascii"), os.O_APPEND)
-        if is_new:
-            _sync_folder(self._folder)
+        append_synced(self._file, start + text.encode("ascii"))
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
@@ -296,43 +290,3 @@ def _ends_a_line(file: Path) -> bool:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(max(0, size - 1))
         return opened.read() in (b"", b"\n")
-
-
-def _write_synced(file: Path, content: bytes, flag: int) -> None:
-    """Write to a file and flush it to disk. If this fails, restore the file's previous size.
-
-    Args:
-        file: the path of the file, which is created if necessary.
-        content: the bytes to write.
-        flag: an additional flag for `os.open`, such as `O_APPEND`.
-    """
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, 0o600)
-    try:
-        size = os.fstat(handle).st_size
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(handle, view) :]
-            os.fsync(handle)
-        except OSError:
-            os.ftruncate(handle, size)
-            raise
-    finally:
-        os.close(handle)
-
-
-def _make_private_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, so that only the user can access them."""
-    if folder.is_dir():
-        return
-    _make_private_folder(folder.parent)
-    folder.mkdir(mode=0o700, exist_ok=True)
-    _sync_folder(folder.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

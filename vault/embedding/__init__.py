@@ -6,7 +6,7 @@
                     exports them.
     models          Finds embedding models, and counts tokens with the packaged model's tokenizer.
 
-This package may import `vault.notes` and `vault.errors`.
+This package may import `vault.notes`, `vault.errors` and `resources.system`.
 """
 
 __all__ = ["chunking", "encoder_choice", "models", "onnx_model"]

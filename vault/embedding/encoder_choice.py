@@ -7,13 +7,14 @@ therefore used only on the computer and for the model that it was measured with.
 import hashlib
 import importlib.metadata
 import json
-import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+
+from resources.system.files import make_private_folder, write_atomically
 
 FLOAT32, BFLOAT16 = "float32", "bfloat16"
 TORCH, ONNX = "torch", "onnx"
@@ -68,17 +69,6 @@ def _take_turns(
     return best
 
 
-def make_cache_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, so that only the user can read them.
-
-    Raises:
-        OSError: the folder cannot be created.
-    """
-    if not folder.is_dir():
-        make_cache_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-
-
 def locate_choice(cache: str, stamp: str) -> Path:
     """Return the path of the file that stores the choice of an encoder.
 
@@ -121,9 +111,6 @@ def keep_choice(file: Path, choice: Mapping[str, Any]) -> None:
     If the file cannot be written, the speed is measured again next time.
     """
     with suppress(OSError):
-        make_cache_folder(file.parent)
-        written = file.with_name(f"{file.name}.{os.getpid()}")
-        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as out:
-            json.dump({**read_choice(file), **choice}, out)
-        written.replace(file)
+        make_private_folder(file.parent)
+        content = json.dumps({**read_choice(file), **choice})
+        write_atomically(file, content.encode("ascii"))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from vault.embedding.encoder_choice import make_cache_folder
+from resources.system.calls import rename_path
+from resources.system.files import make_private_folder, remove_if_there, write_atomically
 
 MIN_COSINE: Final = 0.9999
 # Fifty texts of different lengths, scripts and kinds, with which the vectors are compared.
@@ -194,9 +195,9 @@ class OnnxFiles:
         Raises:
             OSError: the files cannot be written.
         """
-        make_cache_folder(self.graph.parent)
+        make_private_folder(self.graph.parent)
         for left_over in self.graph.parent.glob(f"{self.graph.name}.new-*"):
-            left_over.unlink(missing_ok=True)
+            remove_if_there(left_over)
         new = self.graph.with_name(f"{self.graph.name}.new-{os.getpid()}")
         try:
             export(new)
@@ -207,11 +208,11 @@ class OnnxFiles:
                 return None
             with new.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-            new.replace(self.graph)
+            rename_path(new, self.graph)
             _write_json(self.details, {"sha256": digest, **details.to_json()})
             return model
         finally:
-            new.unlink(missing_ok=True)
+            remove_if_there(new)
 
 
 def are_vectors_equal(encode: Encode, reference: Encode) -> bool:
@@ -234,8 +235,4 @@ def _read_json(file: Path) -> dict[str, Any]:
 
 
 def _write_json(file: Path, data: Mapping[str, Any]) -> None:
-    new = file.with_name(f"{file.name}.new-{os.getpid()}")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as out:
-        json.dump(data, out)
-    new.replace(file)
+    write_atomically(file, json.dumps(data).encode("ascii"))

@@ -11,7 +11,8 @@
     throttle      Slow down or pause updates, and run them one at a time.
     watcher       Watch a folder for changes.
 
-This package may import all of vault except `vault.index` and `vault.search`.
+This package may import `resources.system`, and all of vault except `vault.index` and
+`vault.search`.
 """
 
 __all__ = [

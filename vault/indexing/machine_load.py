@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from resources.system.processes import count_ticks_per_s
+
 __all__ = ["LoadReason", "MachineLoad"]
 
 LoadReason = Literal["", "battery", "load"]
@@ -39,7 +41,7 @@ class MachineLoad:
         self._children = children
         self._root = root
         self._clock = clock
-        ticks_per_s = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+        ticks_per_s = count_ticks_per_s()
         self._ticks_per_s = ticks_per_s * (os.cpu_count() or 1)
         self._before = (clock(), self._read_busy_ticks(), self._read_own_ticks())
 

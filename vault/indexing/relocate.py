@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from resources.system.calls import rename_path
 from vault.catalog import CATALOG_FILE, Catalog, Row
 from vault.errors import IndexBusy, IndexUnusable, NoteUnreadable, UnsafePath
 from vault.notes.note import read_bytes
@@ -77,7 +78,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
         index_dir.rmdir()  # fails if it is not empty, so in use
     try:
         with take_lock(found):
-            found.rename(index_dir)
+            rename_path(found, index_dir)
     except (IndexBusy, IndexUnusable, OSError):
         return False
     return True

@@ -17,6 +17,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resources.system.calls import remove_path
+from resources.system.files import create_empty, make_private_folder
 from vault.errors import VaultError
 
 if TYPE_CHECKING:
@@ -277,8 +279,8 @@ class Watcher:
             return False
         mark = folder / name
         try:
-            mark.touch(mode=0o600)
-            mark.unlink()
+            create_empty(mark)
+            remove_path(mark)
         except OSError:  # a full disk; changes are still reported, only later
             return False
         return True
@@ -292,10 +294,10 @@ class Watcher:
 
 
 def _make_empty(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(folder)
     for left in folder.iterdir():
         with suppress(OSError):
-            left.unlink()
+            remove_path(left)
 
 
 def _needs_polling() -> bool:

@@ -20,7 +20,7 @@
     text           The one reader of Markdown: blocks, the kinds of lines, inline syntax.
     tasks          Find tasks, and read their status and their dates.
 
-This package may import `vault.errors`, `vault.paths` and `vault.workers`.
+This package may import `vault.errors`, `vault.paths`, `vault.workers` and `resources.system`.
 """
 
 __all__ = [

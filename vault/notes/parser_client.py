@@ -1,21 +1,17 @@
 """Parse files in a child process, because malicious files might crash the parser."""
 
-import signal
 import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final
 
+from resources.system.processes import CRASH_SIGNALS
 from vault.errors import ChildDied, ChildRefused, ReadingFailed
 from vault.notes.kinds import FileKind
 from vault.notes.readers.extract import Extract, ExtractPart
 from vault.workers.process import Child
 
 READ_S: Final = 20.0
-# The signals that end a process that runs out of memory or crashes on hostile bytes.
-_CRASHES: Final = frozenset(
-    {signal.SIGABRT, signal.SIGTRAP, signal.SIGSEGV, signal.SIGILL, signal.SIGBUS}
-)
 
 
 class ParserClient:
@@ -66,7 +62,7 @@ class ParserClient:
             except ChildDied as error:
                 ended_by = child.signal
                 self._end()
-                if ended_by in _CRASHES:
+                if ended_by in CRASH_SIGNALS:
                     raise ReadingFailed(
                         "its reader crashed: it is damaged, or takes more than 1 GB of memory"
                     ) from error

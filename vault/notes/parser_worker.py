@@ -5,10 +5,9 @@ of a file. The answer contains the parts of the file's text, or a header `{failu
 reason.
 """
 
-import resource
-from contextlib import suppress
 from typing import Final
 
+from resources.system.processes import limit_memory
 from vault.errors import ReadingFailed
 from vault.notes.readers import read_extract
 from vault.workers.frames import Answer, Frame, Requests
@@ -18,8 +17,7 @@ MAX_MEMORY_BYTES: Final = 1024**3
 
 def main() -> None:
     """Limit the memory of this process, and answer requests until the parent process ends."""
-    with suppress(ValueError, OSError):  # not every system has this limit
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    limit_memory(MAX_MEMORY_BYTES)
     Requests(ends_at_once=True).serve(_read)
 
 

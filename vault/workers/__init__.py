@@ -8,7 +8,7 @@ A child is started with `python -P`, a neutral working directory and few environ
 ends when its input is closed. Only the child that runs a model file (`chains.gguf`) listens on a
 network port: on the loopback interface, and only for requests with a secret key.
 
-This package may import the standard library and `vault.errors`.
+This package may import the standard library, `vault.errors` and `resources.system`.
 """
 
 __all__ = ["frames", "guard", "process"]

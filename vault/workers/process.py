@@ -8,7 +8,6 @@ for example because the parent died.
 
 import logging
 import os
-import select
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, Final
 
+from resources.system.processes import is_readable, is_writable, set_unblocking
 from vault.errors import ChildDied, ChildRefused
 from vault.workers.frames import Frame, decode_frame, encode_frame
 
@@ -97,7 +97,7 @@ class Child:
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._in, self._out = self._stdin.fileno(), self._stdout.fileno()
-        os.set_blocking(self._in, False)
+        set_unblocking(self._in)
         self._write_lock = threading.RLock()
         self._state = threading.Condition()
         self._answers: dict[int, Frame] = {}
@@ -231,8 +231,7 @@ class Child:
         try:
             if self._end:
                 raise ChildDied(self._end)
-            _, writable, _ = select.select([], [self._in], [], _TICK_S)
-            if writable:
+            if is_writable(self._in, _TICK_S):
                 return os.write(self._in, data)
         except (OSError, ValueError) as error:
             raise ChildDied(self._describe_end()) from error
@@ -272,8 +271,7 @@ class Child:
 
     def _read(self) -> list[Frame]:
         try:
-            readable, _, _ = select.select([self._out], [], [], _TICK_S)
-            if not readable:
+            if not is_readable(self._out, _TICK_S):
                 return []
             data = os.read(self._out, _READ_BYTES)
             if not data:

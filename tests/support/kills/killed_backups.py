@@ -143,6 +143,7 @@ def find_losses(folder: Path, act_name: str, trials: int) -> Iterator[dict[str, 
     """Kill an act in each trial, and yield what was lost or is still wrong after a second try."""
     act: Act = Home.back_up if act_name == "backup" else Home.restore
     original = make_homes(folder / "original")
+    original.list_texts()  # creates folders, so that all copies have the same ones
     wanted = _describe_merged(original, folder) if act_name == "restore" else None
     operations = count_operations(_copy(original, folder / "counted"), act)
     for seed in range(trials):

@@ -1,7 +1,8 @@
 import stat
 from pathlib import Path
 
-from app.paths import Paths, make_private_folder
+from app.paths import Paths
+from resources.system.files import make_private_folder
 
 
 def test_strata_home_holds_all_four_folders(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The menus of the open note or image and of its text."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.assistant import Assistant
 from app.library.images import is_image_link
+from resources.system.calls import SYSTEM
 from ui.frame import WindowFrame
 
 __all__ = ["NoteMenuController"]
@@ -57,9 +57,9 @@ class NoteMenuController(QObject):
         file = self._find_file()
         if file is None:
             return
-        if sys.platform == "darwin":
+        if SYSTEM == "macos":
             QProcess.startDetached("open", ["-R", str(file)])
-        elif sys.platform == "win32":
+        elif SYSTEM == "windows":
             QProcess.startDetached("explorer", [f"/select,{file}"])
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))):
             self._frame.notifier.toast(_NO_PROGRAM.format(file.parent))

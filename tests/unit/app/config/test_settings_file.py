@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app import durable
 from app.config.schema import schema
 from app.config.settings_file import SettingsStore
 from app.errors import BadSetting, StorageFailed
+from resources.system import files as durable
 
 WRITTEN = """\
 # mine

@@ -127,10 +127,10 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path: Path, name: str) -> 
     assert (tmp_path / name).exists()
 
 
-WITHOUT_LOCKS = """import app.durable
+WITHOUT_LOCKS = """import resources.system.calls
     def lock(handle):
         raise OSError("no locks")
-    app.durable.lock = lock
+    resources.system.calls.lock_file = lock
     for old in {names}:
         (Path(sys.argv[1]) / old).write_text("mine")
     start_recording(Path(sys.argv[1]), sys.argv[2])

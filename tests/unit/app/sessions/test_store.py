@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app import durable
 from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed
 from app.sessions.session import Session
 from app.sessions.session_info import one_line
@@ -19,6 +18,7 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import Entry, MessageEntry, OtherEntry
 from context.messages import Message
+from resources.system import files as durable
 
 
 @pytest.fixture
@@ -393,16 +393,16 @@ def test_an_old_kind_of_summary_alone_is_brought_up_to_date_too(store: SessionSt
     assert store.file("old").with_name("old.jsonl.v1").exists()
 
 
-@pytest.mark.parametrize("failing", ["replace", "hardlink_to"])
+@pytest.mark.parametrize("failing", ["replace", "link"])
 def test_a_chat_that_cannot_be_brought_up_to_date_stays_as_it_is(
     store: SessionStore, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
-    def fail(*_args: object) -> None:
+    def fail(*_args: object, **_named: object) -> None:
         raise OSError(errno.EIO, "broken")
 
     original = old_chat(store, OLD)
     with monkeypatch.context() as patched, store.open("old") as session:
-        patched.setattr(Path, failing, fail)
+        patched.setattr(os, failing, fail)
         patched.setattr("app.sessions.file.write_atomically", fail)
         with pytest.raises(StorageFailed):
             say(session, "assistant", "third")
@@ -421,7 +421,7 @@ def test_a_file_system_without_links_keeps_a_copy(
         raise OSError(errno.EPERM, "no links here")
 
     original = old_chat(store, OLD)
-    monkeypatch.setattr(Path, "hardlink_to", fail)
+    monkeypatch.setattr(os, "link", fail)
     with store.open("old") as session:
         say(session, "assistant", "third")
     assert store.file("old").with_name("old.jsonl.v1").read_bytes() == original

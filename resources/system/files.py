@@ -1,30 +1,52 @@
-"""Crash-safe file writes and file locks."""
+"""Safe files: what is written is on the disk and whole, after a crash too.
+
+A file is replaced by renaming a new one, or appended to completely or not at all. Links are not
+followed, and only the owner can read what is created here.
+"""
 
 import contextlib
 import errno
 import os
 import re
+import shutil
 import stat
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, Literal
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from resources.system import calls
 
-# Past the end of any file, since a lock on Windows would keep readers from the locked byte.
-_LOCKED_BYTE = 1 << 40
-_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)  # not defined on Windows
-_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
-# The file names that `tempfile` makes from the prefix in `write_atomically`.
+__all__ = [
+    "FileUse",
+    "LocksUnsupported",
+    "acquire_lock",
+    "append_synced",
+    "create_empty",
+    "create_file",
+    "create_synced",
+    "find_use",
+    "lock_folder",
+    "make_private_folder",
+    "open_file",
+    "open_new",
+    "probe_space",
+    "read_file",
+    "remove_if_there",
+    "remove_leftovers",
+    "remove_tree",
+    "replace_synced",
+    "write_all",
+    "write_atomically",
+    "write_synced",
+]
+
+# The file names that `write_atomically` makes.
 _TEMPORARY: Final = re.compile(r"\..+\.[a-z0-9_]{8}")
 _BEING_MADE_S: Final = 60.0
 _LOCK_CHECK_S: Final = 0.01
+# "left" by a process that has ended, or "unknown": the file system has no locks, for example.
+FileUse = Literal["used", "left", "unknown"]
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -36,29 +58,22 @@ def write_atomically(path: Path, content: bytes) -> None:
         OSError: the file could not be written. The old content is unchanged.
     """
     target = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    new = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
+    handle = calls.open_file(new, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
-        with os.fdopen(handle, "wb") as file:
-            with contextlib.suppress(OSError):  # a file system without locks
-                lock(handle)  # tells `remove_leftovers` that the file is in use
-            file.write(content)
-            file.flush()
-            os.fsync(handle)
-            if sys.platform != "win32":  # an open file cannot be renamed there
-                _take_place(Path(name), target)
-        if sys.platform == "win32":
-            _take_place(Path(name), target)
+        with contextlib.suppress(OSError):  # a file system without locks
+            calls.lock_file(handle)  # tells `remove_leftovers` that the file is in use
+        write_all(handle, content)
+        if target.exists():
+            calls.set_permissions(handle, target.stat().st_mode & 0o777)
+        calls.sync_file(handle)
+        calls.rename_open_file(handle, new, target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # it may be renamed already
-            Path(name).unlink()
+        os.close(handle)
+        remove_if_there(new)  # it may be renamed already
         raise
-    sync_folder(target.parent)
-
-
-def _take_place(new: Path, target: Path) -> None:
-    if target.exists():
-        new.chmod(target.stat().st_mode & 0o777)
-    new.replace(target)
+    os.close(handle)
+    calls.sync_folder(target.parent)
 
 
 @contextlib.contextmanager
@@ -74,21 +89,22 @@ def open_new(path: Path) -> Iterator[IO[bytes]]:
     taken = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     if os.path.lexists(path):
         raise taken
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    new = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+    handle = calls.open_file(new, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(handle, "w+b") as file:
             yield file
             file.flush()
-            os.fsync(handle)
+            calls.sync_file(handle)
         try:
-            os.link(name, path)
+            calls.add_name(new, path)
         except FileExistsError:
             raise taken from None
         except OSError:  # a file system without hard links
-            Path(name).replace(path)
-        sync_folder(path.parent)
+            calls.rename_path(new, path)
+        calls.sync_folder(path.parent)
     finally:
-        Path(name).unlink(missing_ok=True)
+        remove_if_there(new)
 
 
 def create_file(path: Path, content: bytes) -> None:
@@ -111,25 +127,33 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
         for entry in list(os.scandir(folder)):
             target = entry.name[1:-9]
             is_ours = _TEMPORARY.fullmatch(entry.name) and (targets is None or target in targets)
-            if is_ours and _is_left(Path(entry.path)):
-                Path(entry.path).unlink(missing_ok=True)
+            if is_ours and find_use(Path(entry.path)) == "left":
+                remove_if_there(Path(entry.path))
 
 
-def _is_left(file: Path) -> bool:
+def find_use(file: Path) -> FileUse:
+    """Return whether the process that writes a locked file still runs.
+
+    Returns:
+        "used" if the file is locked, or so new and empty that it is probably not locked yet. "left"
+        if its process has ended. "unknown" if the file cannot be opened or locked.
+    """
     try:
         handle = open_file(file, os.O_RDWR)
     except OSError:
-        return False
+        return "unknown"
     try:
         info = os.fstat(handle)
         if info.st_size == 0 and time.time() - info.st_mtime < _BEING_MADE_S:
-            return False  # perhaps just created and not yet locked
-        lock(handle)
-    except OSError:
-        return False
+            return "used"
+        calls.lock_file(handle)
+    except BlockingIOError:
+        return "used"
+    except OSError:  # a file system without locks
+        return "unknown"
     finally:
         os.close(handle)
-    return True
+    return "left"
 
 
 def open_file(path: Path, flags: int) -> int:
@@ -140,7 +164,7 @@ def open_file(path: Path, flags: int) -> int:
     Raises:
         OSError: the file cannot be opened, or is not a regular file.
     """
-    handle = os.open(path, flags | _NO_LINK | _NO_WAIT, 0o600)
+    handle = calls.open_file(path, flags)
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
@@ -164,35 +188,21 @@ def read_file(path: Path, max_bytes: int = -1) -> bytes:
         return file.read(max_bytes)
 
 
-def sync_folder(folder: Path) -> None:
-    """Flush a folder to disk. Do nothing on Windows, which does not support this."""
-    if sys.platform == "win32":
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def lock(handle: int) -> None:
-    """Take an exclusive lock on an open file without waiting.
-
-    The lock belongs to the file descriptor, so it also excludes other descriptors in the same
-    process. It is released when the file is closed or the process ends.
+def make_private_folder(folder: Path) -> None:
+    """Create a folder and its missing parents, so that only the owner can access them.
 
     Raises:
-        BlockingIOError: the file is already locked.
-        OSError: the file system does not support locks.
+        OSError: the folder cannot be created.
     """
-    if sys.platform == "win32":
-        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except PermissionError as error:
-            raise BlockingIOError(*error.args) from error
-    else:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    if folder.is_dir():
+        return
+    make_private_folder(folder.parent)
+    with contextlib.suppress(FileExistsError):
+        calls.make_folder(folder)
+    if not folder.is_dir():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+    with contextlib.suppress(PermissionError):  # the parent may be searched, but not read
+        calls.sync_folder(folder.parent)
 
 
 @contextlib.contextmanager
@@ -206,16 +216,15 @@ def lock_folder(folder: Path, timeout_s: float = 10.0) -> Iterator[None]:
         TimeoutError: another process has held the lock for too long.
         OSError: the folder cannot be opened.
     """
-    if sys.platform == "win32":
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    handle = calls.open_for_lock(folder)
     try:
-        with contextlib.suppress(LocksUnsupported):
-            acquire_lock(handle, folder, timeout_s)
+        if handle is not None:
+            with contextlib.suppress(LocksUnsupported):
+                acquire_lock(handle, folder, timeout_s)
         yield
     finally:
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
 
 
 class LocksUnsupported(OSError):
@@ -237,7 +246,7 @@ def acquire_lock(handle: int, path: Path, timeout_s: float) -> None:
     deadline = time.monotonic() + timeout_s
     while True:
         try:
-            return lock(handle)
+            return calls.lock_file(handle)
         except BlockingIOError as error:
             if time.monotonic() > deadline:
                 said = "another process has been using it for too long"
@@ -255,7 +264,7 @@ def write_all(handle: int, content: bytes) -> None:
     """
     view = memoryview(content)
     while view:
-        view = view[os.write(handle, view) :]
+        view = view[calls.write_part(handle, view) :]
 
 
 def write_synced(handle: int, content: bytes) -> None:
@@ -267,10 +276,78 @@ def write_synced(handle: int, content: bytes) -> None:
     size = os.fstat(handle).st_size
     try:
         write_all(handle, content)
-        os.fsync(handle)
+        calls.sync_file(handle)
     except OSError:
-        os.ftruncate(handle, size)
+        calls.shorten_file(handle, size)
         raise
+
+
+def append_synced(path: Path, content: bytes) -> None:
+    """Append content to a file completely or not at all, and flush it. A missing file is created.
+
+    Raises:
+        OSError: the content could not be written. The file's length was restored.
+    """
+    is_new = not os.path.lexists(path)
+    handle = open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    try:
+        write_synced(handle, content)
+    finally:
+        os.close(handle)
+    if is_new:
+        calls.sync_folder(path.parent)
+
+
+def create_empty(path: Path) -> None:
+    """Create an empty file that only its owner can access, if the file does not exist.
+
+    Raises:
+        OSError: the file cannot be created.
+    """
+    with contextlib.suppress(FileExistsError):
+        os.close(calls.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+
+
+def probe_space(folder: Path, size: int) -> None:
+    """Take some space on a disk for a moment.
+
+    Args:
+        folder: a folder on the disk.
+        size: the number of bytes.
+
+    Raises:
+        OSError: the disk does not have the space.
+    """
+    file = folder / f".probe.{os.urandom(4).hex()}"
+    handle = calls.open_file(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        write_all(handle, bytes(size))
+        calls.sync_file(handle)
+    finally:
+        os.close(handle)
+        remove_if_there(file)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that it contains. Links in it are removed, not followed.
+
+    Raises:
+        OSError: something cannot be removed. All the rest was.
+    """
+    failed: list[BaseException] = []
+    shutil.rmtree(folder, onerror=lambda _call, _path, error: failed.append(error[1]))
+    if failed:
+        raise failed[0]
+
+
+def remove_if_there(path: Path) -> None:
+    """Remove a file, unless it does not exist.
+
+    Raises:
+        OSError: the file cannot be removed.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        calls.remove_path(path)
 
 
 def create_synced(path: Path, content: bytes) -> int:
@@ -290,7 +367,7 @@ def create_synced(path: Path, content: bytes) -> int:
     except FileExistsError:
         raise
     except OSError:
-        path.unlink(missing_ok=True)
+        remove_if_there(path)
         raise
 
 
@@ -302,21 +379,21 @@ def replace_synced(path: Path, content: bytes) -> int:
     Raises:
         OSError: the file could not be replaced.
     """
-    path.with_name(f"{path.name}.new").unlink(missing_ok=True)
+    remove_if_there(path.with_name(f"{path.name}.new"))
     return _put(path, content)
 
 
 def _put(path: Path, content: bytes) -> int:
     new = path.with_name(f"{path.name}.new")
-    handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+    handle = calls.open_file(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND)
     try:
-        lock(handle)
+        calls.lock_file(handle)
         write_all(handle, content)
-        os.fsync(handle)
-        new.replace(path)
-        sync_folder(path.parent)
+        calls.sync_file(handle)
+        calls.rename_open_file(handle, new, path)
+        calls.sync_folder(path.parent)
     except BaseException:
         os.close(handle)
-        new.unlink(missing_ok=True)
+        remove_if_there(new)
         raise
     return handle

@@ -1,14 +1,11 @@
 """The memory that is free and used, and the sentence for a model that does not fit."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from chains.errors import LocalModelFailed
-from chains.gguf import free_memory
-from chains.gguf.file import ModelFile
-from chains.gguf.free_memory import find_free_bytes, format_size, read_used_bytes, require_memory
+from chains.gguf.file import ModelFile, format_size, require_memory
 
 GB = 10**9
 BIG = ModelFile(
@@ -49,31 +46,6 @@ def test_a_refusal_names_a_context_that_fits() -> None:
 def test_a_model_that_fits_with_no_context_at_all_needs_another_way_out() -> None:
     sentence = refuse(16_384, 8 * GB)
     assert sentence.endswith("Close other programs, or choose a smaller model.")
-
-
-def test_the_free_memory_is_what_the_system_tells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert (find_free_bytes() or 0) > 10_000_000
-    file = tmp_path / "meminfo"
-    monkeypatch.setattr(free_memory, "_IS_LINUX", True)
-    monkeypatch.setattr(free_memory, "_MEMORY_FILE", file)
-    assert find_free_bytes() is None
-    file.write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n", "ascii")
-    assert find_free_bytes() == 2 * 1_048_576
-    file.write_text("MemAvailable:\n\nnothing\n", "ascii")
-    assert find_free_bytes() is None
-    monkeypatch.setattr(free_memory, "_IS_LINUX", False)
-    assert (find_free_bytes() or 0) > 10_000_000
-
-
-@pytest.mark.parametrize("is_linux", [True, False])
-def test_the_memory_of_a_process_is_measured(
-    is_linux: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(free_memory, "_IS_LINUX", is_linux and free_memory._IS_LINUX)
-    assert read_used_bytes(os.getpid()) > 10_000_000
-    assert read_used_bytes(2**22 + 1) == 0  # above the largest process id
 
 
 def test_sizes_are_shown_in_megabytes_or_gigabytes() -> None:

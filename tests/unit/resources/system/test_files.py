@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app import durable
 from app.paths import Paths
 from app.wiring import build
+from resources.system import files as durable
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_replaced_file_is_locked_and_what_a_crash_left_is_no_hindrance(
     assert (tmp_path / "log").read_bytes() == b"second\n"
     other = os.open(tmp_path / "log", os.O_RDWR)
     with pytest.raises(BlockingIOError):
-        durable.lock(other)
+        durable.calls.lock_file(other)
     for opened in (handle, new, other):
         os.close(opened)
     assert [file.name for file in tmp_path.iterdir()] == ["log"]
@@ -112,9 +112,9 @@ def test_a_second_opening_finds_the_lock_taken_until_the_first_is_closed(
 ) -> None:
     second = os.open(tmp_path / "log", os.O_RDWR)
     with pytest.raises(BlockingIOError):
-        durable.lock(second)
+        durable.calls.lock_file(second)
     os.close(handle)
-    durable.lock(second)
+    durable.calls.lock_file(second)
     os.close(second)
 
 
@@ -130,7 +130,7 @@ def test_replacing_keeps_the_mode(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from app import durable
+from resources.system import files as durable
 from app.paths import Paths
 from app.wiring import build
 durable.os.fsync = lambda _handle: {act}
