@@ -83,10 +83,12 @@ class TimeLimit:
 
     Attributes:
         cancel: the token of the tools. It is cancelled with the turn, or when the time is over.
+        waited_s: the seconds in which the turn waited for the user.
     """
 
     def __init__(self) -> None:
         self.cancel = CancelToken()
+        self.waited_s = 0.0
         self._clock: Callable[[], float] = time.monotonic
         self._until_s = self._calls_until_s = math.inf
 
@@ -108,6 +110,7 @@ class TimeLimit:
 
     def extend(self, seconds: float) -> None:
         """Extend the time, because the user was waited for."""
+        self.waited_s += seconds
         self._until_s += seconds
         self._calls_until_s += seconds
 

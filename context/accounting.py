@@ -165,6 +165,7 @@ def _list_compactions(transforms: Sequence[TransformEntry]) -> Iterator[dict[str
                 "before_tokens": op.get("tokensBefore"),
                 "after_tokens": edited.get(transform.id, op).get("tokensAfter"),
                 "by": op.get("by", "none"),
+                "edited": transform.id in edited or op.get("edited") is True,
             }
 
 

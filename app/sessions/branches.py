@@ -29,6 +29,7 @@ from chains.turn.run import compact_on_request, edit_summary_in_use, preview_com
 from context.assemble.inputs import GivenSummary
 from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionPreview, CompactionReport
+from context.fit.summaries import format_summary
 from context.history.memory import Memory, read_memory
 from context.history.pins import check_pin
 from context.history.turns import Turn, list_turns
@@ -326,11 +327,12 @@ class ChatCompactor:
                 long.
         """
         maker: Any = draft.report.by
+        is_edited = format_summary(text) != draft.report.summary
         with self._sessions.open(session) as chat:
             if chat.path()[-1].id != draft.leaf:
                 raise InvalidRequest("The chat went on after this summary was made. Compact again.")
             chain, turn = self._build(chat, model)
-            given = GivenSummary(text, maker)
+            given = GivenSummary(text, maker, is_edited)
             events = compact_on_request(chain, turn, chat, CancelToken(), given=given)
             try:
                 report = _exhaust(events)

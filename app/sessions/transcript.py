@@ -206,7 +206,7 @@ class SummaryItem:
         before_tokens: the token count before the compaction.
         after_tokens: the token count after the compaction, or None if it was not recorded.
         by: `model`, or `outline` if no model was configured.
-        is_edited: whether the user edited the summary after it was stored.
+        is_edited: whether the user edited the summary, before it was used or later.
         is_in_use: whether requests contain this summary. A later summary replaces an earlier one,
             because it covers the same turns.
     """

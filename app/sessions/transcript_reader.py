@@ -310,7 +310,7 @@ def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) 
         before_tokens=int(op.get("tokensBefore", 0)),
         after_tokens=after if isinstance(after, int) else None,
         by=str(op.get("by", "model")),
-        is_edited=edit is not None,
+        is_edited=edit is not None or op.get("edited") is True,
     )
 
 

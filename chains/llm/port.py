@@ -13,6 +13,7 @@ __all__ = [
     "Endpoint",
     "KeyFor",
     "LearnedPort",
+    "ModelCalling",
     "ModelCalls",
     "ModelEnded",
     "ModelEvent",
@@ -89,6 +90,11 @@ class ModelReasoning:
 
     text: str
     signature: str = ""
+
+
+@dataclass(frozen=True)
+class ModelCalling:
+    """A piece of a tool call has arrived."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +186,7 @@ ModelEvent = (
     | ModelText
     | ModelRetracted
     | ModelReasoning
+    | ModelCalling
     | ModelCalls
     | ModelWaiting
     | ModelEnded

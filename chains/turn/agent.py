@@ -223,9 +223,9 @@ class AgentLoop:
         """
         approved: list[tuple[ToolCallPart, Proposal]] = []
         for call in calls:
-            start, waited_s = self._clock(), self._approved.waited_s
+            start, waited_s = self._clock(), self._time.waited_s
             found = yield from self._approved.run(self._find_written(call))
-            seconds = self._clock() - start - (self._approved.waited_s - waited_s)
+            seconds = self._clock() - start - (self._time.waited_s - waited_s)
             if isinstance(found, ToolOutcome):
                 yield from self._finish(call, _Done(found, seconds), turn)
             else:

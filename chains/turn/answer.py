@@ -26,6 +26,7 @@ from chains.events import (
 )
 from chains.gguf.file import shorten_name
 from chains.llm.port import (
+    ModelCalling,
     ModelCalls,
     ModelEnded,
     ModelEvent,
@@ -60,6 +61,8 @@ __all__ = ["AnswerStream", "TurnAnswer"]
 KEEPING_INTERVAL_S: Final = 1.0
 # The reason in the log entry of an answer whose process was killed.
 CLOSED: Final = "Strata was closed"
+_THINKING: Final = "Thinking…"
+_CALLING: Final = "Writing a tool call…"
 
 
 def _describe_wait(model: ModelInfo) -> str:
@@ -129,7 +132,7 @@ class AnswerStream:
         self._read = read
         sources = (*turn.request.segments, *read)
         self._escapes = EscapeRemover(sources, context.request.question)
-        self._id = ""
+        self._id = self._step = ""
         self._end_keeping: Callable[[], None] | None = None
         self._kept_pieces = 0
         self._has_kept = False
@@ -206,13 +209,22 @@ class AnswerStream:
                 yield from self._take_text(event)
             case ModelReasoning():
                 partial.add_reasoning(event)
+                yield from self._show_step(_THINKING)
+            case ModelCalling():
+                yield from self._show_step(_CALLING)
             case ModelCalls(calls) if self._read_calls is not None:
                 partial.calls = self._read_calls(calls)
             case ModelWaiting(seconds, reason):
-                left = ceil(seconds)
+                left, self._step = ceil(seconds), ""
                 yield Step("wait", f"Retrying in {left} s ({reason})", left)
             case ModelEnded():
                 yield from self._end(event)
+
+    def _show_step(self, text: str) -> Iterator[Event]:
+        """Yield a step that says what arrives, unless the last one did."""
+        if text != self._step:
+            self._step = text
+            yield Step("write", text)
 
     def _end(self, ended: ModelEnded) -> Iterator[Event]:
         """Take the end of the answer, and yield warnings about it."""
@@ -232,6 +244,7 @@ class AnswerStream:
 
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:
+            self._step = ""
             self._partial.pieces.append(text)
             self._start_keeping()
             yield TextDelta(text)
@@ -314,9 +327,15 @@ class AnswerStream:
         """Build the log entry of the answer in its current state."""
         session, request = self._context.session, self._context.request
         place = (self._id or session.new_id(), session.path()[-1].id, session.now())
-        seconds = round(monotonic() - request.started_s, 3)
+        seconds = round(self._measure_duration(), 3)
         entry = self._partial.build_entry(place, message, self._turn.turn, request.model, seconds)
         return replace(entry, extra={START_TOKENS: self._report.start_tokens})
+
+    def _measure_duration(self) -> float:
+        """Return how many seconds the turn has taken, without those that waited for the user."""
+        agent = self._context.chain.agent
+        waited_s = 0.0 if agent is None else agent.time.waited_s
+        return max(0.0, monotonic() - self._context.request.started_s - waited_s)
 
     def _complete_report(self) -> ContextReport:
         partial, report = self._partial, self._turn.request.report

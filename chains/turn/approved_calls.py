@@ -53,7 +53,6 @@ class ApprovedCalls:
         self._rules, self._port, self._clock = agent.rules, agent.approvals, agent.clock
         self._registry, self._cancel, self._new_id = registry, cancel, new_id
         self._time = agent.time
-        self.waited_s = 0.0
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
         """Propose a tool call, ask the user, and apply the proposal if it is approved.
@@ -124,15 +123,13 @@ class ApprovedCalls:
     ) -> Generator[Event, None, Verdict]:
         """Wait for the user's decision on a proposal.
 
-        The waiting time does not count towards the turn's limit.
+        The waiting time counts neither towards the turn's limit nor towards its duration.
         """
         arguments = parse_arguments(call)
         request = ApprovalRequest(self._new_id(), call.id, call.name, arguments, proposal)
         start = self._clock()
         decision = yield from ask_person(port, request, self._cancel)
-        waited_s = self._clock() - start
-        self.waited_s += waited_s
-        self._time.extend(waited_s)
+        self._time.extend(self._clock() - start)
         return decision
 
 

@@ -144,10 +144,12 @@ class GivenSummary:
         text: the summary, which is stored unchanged.
         by: how the first version was produced: by a model (`model`), or as an outline made without
             a model (`outline`).
+        is_edited: whether the user has changed that version.
     """
 
     text: str
     by: Literal["model", "outline"]
+    is_edited: bool = False
 
 
 @dataclass(frozen=True)

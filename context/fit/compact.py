@@ -289,5 +289,6 @@ def _make_patch(
         "tokensAfter": result.after_tokens,
         "by": state.by,
         "strategies": list(result.strategies_run),
+        **({"edited": True} if state.is_edited else {}),
     }
     return (*cleared, apply)

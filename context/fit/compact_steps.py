@@ -83,6 +83,7 @@ class CompactionState:
         cleared: the shortened messages, by id. Their tool results were replaced with line counts.
         summary: the summary of the turns before `turns`, or an empty string if there is none.
         by: how the summary was made: by a `model`, as an `outline` without a model, or `none`.
+        is_edited: whether the user edited the summary before it was used.
         summarised: the number of turns that the summary replaces.
         drop_to: how many of `turns` are dropped, starting with the oldest one behind a summary.
         strategies: the names of the steps that changed something.
@@ -93,6 +94,7 @@ class CompactionState:
     cleared: dict[str, Message] = field(default_factory=dict)
     summary: str = ""
     by: Maker = "none"
+    is_edited: bool = False
     summarised: int = 0
     drop_to: int = 0
     strategies: list[str] = field(default_factory=list)
@@ -234,6 +236,7 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
     if order.given is not None:
         text = check_given_summary(order.given.text, old, task.most_tokens, order.counter)
         by = SUMMARISE if order.given.by == "model" else OUTLINE
+        state.is_edited = order.given.is_edited
     else:
         text = _summarise_by_model(task, old, state, summarise, order.counter)
     if not text:

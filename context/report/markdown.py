@@ -147,6 +147,7 @@ def _describe_shortened(context: Json) -> Iterable[str]:
         last = compactions[-1]
         sizes = _change(last["before_tokens"], last["after_tokens"])
         how = _MAKERS.get(last["by"], "old results cleared")
+        how += ", edited since" if last.get("edited") else ""
         earlier = f" ({len(compactions) - 1} before it)" if len(compactions) > 1 else ""
         yield f"- compacted: {', '.join(filter(None, (sizes, how)))}{earlier}"
 

@@ -6,7 +6,6 @@ controllers of other views receive the events through the signal `event_arrived`
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -305,7 +304,7 @@ class SessionController(QObject):
             self._ticker.stop()
         elif self._step:
             step = turn.count_down(self._step)
-            self._transcript.live.show_step(step, monotonic() - turn.started_s)
+            self._transcript.live.show_step(step, turn.elapsed_s, is_paused=turn.is_waiting)
 
     def _on_failed(self, turn: ChatTurn, error: Exception) -> None:
         is_open = self.is_open(turn)

@@ -139,7 +139,14 @@ class ChatTurn(QObject):
         self.error: ErrorInfo | None = None
         self.sources: Sequence[Segment] = ()
         self._wait: tuple[str, int, float] | None = None
+        self._waited_s, self._waits_since_s = 0.0, 0.0
         self.is_waiting = False
+
+    @property
+    def elapsed_s(self) -> float:
+        """The duration of the turn so far, without the time in which it waited for the user."""
+        until_s = self._waits_since_s if self.is_waiting else monotonic()
+        return until_s - self.started_s - self._waited_s
 
     @property
     def state(self) -> str:
@@ -172,10 +179,16 @@ class ChatTurn(QObject):
         elif isinstance(event, Retrieved):
             self.sources = event.segments
         elif isinstance(event, ApprovalRequested | CallDecided | ToolEnded):
-            self.is_waiting = isinstance(event, ApprovalRequested)
+            self._set_waiting(isinstance(event, ApprovalRequested))
         elif isinstance(event, MessageEnded) and event.role == "user":
             self.is_stored, self.entry = True, event.entry_id
             self.session = self.session or event.session
+
+    def _set_waiting(self, is_waiting: bool) -> None:
+        if is_waiting != self.is_waiting:
+            now_s = monotonic()
+            self._waited_s += 0.0 if is_waiting else now_s - self._waits_since_s
+            self.is_waiting, self._waits_since_s = is_waiting, now_s
 
     def find_entry(self, chat: ChatTranscript) -> None:
         """Set `entry` to the chat's last entry, if that is the user message of this turn.
@@ -252,13 +265,13 @@ def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:
         case TextDelta():
             answer.append(event.text)
             if answer.step.text != WRITING:
-                answer.show_step(WRITING, monotonic() - turn.started_s)
+                answer.show_step(WRITING, turn.elapsed_s)
         case TextTakenBack():
             answer.set_text("")
         case Retrieved():
             answer.set_sources(list_sources(event.segments))
         case Step():
-            answer.show_step(turn.count_down(event.text), monotonic() - turn.started_s)
+            answer.show_step(turn.count_down(event.text), turn.elapsed_s)
 
 
 def list_paths(attached: tuple[Attachment, ...]) -> tuple[str, ...]:

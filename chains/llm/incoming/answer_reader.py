@@ -8,6 +8,7 @@ from chains.llm.incoming.pieces import AnswerPiece
 from chains.llm.incoming.thinking import Said, ThinkingSplitter
 from chains.llm.incoming.tool_calls import CallAssembler
 from chains.llm.port import (
+    ModelCalling,
     ModelCalls,
     ModelEnded,
     ModelEvent,
@@ -64,6 +65,8 @@ class AnswerReader:
             self.finish = piece.finish
         self._usage = piece.usage or self._usage
         self._calls.add(piece.calls)
+        if piece.calls:
+            yield ModelCalling()
         thought = self._thoughts.add(piece.thought)
         if thought.strip():
             self._thinking.note_own_field()

@@ -217,11 +217,45 @@ def test_the_step_says_writing_as_soon_as_text_arrives(
 ) -> None:
     steps: list[str] = []
     live = window.view.transcript.live
-    monkeypatch.setattr(live, "show_step", lambda text, _seconds: steps.append(text))
+    monkeypatch.setattr(live, "show_step", lambda text, *_, **__: steps.append(text))
     server.script(Answer("Two barrels. " * 20, chunk_chars=20))
     window.composer.send(QUESTION)
     told = list(dict.fromkeys(steps))
     assert told[-2:] == ["Waiting for scripted…", "Writing…"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer("Two barrels.", reasoning="The user asks for the barrels."),
+        Answer("<think>The user asks for the barrels.</think>Two barrels.", chunk_chars=4),
+    ],
+    ids=["own-field", "in-text"],
+)
+def test_the_step_does_not_wait_for_a_model_that_thinks(
+    window: WindowPage, server: ModelServer, monkeypatch: pytest.MonkeyPatch, answer: Answer
+) -> None:
+    steps: list[str] = []
+    live = window.view.transcript.live
+    monkeypatch.setattr(live, "show_step", lambda text, *_, **__: steps.append(text))
+    server.script(answer)
+    window.composer.send(QUESTION)
+    told = list(dict.fromkeys(steps))
+    assert told[-3:] == ["Waiting for scripted…", "Thinking…", "Writing…"]
+
+
+def test_the_step_does_not_wait_for_a_model_that_writes_a_tool_call(
+    window: WindowPage, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    live = window.view.transcript.live
+    monkeypatch.setattr(live, "show_step", lambda text, *_, **__: steps.append(text))
+    window.composer.choose_mode("agent")
+    server.script(Answer("", calls=(("c1", "list_tags", "{}"),)), Answer("No tags."))
+    window.composer.send(QUESTION)
+    told = list(dict.fromkeys(steps))
+    after = told[told.index("Waiting for scripted…") + 1 :]
+    assert after[0] == "Writing a tool call…"
 
 
 def test_the_step_names_a_model_of_llama_cpp_without_its_folders(
@@ -229,7 +263,7 @@ def test_the_step_names_a_model_of_llama_cpp_without_its_folders(
 ) -> None:
     steps: list[str] = []
     monkeypatch.setattr(
-        window.view.transcript.live, "show_step", lambda text, _seconds: steps.append(text)
+        window.view.transcript.live, "show_step", lambda text, *_, **__: steps.append(text)
     )
     window.assistant.settings.set("chat.model", "/srv/models/small-q4.gguf")
     window.composer.send(QUESTION)

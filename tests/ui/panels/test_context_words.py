@@ -242,8 +242,22 @@ def test_a_compaction_is_told_while_it_is_news() -> None:
     assert notice.text == (
         "96,412 → 30,120 tokens, written by a model. Pinned: 2, kept word for word."
     )
+    edited = compacted | {"compactions": [compacted["compactions"][0] | {"edited": True}]}
+    notice = build_notice(edited)
+    assert notice is not None
+    assert "written by a model, edited by you." in notice.text
     settled = {"hash": "", "tokens_reused": 40_000, "changed": False, "reasons": []}
     assert build_notice(compacted | {"prefix": settled}) is None
+
+
+def test_shortened_results_are_not_called_a_summary() -> None:
+    compacted = panel_states()["compacted"]
+    cleared = [compacted["compactions"][0] | {"by": "none"}]
+    notice = build_notice(compacted | {"compactions": cleared, "pins": []})
+    assert notice is not None
+    assert notice.title == "Old results of tools are shortened"
+    assert notice.text == "96,412 → 30,120 tokens."
+    assert "summary" not in notice.actions
 
 
 @pytest.mark.parametrize(("used", "passed"), [(50_000, 0), (100_000, 0.8), (130_000, 1.0)])

@@ -105,10 +105,16 @@ class Answer(AccessibleFrame):
         """The ID of the answer's log entry, or an empty string until it is stored."""
         return self._entry
 
-    def show_step(self, text: str, seconds: float) -> None:
-        """Show the current step of the turn, and the seconds since the turn started."""
+    def show_step(self, text: str, seconds: float, *, is_paused: bool = False) -> None:
+        """Show the current step of the turn, and its duration so far.
+
+        Args:
+            text: describes the step.
+            seconds: the duration, without the time in which the turn waited for the user.
+            is_paused: whether the turn waits for the user now, so that the duration stays.
+        """
         self.seconds = seconds
-        self.step.show_step(text, seconds)
+        self.step.show_step(text, seconds, is_paused=is_paused)
 
     def append(self, text: str) -> None:
         """Append newly arrived text to the answer."""

@@ -54,15 +54,24 @@ class StepLine(Scaled, AccessibleFrame):
         """The sentence that describes the current step of the turn."""
         return self._text.whole
 
-    def show_step(self, text: str, seconds: float) -> None:
-        """Show the turn's current step and the elapsed seconds, which are omitted below 0.1 s."""
+    def show_step(self, text: str, seconds: float, *, is_paused: bool = False) -> None:
+        """Show the turn's current step and its duration, which is omitted below 0.1 s.
+
+        Args:
+            text: describes the step.
+            seconds: the duration so far.
+            is_paused: whether the duration stays as it is.
+        """
         if text != self._text.whole:
             self._text.set_text(text)
             self._text.updateGeometry()
             self.setAccessibleName(one_line(text))
         self._started_s = monotonic() - seconds
         self._show_seconds()
-        self._ticker.start()
+        if is_paused:
+            self._ticker.stop()
+        else:
+            self._ticker.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stop counting the seconds while the line with the current step is hidden."""

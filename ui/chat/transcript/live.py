@@ -91,10 +91,16 @@ class LiveTurn(QObject):
             if slot.row:
                 slot.row.quiet()
 
-    def show_step(self, text: str, seconds: float) -> None:
-        """Show the current step of the turn and the seconds since the turn started."""
+    def show_step(self, text: str, seconds: float, *, is_paused: bool = False) -> None:
+        """Show the current step of the turn and its duration so far.
+
+        Args:
+            text: describes the step.
+            seconds: the duration, without the time in which the turn waited for the user.
+            is_paused: whether the turn waits for the user now, so that the duration stays.
+        """
         if answer := self._get_running_answer():
-            answer.show_step(text, seconds)
+            answer.show_step(text, seconds, is_paused=is_paused)
 
     def begin_tool(self, event: ToolStarted) -> None:
         """Show a tool call that has started."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from time import monotonic
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
@@ -139,7 +138,7 @@ class QuickAskController(QObject):
 
     def _show_step(self, text: str) -> None:
         if self._turn is not None and self.window.answer is not None:
-            self.window.answer.show_step(text, monotonic() - self._turn.started_s)
+            self.window.answer.show_step(text, self._turn.elapsed_s)
 
     def _on_finished(self) -> None:
         turn, self._turn = self._turn, None

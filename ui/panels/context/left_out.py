@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from context.layers import name_source
-from ui.panels.context.words import in_words, reason_in_words
+from ui.panels.context.words import describe_maker, in_words, reason_in_words
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, place, plural
 
@@ -13,7 +13,6 @@ __all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows", "name_segment"
 
 _UNREADABLE = ("gone", "excluded")
 _SUMMARY = ("summary", "summary_shortened")
-_BY = {"model": "written by a model", "outline": "made without a model"}
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,7 @@ def _list_compacted(context: Mapping[str, Any], reported: str) -> Iterator[LeftO
         if compaction["entry"] == reported:
             continue
         before, after = compaction["before_tokens"], compaction["after_tokens"]
-        by = _BY.get(compaction["by"], "")
+        by = describe_maker(compaction)
         reason = f"Summarised: {by}" if by else "Summarised"
         if before is not None and after is not None:
             figures = f"{count(before)} → {count(after)} tokens"
@@ -169,7 +168,7 @@ def _list_compacted(context: Mapping[str, Any], reported: str) -> Iterator[LeftO
 
 def _drop_replaced(compactions: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """Drop the compactions before the last summary, which covers their messages too."""
-    summaries = [at for at, one in enumerate(compactions) if one["by"] in _BY]
+    summaries = [at for at, one in enumerate(compactions) if describe_maker(one)]
     return compactions[summaries[-1] :] if summaries else compactions
 
 

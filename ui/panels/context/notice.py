@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ui.panels.context.words import describe_maker
 from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import count, percent, plural
 
@@ -24,6 +25,12 @@ ACTION_TEXTS: Mapping[Act, ButtonText] = {
 }
 _SHARES = {"trim_at": 0.80, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True}
 _BROKEN = "history_guarantee_broken"
+# The headline and the actions after a compaction, by who wrote its summary.
+_COMPACTED: Mapping[str, tuple[str, tuple[Act, ...]]] = {
+    "model": ("Older messages became a summary", ("summary", "before")),
+    "outline": ("Older messages became an outline", ("summary", "before")),
+}
+_CLEARED: tuple[str, tuple[Act, ...]] = ("Old results of tools are shortened", ("before",))
 
 
 @dataclass(frozen=True)
@@ -119,13 +126,12 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
     parts = []
     if last["before_tokens"] is not None and last["after_tokens"] is not None:
         parts.append(f"{count(last['before_tokens'])} → {count(last['after_tokens'])} tokens")
-    parts.append("made without a model" if last["by"] == "outline" else "written by a model")
-    kept = f" Pinned: {count(pins)}, kept word for word." if pins else ""
-    title = "an outline" if last["by"] == "outline" else "a summary"
-    text = f"{', '.join(parts)}.{kept}"
-    text = text[:1].upper() + text[1:]
-    actions: tuple[Act, ...] = ("summary", "before")
-    return NoticeText("info", f"Older messages became {title}", text, actions, last["entry"])
+    parts += filter(None, [describe_maker(last)])
+    said = f"{', '.join(parts)}." if parts else ""
+    kept = f"Pinned: {count(pins)}, kept word for word." if pins else ""
+    text = " ".join(filter(None, (said[:1].upper() + said[1:], kept)))
+    title, actions = _COMPACTED.get(last["by"], _CLEARED)
+    return NoticeText("info", title, text, actions, last["entry"])
 
 
 def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:

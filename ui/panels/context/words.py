@@ -10,6 +10,7 @@ from ui.widgets.formatting import count, money
 __all__ = [
     "Counted",
     "Prices",
+    "describe_maker",
     "in_words",
     "price_sentence",
     "reason_in_words",
@@ -34,6 +35,18 @@ _REASONS = {
     "unsure": "Not known whether the model sees images",
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
 }
+
+_MAKERS = {"model": "written by a model", "outline": "made without a model"}
+
+
+def describe_maker(compaction: Mapping[str, Any]) -> str:
+    """Return who wrote the summary of a compaction, or an empty string if there is none.
+
+    Args:
+        compaction: the compaction in the request report.
+    """
+    maker = _MAKERS.get(compaction["by"], "")
+    return f"{maker}, edited by you" if maker and compaction.get("edited") else maker
 
 
 def in_words(name: str) -> str:

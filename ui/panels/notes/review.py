@@ -36,8 +36,8 @@ _WAITING = (
 sources appear here."
 )
 _NOTHING = (
-    "No figures contradict each other, no two notes are nearly the same, and no note is older \
-than its sources."
+    "No contradicting figures, no nearly equal notes and no notes older than their sources were \
+found."
 )
 _CHANGED = "Your notes have changed since."
 
@@ -228,7 +228,7 @@ class ReviewPanel(Pane):
             self._title.setText(f"{plural(number, 'thing')} to look at")
             self._text.setText(compared)
         else:
-            self._title.setText("Nothing to look at")
+            self._title.setText("Nothing found")
             self._text.setText(f"{_NOTHING} {compared}")
         self._text.show()
         self._fill_cards()

@@ -4,11 +4,13 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -342,6 +344,25 @@ def test_refusing_writes_no_hunk(window, listed, qtbot) -> None:
     window.press("Don't change")
     wait_for_end(window, qtbot)
     assert listed.read_text("utf-8") == OLD
+
+
+def test_the_time_for_a_decision_is_no_part_of_a_duration(window, qtbot) -> None:
+    begun_s = monotonic()
+    window.composer.send("Remember it.")
+    wait_for_card(window, qtbot)
+    asked_s = monotonic()
+    (answer,) = window.chat.answers()
+    shown = {label.text() for label in answer.step.findChildren(QLabel)}
+    qtbot.waitUntil(lambda: monotonic() - asked_s > 0.5)
+    assert {label.text() for label in answer.step.findChildren(QLabel)} == shown
+    decided_s = monotonic()
+    window.press("Remember it")
+    wait_for_end(window, qtbot)
+    worked_s = monotonic() - begun_s - (decided_s - asked_s)
+    assert answer.seconds <= worked_s + 0.001
+    window.chat.reopen(window.chat.session)
+    qtbot.waitUntil(lambda: bool(window.chat.answers()))
+    assert window.chat.answers()[0].seconds <= worked_s + 0.001
 
 
 def test_an_approved_call_no_longer_waits_for_the_user(

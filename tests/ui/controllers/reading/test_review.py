@@ -188,7 +188,7 @@ def test_after_dismissing_by_key_the_next_finding_has_the_focus(
     focus = window.view.focusWidget()
     assert isinstance(focus, QToolButton)
     assert focus.accessibleName() == "Look again"
-    assert said(panel)[0] == "Nothing to look at"
+    assert said(panel)[0] == "Nothing found"
     assert "2 dismissed" in said(panel)
 
 
@@ -233,7 +233,7 @@ def test_another_vault_is_looked_through_anew(
     settle()
     click_button(panel, "Look again")
     settle()
-    assert said(panel)[0] == "Nothing to look at"
+    assert said(panel)[0] == "Nothing found"
     assert any("1 note compared" in text for text in said(panel))
 
 
@@ -282,7 +282,7 @@ def test_the_focus_waits_in_the_panel_until_nothing_is_found(
     window.press_keys("Ctrl+Shift+K")
     panel = window.view.column.review
     for _ in range(2):  # once more by the key that is meant for the focused button
-        qtbot.waitUntil(lambda: said(panel)[0] == "Nothing to look at")
+        qtbot.waitUntil(lambda: said(panel)[0] == "Nothing found")
         assert window.focus_name == "Look again"
         QTest.keyClick(window.view.focusWidget(), Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: not window.view.controllers.review.is_running)
