@@ -9,7 +9,7 @@ an outline in place of a model's summary.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from context.accounting import make_report, measure_layers
 from context.assemble.apply_hooks import (
@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 Mode = Literal["send", "preview"]
+_NOTE_ROUNDS: Final = 2
 
 
 def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> PreparedRequest:
@@ -69,9 +70,7 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     fitted = _trim_and_compact(request, hooked_path, is_sent)
     if is_sent:
         fitted = fitted.with_ephemerals(request)
-    plan = fitted.plan_with_usage_note(request)
-    lasting = plan.lasting_tail_tokens, plan.lasting_start_tokens
-    guarded = enforce_budget(plan.draft, request.budget_tokens, *lasting)
+    plan, guarded = _enforce_budget(request, fitted.plan)
     marks = _place_marks(inputs, guarded.draft)
     when: When = "last" if is_sent else "next"
     report = make_report(request, fitted.hooked_path, plan, guarded, when, fitted.actions)
@@ -123,13 +122,6 @@ class _FittedPlan:
         hooked_path = apply_ephemeral_hooks(self.hooked_path, request)
         return self if hooked_path is self.hooked_path else self._with_path(request, hooked_path)
 
-    def plan_with_usage_note(self, request: RequestSetup) -> RequestPlan:
-        """Return the request plan. A note tells the model if most of the token budget is used."""
-        history_policy = request.inputs.history_policy
-        policy = BudgetPolicy() if history_policy is None else history_policy.policy
-        draft = add_usage_note(self.plan.draft, request.budget_tokens, policy)
-        return replace(self.plan, draft=draft)
-
     def _with_path(self, request: RequestSetup, hooked_path: HookedPath) -> "_FittedPlan":
         plan = build_plan(request, hooked_path, self.plan.carry_forward)
         return replace(self, hooked_path=hooked_path, plan=plan)
@@ -164,6 +156,27 @@ def _trim_and_compact(request: RequestSetup, hooked_path: HookedPath, is_sent: b
         return trimmed
     fitted = fitted.with_entries(request, compacted.entries)
     return replace(fitted, has_trimmed=compacted.has_trimmed, compacted=compacted, why=why)
+
+
+def _enforce_budget(request: RequestSetup, plan: RequestPlan) -> tuple[RequestPlan, GuardReport]:
+    """Make a request fit its budget. A note tells the model if most of the budget is then used.
+
+    The note says the size of what the guard lets through, and must fit itself. It is written once
+    more with the size that includes it.
+    """
+    history_policy = request.inputs.history_policy
+    policy = BudgetPolicy() if history_policy is None else history_policy.policy
+    budget, lasting = request.budget_tokens, (plan.lasting_tail_tokens, plan.lasting_start_tokens)
+    guarded, noted = enforce_budget(plan.draft, budget, *lasting), plan
+    for _ in range(_NOTE_ROUNDS if guarded.fits else 0):
+        draft = add_usage_note(plan.draft, guarded.draft, budget, policy)
+        if draft.uncached == noted.draft.uncached:
+            break
+        again = enforce_budget(draft, budget, *lasting)
+        if not again.fits:
+            break
+        noted, guarded = replace(plan, draft=draft), again
+    return noted, guarded
 
 
 def _place_marks(inputs: PrepareInputs, draft: RequestDraft) -> tuple[CacheMark, ...]:

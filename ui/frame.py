@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QChildEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QMoveEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QWidget
 
 from app.startup import StartupInfo
 from resources import sample_vault
@@ -30,6 +30,7 @@ from ui.state import load_state, save_state
 from ui.tasks import LatestWriter
 from ui.theme import Theme, tokens
 from ui.widgets.columns import Columns
+from ui.widgets.dialogs import DialogWatch
 
 if TYPE_CHECKING:
     from ui.chat.transcript.transcript import Transcript
@@ -106,6 +107,7 @@ class WindowFrame(QMainWindow):
         self.early_names = Folders()
         self._saving = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
         self._saving.timeout.connect(self._remember)
+        self.dialogs = DialogWatch(self)
         self._make_views()
         self._restore(look)
 
@@ -198,6 +200,12 @@ class WindowFrame(QMainWindow):
         if not self._is_painted:
             self._is_painted = True
             self.first_painted.emit()
+
+    def childEvent(self, event: QChildEvent) -> None:
+        """Watch each dialog of the window from the time at which it is first shown."""
+        super().childEvent(event)
+        if event.polished() and isinstance(dialog := event.child(), QDialog):
+            self.dialogs.watch(dialog)
 
     def _make_views(self) -> None:
         self.columns = Columns(self)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.startup import StartupInfo
 from resources import sample_vault
@@ -25,6 +25,7 @@ from ui.panels.index.state import OPENING, IndexState
 from ui.shortcuts import ShortcutsDialog, WindowActions
 from ui.tasks import TaskRunner
 from ui.theme import Theme
+from ui.widgets.dialogs import choose_folder
 from ui.widgets.formatting import plural
 from ui.widgets.menus import show_dialog
 
@@ -111,7 +112,7 @@ class MainWindow(WindowFrame):
     def choose_folder(self) -> None:
         """Let the user choose a folder and open it as the vault."""
         start = choose_start(self.assistant.vault)
-        chosen = QFileDialog.getExistingDirectory(self, "Choose a folder of notes", start)
+        chosen = choose_folder(self, "Choose a folder of notes", start)
         if chosen:
             self.open_folder(Path(chosen))
 
@@ -168,7 +169,6 @@ class MainWindow(WindowFrame):
             self._settings.index_requested.connect(self.controllers.index.start)
             self._settings.setup_requested.connect(self.controllers.first_run.open_step)
             self._settings.file_requested.connect(partial(open_file, self.notifier))
-            self._settings.finished.connect(self._on_settings_closed)
             self.controllers.settings_file.changed.connect(self._settings.show_change)
         self._settings.set_preview(self.controllers.context.preview_call())
         self._settings.show()
@@ -278,6 +278,7 @@ class MainWindow(WindowFrame):
 
     def _connect(self) -> None:
         middle, welcome = self.middle, self.middle.welcome
+        self.dialogs.closed.connect(self._on_dialog_closed)
         for header in (middle, self.note.head):
             header.sidebar_requested.connect(self.columns.toggle_sidebar)
             header.panel_requested.connect(self.columns.toggle_right)
@@ -373,6 +374,7 @@ class MainWindow(WindowFrame):
             self.desktop.tell(f"The index is up to date: {plural(report.notes, 'note')}")
 
     def _on_turn_begun(self, _turn: object) -> None:
+        self.controllers.settings_file.look()
         self.show_chat()
 
     def _on_indexed(self) -> None:
@@ -395,6 +397,12 @@ class MainWindow(WindowFrame):
             self.runner.call(partial(self.assistant.stop_other_models, chosen)).start()
         controllers.context.refresh()
 
-    def _on_settings_closed(self) -> None:
-        if (before := self.focusWidget()) is None or not before.isVisible():
-            self.composer.setFocus()  # otherwise the focus is back where it was before
+    def _on_dialog_closed(self) -> None:
+        """Return the focus to where it was, except to messages, in which nothing can be typed.
+
+        The buttons of a message have the focus only if they were pressed by key, and get it back.
+        """
+        before = self.focusWidget()
+        is_text = isinstance(before, QTextEdit) and self.transcript.isAncestorOf(before)
+        if before is None or not before.isVisible() or is_text or before is self.transcript:
+            self.composer.setFocus()

@@ -8,7 +8,7 @@ import os
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -66,15 +66,40 @@ class SettingsStore:
         self.path = path
         self._lock = threading.RLock()
         self._is_folder_locked = False
+        self._refreshed: set[str] = set()
         self._run = {
             key: check(key, move_secrets(key, value)) for key, value in (overrides or {}).items()
         }
         self.reload()
         check_shares(Settings.model_validate({**self._file, **self._run}))
 
+    def refresh(self) -> None:
+        """Reload the settings file if another program has changed it.
+
+        A file with an error changes nothing.
+        """
+        with self._lock:
+            if _read_stamp(self.path) == self._stamp or SettingsStore(self.path).problems:
+                return
+            before = self.values
+            self.reload()
+            fields = {key: spec.field for key, spec in schema().items()}
+            self._refreshed |= {
+                key
+                for key, field in fields.items()
+                if getattr(before, field) != getattr(self.values, field)
+            }
+
+    def take_refreshed(self) -> tuple[str, ...]:
+        """Return the keys of the settings that `refresh` has changed. Each is returned once."""
+        with self._lock:
+            keys, self._refreshed = tuple(sorted(self._refreshed)), set()
+            return keys
+
     def reload(self) -> None:
         """Reload the settings file."""
         with self._lock:
+            self._stamp = _read_stamp(self.path)
             problems: list[AppError] = []
             self._written: dict[str, Any] = {}
             try:
@@ -369,6 +394,14 @@ class SettingsStore:
         with storage_errors(self.path):
             make_private_folder(self.path.parent)
             write_atomically(self.path, new.encode())
+
+
+def _read_stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes when a file is replaced or written, or None if it cannot be read."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_ino, found.st_mtime_ns, found.st_size
+    return None
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -3,9 +3,9 @@
 Existing log entries never change. Each change is appended as a new entry.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Container, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -29,6 +29,7 @@ from chains.turn.run import compact_on_request, edit_summary_in_use, preview_com
 from context.assemble.inputs import GivenSummary
 from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionPreview, CompactionReport
+from context.fit.edit import SUMMARY_EDIT
 from context.fit.summaries import format_summary
 from context.history.memory import Memory, read_memory
 from context.history.pins import check_pin
@@ -39,8 +40,10 @@ from context.log.entries import (
     Entry,
     LabelEntry,
     LeafEntry,
+    MessageEntry,
     OtherEntry,
     PinEntry,
+    TransformEntry,
     is_path_entry,
     is_unknown_schema,
 )
@@ -92,11 +95,15 @@ class BranchEditor:
         if all(one.id != entry for one in chat.path()):
             self.select_leaf(session, entry)
 
-    def fork(self, session: str, entry: str | None = None) -> str:
+    def fork(self, session: str, entry: str | None = None, *, is_exact: bool = False) -> str:
         """Copy the entries from the root to an entry into a new chat, and return the new chat's id.
+
+        What changed the messages up to there, such as a summary and its edits, is copied too, even
+        if it stands behind the entry.
 
         Args:
             session: the chat.
+            is_exact: whether nothing behind the entry is copied.
             entry: the last entry to copy. None means the end of the active branch. If the branch
                 contains an entry of an unknown type, None means the entry before that.
 
@@ -107,6 +114,8 @@ class BranchEditor:
         """
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.path_to(entry)
+        if entry is not None and not is_exact:
+            path = (*path, *_list_changes(chat, path))
         known = tuple(takewhile(lambda entry: not is_unknown_schema(entry), path))
         unknown = next(filter(is_unknown_schema, path), None)
         if entry is not None and unknown is not None:
@@ -260,16 +269,45 @@ def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[T
     return branch, [turn for turn in list_turns(branch) if turn.entry_ids[-1] not in shown]
 
 
+def _list_changes(chat: Session, path: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield the entries behind a path that change its messages, linked to the path's end.
+
+    These are all entries up to the next message, if the path ends with an answer, and later edits
+    of the summaries in the path.
+    """
+    leaf = path[-1]
+    if not isinstance(leaf, MessageEntry) or leaf.message.role != "assistant":
+        return
+    known, place = {entry.id for entry in path}, len(path)
+    branch = chat.path() if leaf in chat.path() else chat.path_to(chat.tree.newest_leaf(leaf.id))
+    is_before_message = True
+    for entry in branch[place:]:
+        is_before_message &= not isinstance(entry, MessageEntry | CustomMessageEntry)
+        if is_before_message or _edits_summary(entry, known):
+            leaf = replace(entry, parent_id=leaf.id)
+            known.add(leaf.id)
+            yield leaf
+
+
+def _edits_summary(entry: Entry, known: Container[str]) -> bool:
+    """Return whether an entry edits a summary whose compaction is known."""
+    return (
+        isinstance(entry, TransformEntry)
+        and entry.transformer_name == SUMMARY_EDIT
+        and all(op.get("entryId") in known for op in entry.patch)
+    )
+
+
 def _with_side_entries(path: Sequence[Entry], log: Sequence[Entry]) -> Iterator[Entry]:
     """Yield the entries of a branch, and the side entries, such as labels, that refer to them.
 
     Entries that select a branch, or pin or archive the chat, are left out.
     """
-    kept = {entry.id for entry in path}
+    kept = {entry.id: entry for entry in path}
     for entry in log:
         if is_path_entry(entry):
             if entry.id in kept:
-                yield entry
+                yield kept[entry.id]
         elif entry.parent_id in kept and not (isinstance(entry, LeafEntry) or is_chat_mark(entry)):
             yield entry
 

@@ -25,7 +25,7 @@ from app.sessions.transcript import (
 from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.sources import check_answer
 from chains.models import EXTRACTIVE
-from chains.request.project import join_texts, list_recorded_notes
+from chains.request.project import has_note_text, join_texts, list_recorded_notes
 from chains.request.usage import ANSWER, READING, REWRITE
 from chains.retrieval.retrieve import read_ways
 from chains.tools.registry import ToolRun
@@ -120,7 +120,8 @@ class _Reader:
         text, broken = join_answers(work), self._broken
         question = "" if turn.user is None else turn.user.message.text
         sources = (*turn.segments, *self._sources(turn))
-        checked = check_answer(text, sources, join_texts(question, self._recorded))
+        known, is_noted = join_texts(question, self._recorded), has_note_text(self._recorded)
+        checked = check_answer(text, sources, known, has_project_text=is_noted)
         return AnswerItem(
             entry=last.id,
             text=text,
@@ -230,6 +231,11 @@ def _find_status(last: MessageEntry, text: str) -> str:
     return last.status or "complete"
 
 
+def _is_paid(answer: MessageEntry) -> bool:
+    """Return whether a service may charge for an answer. It does not charge for a refusal."""
+    return answer.model != EXTRACTIVE and answer.status != "error"
+
+
 def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:
     """Return the price of all model calls, or None if it is zero or unknown.
 
@@ -239,7 +245,7 @@ def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:
     total = sum(entry.cost or 0.0 for entry in calls)
     counted = {entry.parent_id for entry in calls}
     answers = (entry for entry in log if isinstance(entry, MessageEntry) and entry.model)
-    is_uncounted = any(entry.id not in counted for entry in answers if entry.model != EXTRACTIVE)
+    is_uncounted = any(entry.id not in counted for entry in answers if _is_paid(entry))
     is_estimate = is_uncounted or any(entry.cost is None for entry in calls)
     return ChatCost(total, is_estimate) if total > 0 else None
 

@@ -86,6 +86,7 @@ class TurnBuilder:
             request: the user's question and options.
             changes: settings to override.
         """
+        self._settings.refresh()  # another program may have switched `privacy.offline` on
         values = self._settings.values_with(changes) if changes else self._settings.values
         return TurnRequest(
             question=request.question,

@@ -15,6 +15,10 @@ __all__ = ["Citation", "CitationReport", "Unverified", "check_citations"]
 
 MAX_QUOTATIONS: Final = 500
 SHORTEST_UNNUMBERED_WORDS: Final = 3
+_NO_SOURCE: Final = "[{n}] has no source."
+_FROM_PROJECT: Final = (
+    "[{n}] is not the number of a passage. The project's text was sent too, without numbers."
+)
 
 
 @dataclass(frozen=True)
@@ -97,16 +101,19 @@ class CitationReport:
     sentences: int = 0
 
 
-def check_citations(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
+def check_citations(
+    answer: str, sources: Sequence[Segment], question: str = "", *, has_project_text: bool = False
+) -> CitationReport:
     """Match the citations of an answer with their sources, and verify its quotations.
 
     Args:
         sources: the passages that were sent, each with a number.
         question: the user message and the notes that are used as instructions. Words quoted
             from them need no source.
+        has_project_text: whether the text of project notes was sent, which has no numbers.
     """
     reading = parse_answer(answer)
-    checked = _Checker(sources, question)
+    checked = _Checker(sources, question, _FROM_PROJECT if has_project_text else _NO_SOURCE)
     found = [(group.start, checked.numbers(group.numbers)) for group in reading.numbers]
     found += [(claim.start, checked.claim(claim)) for claim in reading.claims[:MAX_QUOTATIONS]]
     found.sort(key=lambda item: item[0])
@@ -181,7 +188,8 @@ class _Place:
 class _Checker:
     """Checks the citations and quotations of one answer."""
 
-    def __init__(self, sources: Sequence[Segment], question: str) -> None:
+    def __init__(self, sources: Sequence[Segment], question: str, no_source: str) -> None:
+        self._no_source = no_source
         self._sources = {s.number: _Source(s) for s in sources if s.number is not None}
         self._question = question
 
@@ -201,7 +209,7 @@ class _Checker:
             for each number that has none.
         """
         known = [self._sources[n].citation(None) for n in numbers if n in self._sources]
-        unknown = [_no_source(n, None) for n in numbers if n not in self._sources]
+        unknown = [self._miss(n, None) for n in numbers if n not in self._sources]
         return CitationReport(tuple(known), tuple(unknown))
 
     def claim(self, claim: Claim) -> CitationReport:
@@ -231,7 +239,7 @@ class _Checker:
         numbers, quote = claim.numbers[0], claim.quote
         sources = [self._sources[n] for n in numbers if n in self._sources]
         if not sources:
-            return CitationReport((), (_no_source(numbers[0], quote),))
+            return CitationReport((), (self._miss(numbers[0], quote),))
         note = sources[0].segment.title or sources[0].segment.source
         reason = f"Not in {note} as it was sent."
         if elsewhere := self._find_source(quote):
@@ -242,12 +250,12 @@ class _Checker:
         citations = tuple(source.citation(quote) for source in sources)
         return CitationReport(citations, (Unverified(n, quote, reason),))
 
+    def _miss(self, n: int, quote: str | None) -> Unverified:
+        """Return the unverified citation for a number that no passage has."""
+        return Unverified(n, quote, self._no_source.format(n=n))
+
     def _find_source(self, quote: str) -> int | None:
         return next((n for n, source in self._sources.items() if source.find(quote)), None)
-
-
-def _no_source(n: int, quote: str | None) -> Unverified:
-    return Unverified(n, quote, f"[{n}] has no source.")
 
 
 def _merge_reports(parts: Sequence[CitationReport]) -> CitationReport:

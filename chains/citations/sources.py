@@ -48,15 +48,18 @@ _NEGATION: Final = re.compile(
 )
 
 
-def check_answer(answer: str, sources: Sequence[Segment], question: str = "") -> CitationReport:
+def check_answer(
+    answer: str, sources: Sequence[Segment], question: str = "", *, has_project_text: bool = False
+) -> CitationReport:
     """Check the citations of an answer, or find its sources if it has no citations.
 
     Args:
         sources: the passages that were sent, each with its number.
         question: the user message, and the notes that are used as instructions. Words quoted
             from them need no source.
+        has_project_text: whether the text of project notes was sent, which has no numbers.
     """
-    report = check_citations(answer, sources, question)
+    report = check_citations(answer, sources, question, has_project_text=has_project_text)
     if parse_answer(answer).numbers:
         return report
     numbered = [_Passage(source) for source in sources if source.number and not source.derived]

@@ -29,6 +29,7 @@ __all__ = [
     "build_refresh_entry",
     "decide_text",
     "find_project_context",
+    "has_note_text",
     "join_texts",
     "list_recorded_notes",
 ]
@@ -156,6 +157,11 @@ def join_texts(question: str, noted: Iterable[Segment]) -> str:
     """
     notes = (one.raw_content for one in noted if one.id.startswith(NOTE_ID))
     return "\n\n".join((question, *notes))
+
+
+def has_note_text(noted: Iterable[Segment]) -> bool:
+    """Return whether the text of project notes was sent, which has no citation numbers."""
+    return any(one.id.startswith(NOTE_ID) for one in noted)
 
 
 def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:

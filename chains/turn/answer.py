@@ -207,11 +207,8 @@ class AnswerStream:
                 yield Warned(event.text)
             case ModelText() | ModelRetracted():
                 yield from self._take_text(event)
-            case ModelReasoning():
-                partial.add_reasoning(event)
-                yield from self._show_step(_THINKING)
-            case ModelCalling():
-                yield from self._show_step(_CALLING)
+            case ModelReasoning() | ModelCalling():
+                yield from self._take_unseen(event)
             case ModelCalls(calls) if self._read_calls is not None:
                 partial.calls = self._read_calls(calls)
             case ModelWaiting(seconds, reason):
@@ -220,8 +217,12 @@ class AnswerStream:
             case ModelEnded():
                 yield from self._end(event)
 
-    def _show_step(self, text: str) -> Iterator[Event]:
-        """Yield a step that says what arrives, unless the last one did."""
+    def _take_unseen(self, event: ModelReasoning | ModelCalling) -> Iterator[Event]:
+        """Take what is not shown, and yield a step that says what arrives, unless the last did."""
+        text = _CALLING
+        if isinstance(event, ModelReasoning):
+            self._partial.add_reasoning(event)
+            text = _THINKING
         if text != self._step:
             self._step = text
             yield Step("write", text)
@@ -342,7 +343,12 @@ class AnswerStream:
         cached = partial.usage.cached_tokens if partial.usage else 0
         degraded = self._context.session.list_degraded()
         warnings = (*report.warnings, *partial.warnings, *degraded)
-        return replace(report, cached_tokens=cached, warnings=tuple(dict.fromkeys(warnings)))
+        return replace(
+            report,
+            cached_tokens=cached,
+            warnings=tuple(dict.fromkeys(warnings)),
+            outcome=partial.outcome,
+        )
 
     def _save_request(self) -> None:
         """Store the request that was sent, with its final report.

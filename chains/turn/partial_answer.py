@@ -8,6 +8,7 @@ from chains.events import Status, Usage
 from chains.llm.port import ModelReasoning
 from context.log.entries import MessageEntry
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
+from context.report.report import Outcome
 
 __all__ = ["PartialAnswer"]
 
@@ -41,6 +42,13 @@ class PartialAnswer:
     def text(self) -> str:
         """The text received so far."""
         return "".join(self.pieces)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of the request."""
+        if self.status != "error":
+            return "answered"
+        return "not_sent" if self.wire is None else "refused"
 
     @property
     def message(self) -> Message:

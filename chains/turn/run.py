@@ -21,7 +21,7 @@ from chains.request.draft import (
     draft_turn,
     prepare_turn,
 )
-from chains.request.project import join_texts
+from chains.request.project import has_note_text, join_texts
 from chains.request.request import TurnContext, TurnRequest
 from chains.request.session import SessionPort, SessionView
 from chains.request.usage import READING, REWRITE, log_usage
@@ -102,8 +102,9 @@ def run_turn(
     answer = yield from _stream(context, turn)
     yield from end_turn(context, answer)
     answer = _join_broken(broken, answer)
-    known = join_texts(context.request.question, context.customization.instructions)
-    checked = check_answer(answer.text, answer.sources, known)
+    noted = context.customization.instructions
+    known, is_noted = join_texts(context.request.question, noted), has_note_text(noted)
+    checked = check_answer(answer.text, answer.sources, known, has_project_text=is_noted)
     yield TurnEnded(build_result(context, answer, checked, fitted.read, found.by))
 
 

@@ -134,20 +134,23 @@ _NOTE: Final = (
 )
 
 
-def add_usage_note(draft: RequestDraft, budget: int, policy: BudgetPolicy) -> RequestDraft:
+def add_usage_note(
+    draft: RequestDraft, fitted: RequestDraft, budget: int, policy: BudgetPolicy
+) -> RequestDraft:
     """Add a message that tells the model how much of the token budget is used.
 
     The message is added only if the request is close to its limit and the tool `compact_context`,
     which the message recommends, is available. It is sent only with this request.
 
     Args:
-        draft: the content of the request.
+        draft: the content of the request before the budget guard.
+        fitted: the content that the guard let through, whose size the message says.
         budget: the token limit of the request.
         policy: contains the fraction of the limit above which the message is added.
     """
-    can_compact = any(tool.name == COMPACT_CONTEXT for tool in draft.preamble.tools)
-    if not can_compact or not policy.should_trim(draft.used, budget):
+    can_compact = any(tool.name == COMPACT_CONTEXT for tool in fitted.preamble.tools)
+    if not can_compact or not policy.should_trim(fitted.used, budget):
         return draft
-    note = _NOTE.format(percent=100 * draft.used // budget)
+    note = _NOTE.format(percent=100 * fitted.used // budget)
     others = () if draft.uncached is None else (draft.uncached,)
     return replace(draft, uncached=make_uncached_message([note], others))

@@ -12,6 +12,8 @@ from context.offload import Offloaded
 from context.report.layer_parts import LayerPart
 from context.report.markdown import report_markdown
 
+# An answer came, or at least its beginning; the service refused the request; it was never sent.
+Outcome = Literal["", "answered", "refused", "not_sent"]
 When = Literal["last", "next"]
 SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
 
@@ -225,6 +227,7 @@ class ContextReport:
         policy: the budget fractions above which to trim, compact or block.
         auto_compact: whether old turns are summarised automatically.
         instruction_tokens: the token count of the instructions (L1) that come from notes.
+        outcome: what became of the request, or an empty string as long as it is not known.
     """
 
     session: str | None
@@ -255,6 +258,7 @@ class ContextReport:
     policy: BudgetPolicy = field(default_factory=BudgetPolicy)
     auto_compact: bool = True
     instruction_tokens: int = 0
+    outcome: Outcome = ""
 
     @property
     def components(self) -> ContextBudget:
@@ -297,6 +301,7 @@ class ContextReport:
             "session": self.session,
             "when": self.when,
             "request": self.request,
+            "outcome": self.outcome,
             "model": self.model,
             "counter": self.request_budget.counter,
             "factor": self.request_budget.factor,

@@ -1,7 +1,7 @@
 """Manage the attachments of the unsent message."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Any
 
 from PySide6.QtCore import QBuffer, QIODevice, QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QImage
-from PySide6.QtWidgets import QFileDialog
 
 from app.assistant import Assistant
 from app.config.schema import use_labels
@@ -21,6 +20,7 @@ from ui.controllers.turns import list_paths, list_selections
 from ui.frame import WindowFrame
 from ui.tasks import Task, TaskRunner
 from ui.widgets.buttons import ButtonText
+from ui.widgets.dialogs import choose_files
 from ui.widgets.formatting import plural
 
 __all__ = ["AttachmentController", "AttachmentPicker", "encode_image"]
@@ -132,6 +132,7 @@ class AttachmentController(QObject):
                 segment.
         """
         found = {segment["id"]: segment for segment in context["segments"]}
+        sent = {part["source"] for part in found.values() if part["state"] != "dropped"}
         for item, segments in self._found.items():
             parts = [found[segment.id] for segment in segments if segment.id in found]
             if parts and item in self._states:
@@ -140,7 +141,7 @@ class AttachmentController(QObject):
                 unseen = _explain_unseen(str(context["model"]), reason) if reason else ""
                 self._states[item] = replace(state, unseen=unseen)
             elif item in self._states:
-                omitted = _find_omission(segments, self._list_others(item))
+                omitted = _find_omission(segments, self._list_others(item), sent)
                 self._states[item] = replace(self._states[item], omitted=omitted)
         self.measured.emit()
 
@@ -218,12 +219,22 @@ def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
     return replace(state, tokens=whole, sent=sent if sent < whole else None, omitted="")
 
 
-def _find_omission(parts: Sequence[Segment], others: Sequence[Segment]) -> Omission:
-    """Return why a request has none of an attachment's segments, if that can be told from them."""
+def _find_omission(
+    parts: Sequence[Segment], others: Sequence[Segment], sent: Container[str]
+) -> Omission:
+    """Return why a request has none of an attachment's segments, if that can be told from them.
+
+    Args:
+        parts: the segments of the attachment.
+        others: the segments of the other attachments.
+        sent: the sources of everything in the request.
+    """
     if not any(part.content.strip() for part in parts):
         return "empty"
-    sources = {other.source for other in others}
-    is_repeated = all(part.kind == "selection" and part.source in sources for part in parts)
+    known = {value for other in others for value in (other.source, other.raw_content)}
+    is_repeated = all(
+        part.source in known or part.source in sent or part.raw_content in known for part in parts
+    )
     return "repeated" if is_repeated else ""
 
 
@@ -272,7 +283,7 @@ class AttachmentPicker(QObject):
             panel.attach_requested.connect(self._attach_note)
 
     def _choose_files(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileNames(self._frame, "Attach files and images")
+        chosen = choose_files(self._frame, "Attach files and images")
         self._attach_files([Path(name) for name in chosen])
 
     def _attach_files(self, paths: Sequence[Path]) -> None:

@@ -273,6 +273,8 @@ class ContextController(QObject):
         if self._session.is_open(turn):
             if turn.result is not None:
                 self.show_sent(turn.result.context)
+            elif turn.session is not None:
+                self.look_back(turn.session)  # what became of the request is in its stored report
             self.refresh()
 
     def _on_session_changed(self, _session: str | None) -> None:

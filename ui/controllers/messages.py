@@ -27,12 +27,14 @@ from ui.notify import open_file
 from ui.settings.writer import SettingsWriter
 from ui.tasks import Task, TaskRunner
 from ui.widgets.buttons import ButtonText
+from ui.widgets.formatting import plural
 
 __all__ = ["ErrorActionController", "MessageController"]
 
 LONG_TURNS = 3  # the fewest turns of an abandoned branch for which a summary is offered
 _OPEN_CHAT = ButtonText("Open the chat", "Show the chat whose answer failed")
 _SUMMARISE = ButtonText("Summarise them", "Let the model sum up the messages of the other version")
+_SHOW_LATER = ButtonText("Show them", "Go back to the version with the later questions")
 _HOOKS_ON_AGAIN = ButtonText("Undo", "Run your hook files again")
 _BUSY = "An answer is on its way. Stop it first."
 _NOTHING_TO_CONTINUE = "The last answer did not break off, so there is nothing to continue."
@@ -125,9 +127,11 @@ class MessageController(QObject):
         branches, entry, turns = self._assistant.branches, action.entry, self._session
         match action.kind:
             case "edit":
+                self._tell_later(session, entry)
                 turns.edit(entry, action.text, self._transcript.list_attachments(entry))
             case "again" | "continue":
                 is_again = action.kind == "again"
+                self._tell_later(session, entry)
                 answer = turns.regenerate if is_again else turns.continue_answer
                 answer(entry)
                 self._frame.composer.setFocus()  # the answer whose button had the focus is gone
@@ -139,6 +143,29 @@ class MessageController(QObject):
                 self._start(partial(branches.pin, session, entry, is_on), self._on_changed)
             case "label":
                 self._start(partial(branches.label, session, entry, action.text), self._on_changed)
+
+    def _tell_later(self, session: str, entry: str) -> None:
+        """Say how many later questions a new version hides, and offer to show them again.
+
+        Args:
+            session: the session ID of the chat.
+            entry: the entry ID of the message that gets another version.
+        """
+        later = self._transcript.list_later_questions(entry)
+        if not later:
+            return
+        show = partial(self._assistant.branches.show_entry, session, later[-1])
+        self._notifier.toast(
+            f"{plural(len(later), 'later question')} stayed with the version before.",
+            (_SHOW_LATER, lambda: self._show_version(session, show)),
+            is_of_chat=True,
+        )
+
+    def _show_version(self, session: str, show: Callable[[], object]) -> None:
+        if self._session.is_running:
+            self._notifier.toast(_BUSY)
+        elif self._session.session == session:
+            self._start(show, self._session.load)
 
     def _start(self, work: Callable[[], object], done: Callable[..., object]) -> Task:
         task = self._runner.call(work)
@@ -156,7 +183,7 @@ class MessageController(QObject):
         if session is not None:
             self._start(
                 lambda: assistant.branches.fork(
-                    session, assistant.history.entry_before(session, entry)
+                    session, assistant.history.entry_before(session, entry), is_exact=True
                 ),
                 self._on_forked,
             )

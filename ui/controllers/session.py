@@ -13,6 +13,7 @@ from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import AskResult, MessageEnded, Mode, Warned
+from chains.models import EXTRACTIVE
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.turns import (
@@ -332,6 +333,8 @@ class SessionController(QObject):
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
         rows = source_rows(result.citations, result.unverified, sources)
         self._transcript.live.finish(result, sources)
+        if result.model == EXTRACTIVE:  # it came all at once, so its beginning was never in view
+            self._transcript.show_question()
         self._frame.column.sources.show_rows(
             rows, describe_no_sources(result.model), result.searched_by
         )

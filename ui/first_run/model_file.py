@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.config.model_files import FileOffer
 from app.config.model_setup import Connection, ModelSetup
@@ -11,6 +11,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import make_wrapped_label, one_line
+from ui.widgets.dialogs import choose_file
 
 __all__ = ["ModelFileChooser", "ModelFileForm"]
 
@@ -41,7 +42,7 @@ class ModelFileChooser(QObject):
 
     def choose(self) -> None:
         """Open the file dialog, and read the header of the file that the user chooses."""
-        chosen, _ = QFileDialog.getOpenFileName(self._window, _TITLE, self._folder, _FILTER)
+        chosen = choose_file(self._window, _TITLE, self._folder, _FILTER)
         if chosen:
             path = Path(chosen)
             self._folder = str(path.parent)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from app.config.schema import SettingSpec
 from ui.settings.rows import Control, MakeControl, SettingRow
@@ -18,6 +18,7 @@ from ui.settings.writer import SettingsWriter
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, Switch, make_button
 from ui.widgets.controls import label
+from ui.widgets.dialogs import choose_folder
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 from ui.widgets.menus import MenuButton
@@ -149,7 +150,7 @@ def _folder(row: SettingRow) -> Control:
     across.setSpacing(8)
 
     def on_choose() -> None:
-        chosen = QFileDialog.getExistingDirectory(both, "Choose a folder of notes")
+        chosen = choose_folder(both, "Choose a folder of notes", "")
         if chosen:
             row.open_folder(chosen)
 

@@ -12,6 +12,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
+from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 
@@ -74,6 +75,7 @@ class UserTextSection(QWidget):
         self.field.textChanged.connect(self._on_typed)
         self.field.document().modificationChanged.connect(self._on_typed)
         self.save = make_button(words.save, "", self._on_save)
+        CtrlEnter(self, self.save)
         self.discard = make_button(
             ButtonText("Discard changes", "Go back to the text that was saved"),
             "text",

@@ -20,6 +20,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.geometry import make_text_scroll_area, scale_size
 from ui.widgets.surfaces import Hairline
 
@@ -101,6 +102,7 @@ class ProjectFields(QWidget):
             "",
             self._on_save,
         )
+        CtrlEnter(self, self.save)
         self.state = make_wrapped_label("", "caption", "secondary")
         for field in (self.include, self.exclude, self.model):
             field.textChanged.connect(self._on_typed)

@@ -1,15 +1,13 @@
 """Write settings in the background, and take up changes of the settings file."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.assistant import Assistant
-from app.config.schema import SettingSpec, schema, use_labels
-from app.config.settings_file import SettingsStore
+from app.config.schema import SettingSpec, use_labels
 from app.errors import describe
 from ui.actions import Keymap
 from ui.tasks import LatestOnly, Task, TaskRunner
@@ -97,8 +95,9 @@ class SettingsWriter(QObject):
 class SettingsFileWatch(QObject):
     """Takes up changes of the settings file that another program has made.
 
-    The file is checked each time the program becomes the active one. A file with an error changes
-    nothing. The folder of notes stays the open one.
+    The file is checked each time the program becomes the active one, and when a turn begins, whose
+    requests obey the changes already. A file with an error changes nothing. The folder of notes
+    stays the open one.
 
     The signal `changed` is emitted with the key of each setting whose value has changed.
     """
@@ -108,7 +107,6 @@ class SettingsFileWatch(QObject):
     def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
         super().__init__(parent)
         self._store = assistant.settings
-        self._stamp = _read_stamp(self._store.path)
         self._looks = LatestOnly(runner, 0, self)
         self._looks.answered.connect(self._on_looked)
         app = QGuiApplication.instance()
@@ -124,15 +122,8 @@ class SettingsFileWatch(QObject):
             self.look()
 
     def _reload(self) -> Sequence[str]:
-        stamp = _read_stamp(self._store.path)
-        if stamp == self._stamp or SettingsStore(self._store.path).problems:
-            return ()
-        self._stamp = stamp
-        before = self._store.values
-        self._store.reload()
-        fields = {key: spec.field for key, spec in schema().items() if key != "vault.path"}
-        after = self._store.values
-        return [key for key, of in fields.items() if getattr(before, of) != getattr(after, of)]
+        self._store.refresh()
+        return [key for key in self._store.take_refreshed() if key != "vault.path"]
 
     def _on_looked(self, keys: Sequence[str]) -> None:
         values = self._store.values
@@ -140,14 +131,6 @@ class SettingsFileWatch(QObject):
             Keymap.current().apply(values.ui_keys, values.ui_send_key)
         for key in keys:
             self.changed.emit(key)
-
-
-def _read_stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return what changes when a file is replaced or written, or None if it cannot be read."""
-    with suppress(OSError):
-        found = path.stat()
-        return found.st_ino, found.st_mtime_ns, found.st_size
-    return None
 
 
 def _problem(write: Callable[[], object]) -> str:

@@ -8,6 +8,7 @@
     completion_list  A list of suggestions for typed text: best matches first, matching letters in
                      bold.
     controls         Labels and icons, and functions that draw text and focus rings.
+    dialogs          File choosers, and what happens after a dialog: focus, hover highlights.
     diff             A diff of notes: removed and added lines, with the changed words highlighted.
     docks            A window of docks that keeps the proportions of the docks' heights.
     find_bar         A search field, and a search bar with the number of matches and buttons for the
@@ -39,6 +40,7 @@ __all__ = [
     "columns",
     "completion_list",
     "controls",
+    "dialogs",
     "diff",
     "docks",
     "find_bar",

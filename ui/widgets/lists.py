@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -57,6 +57,16 @@ class WithMenus(_View):
     """
 
     menu_wanted: ClassVar[Signal]
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Leave the selection as it is when the right button opens the menu of another row.
+
+        A selected row is the one that is open, so that Qt's own behaviour would show another.
+        """
+        if event.button() == Qt.MouseButton.RightButton:
+            event.accept()
+        else:
+            super().mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Open the context menu of the clicked row, or of the current row if a key was pressed.

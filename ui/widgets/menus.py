@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCursor, QFontMetrics, QPaintEvent
+from PySide6.QtGui import QAction, QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QMenu, QSizePolicy, QToolButton, QWidget
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.buttons import PressedByEnter, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, one_line
+from ui.widgets.dialogs import update_hover
 
 __all__ = ["MenuButton", "TitleButton", "select_item", "show_dialog", "show_menu", "unlight_after"]
 
@@ -67,13 +68,7 @@ def unlight_after(menu: QMenu, opener: QWidget) -> None:
 
     Qt itself would remove the highlight only when the pointer next moves over the window.
     """
-    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, opener, lambda: _update_hover(opener)))
-
-
-def _update_hover(widget: QWidget) -> None:
-    is_over = widget.rect().contains(widget.mapFromGlobal(QCursor.pos()))
-    widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_over)
-    widget.update()
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, opener, lambda: update_hover(opener)))
 
 
 class MenuButton(PressedByEnter, QToolButton):

@@ -1,14 +1,16 @@
 """What the reader looks at stays in place, and the cursor is where the next key is meant for."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from chains.cancel import CancelToken
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import button_named, click_button
 from tests.support.window.waiting import settle
@@ -236,3 +238,59 @@ def test_the_cursor_is_where_it_was_when_the_settings_are_closed(
     window.view.activateWindow()
     settle()
     assert QApplication.focusWidget() is before
+
+
+def test_a_long_answer_without_a_model_opens_at_its_beginning(
+    window: WindowPage, small_vault: Path, qtbot: QtBot
+) -> None:
+    lines = "\n".join(f"- Apples of row {n} ripen in week {n}." for n in range(1, 60))
+    (small_vault / "Apples.md").write_text(
+        f"# Apples\n\n## When apples ripen\n\n{lines}\n", "utf-8"
+    )
+    window.view.resize(1000, 500)
+    window.assistant.settings.set("chat.model", "extractive")
+    window.assistant.open_vault(small_vault, remember=False)
+    list(window.assistant.index(CancelToken()))
+    window.view.controllers.session.model = "extractive"
+    window.composer.choose_mode("vault")
+    scroller = window.chat.view.scroller
+    for is_reopened in (False, True):
+        if is_reopened:
+            session = window.chat.session
+            window.chat.new()
+            window.chat.reopen(session)
+        else:
+            window.composer.send("List all rows of apples and when they ripen")
+        settle()
+        qtbot.waitUntil(lambda: scroller.bar.maximum() > 0)
+        settle()
+        (asked,) = window.chat.user_messages()
+        top = find_offset(window, asked) - find_offset(window, scroller)
+        assert 0 <= top < 60
+        assert not asked.visibleRegion().isEmpty()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (900, 620)])
+def test_the_way_to_the_latest_covers_no_button(
+    window: WindowPage, server: ModelServer, size: tuple[int, int]
+) -> None:
+    window.view.resize(*size)
+    for question in ("Will it rain?", "And then?"):
+        ask(window, server, question, LONG)
+    scroller, first = window.chat.view.scroller, window.chat.answers()[0]
+    tools = first.tools.mapTo(scroller.feed, QPoint()).y()
+    seen = 0
+    for step in range(0, 120, 4):
+        scroller.bar.setValue(tools - scroller.height() + step)
+        QApplication.processEvents()
+        jump = area_of(scroller.jump)
+        buttons = [one for one in first.findChildren(QAbstractButton) if one.isVisible()]
+        seen += any(area_of(one).bottom() > area_of(scroller).bottom() - 60 for one in buttons)
+        assert scroller.jump.isVisible()
+        assert area_of(scroller).contains(jump)
+        assert not any(area_of(one).intersects(jump) for one in buttons)
+    assert seen
+
+
+def area_of(widget: QWidget) -> QRect:
+    return QRect(widget.mapToGlobal(QPoint()), widget.size())

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.model import LiteLLMModel
-from tests.support.models.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import FoldedDivider, SummaryDivider
 from ui.chat.message.user import UserMessage
@@ -59,6 +59,30 @@ def test_a_pin_over_its_bound_is_refused_with_the_figures(window: WindowPage, qt
     (told,) = window.toasts()
     assert "Nothing was pinned." in told
     assert answer.tools.pin.accessibleName() == "Pin answer"
+
+
+@pytest.mark.parametrize(
+    ("is_offline", "title"),
+    [(True, "This request was not sent"), (False, "No answer came to this request")],
+)
+def test_a_request_without_an_answer_has_no_price(
+    window: WindowPage, server: ModelServer, is_offline: bool, title: str
+) -> None:
+    server.script(Failure.saying(401, "no such key"))
+    window.composer.choose_model("gpt-4o")
+    if is_offline:
+        window.assistant.settings.set("chat.apiBase", "https://api.example.org/v1")
+        window.assistant.settings.set("privacy.offline", True)
+    window.composer.send("What does it cost?")
+    assert window.chat.failures()
+    for _ in range(2):
+        window.context.switch("Last request")
+        texts = window.context.texts()
+        assert title in texts
+        assert not any("to read" in text for text in texts)
+        session = window.chat.session
+        window.chat.new()
+        window.chat.reopen(session)
 
 
 def test_an_opened_chat_tells_what_the_service_counted_then(window: WindowPage) -> None:

@@ -17,7 +17,7 @@ from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 
 CARD = "A model file"
-DIALOG = "ui.first_run.model_file.QFileDialog.getOpenFileName"
+DIALOG = "ui.widgets.dialogs.QFileDialog.getOpenFileName"
 
 
 @pytest.fixture

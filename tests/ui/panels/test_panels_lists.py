@@ -214,8 +214,9 @@ def test_a_quotation_that_was_not_found_is_not_ticked() -> None:
 
 
 def test_a_number_without_a_source_says_so() -> None:
-    (row,) = source_rows([], [Unverified(7, None, "There are 3 sources.")], [])
-    assert row.title == "[7] has no source."
+    said = "[7] is not the number of a passage. There are 3 sources."
+    (row,) = source_rows([], [Unverified(7, None, said)], [])
+    assert row.title == "[7] is not the number of a passage."
     assert row.detail == "There are 3 sources."
     (row,) = source_rows([], [Unverified(7, None, "[7] has no source.")], [])
     assert row.detail == "No passage with this number was sent."

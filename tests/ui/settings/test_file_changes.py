@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.config.settings_file import SettingsStore
+from tests.support.models.model_server import ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.actions import Keymap
 from ui.settings.fields import NumberField
@@ -47,6 +48,25 @@ def test_a_setting_set_by_another_program_takes_effect_when_the_user_comes_back(
     assert Keymap.current().describe("new_chat") == "Ctrl+J"
     row = window.settings.view.find_row("autoCompactThreshold")
     assert "32,000" in [field.text() for field in row.findChildren(NumberField)]
+
+
+def test_a_setting_set_by_another_program_holds_from_the_next_request_on(
+    assistant: Assistant, server: ModelServer, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    assistant.open_vault(small_vault)
+    assistant.settings.set("chat.model", "gpt-4o")
+    assistant.settings.set("chat.apiBase", server.url)
+    window = open_window(assistant, runner, qtbot, mode="chat")
+    window.composer.send("Hello?")
+    assert len(server.bodies) == 1
+    set_elsewhere(window, "chat.apiBase", "https://api.example.org/v1")
+    set_elsewhere(window, "privacy.offline", True)
+    set_elsewhere(window, "ui.theme", "dark")
+    window.composer.send("And now?")
+    assert len(server.bodies) == 1
+    (failure,) = window.chat.failures()
+    assert "offline" in failure.title.text().lower() + failure.detail.text().lower()
+    assert Theme.current().mode == "dark"
 
 
 def test_a_file_with_an_error_and_another_folder_change_nothing(

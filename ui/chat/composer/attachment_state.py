@@ -16,10 +16,10 @@ __all__ = ["ChipState", "Omission", "read_thumbnail"]
 Omission = Literal["", "empty", "repeated"]
 
 _COUNTING = "…"
-_OMITTED = {"empty": "empty", "repeated": "sent once"}
+_OMITTED = {"empty": "empty", "repeated": "already attached"}
 _WHY_OMITTED = {
     "empty": "It is empty, so there is nothing of it to send.",
-    "repeated": "Another attachment contains these lines, so they are sent once.",
+    "repeated": "Another attachment contains it, so it is sent once.",
 }
 
 

@@ -78,9 +78,8 @@ class EditsCard(AccessibleFrame):
 
     def show_undone(self) -> None:
         """Show that all changes to the notes have been undone."""
-        notes = self._notes
-        them = "The note is" if len(notes) == 1 else f"All {plural(len(notes), 'note')} are"
-        self._say(f"Undone. {them} as before.", "secondary")
+        self._text.set_text(_summarise_undo(self._notes))
+        self._say(f"Undone. {_describe_state(self._notes)}", "secondary")
         for made in (self.undo, *self._openers):  # a note may be gone, or have its old name
             made.hide()
 
@@ -169,6 +168,26 @@ def summarise_edits(notes: Sequence[Mapping[str, Any]]) -> str:
     if len(notes) == 1:
         return f"{one_line(str(notes[0]['path']))} {_name_change(notes[0])}"
     return f"{plural(len(notes), 'note')} changed"
+
+
+def _summarise_undo(notes: Sequence[Mapping[str, Any]]) -> str:
+    """Describe which notes were restored, such as `2 notes changed back`."""
+    if len(notes) != 1:
+        return f"{plural(len(notes), 'note')} changed back"
+    (note,) = notes
+    path, old = one_line(str(note["path"])), note["old_path"]
+    if note["is_new"]:
+        return f"{path} removed again"
+    return f"{path} moved back to {one_line(str(old))}" if old else f"{path} changed back"
+
+
+def _describe_state(notes: Sequence[Mapping[str, Any]]) -> str:
+    """Describe the state of notes after their changes were undone."""
+    new = [note for note in notes if note["is_new"]]
+    if len(new) == len(notes):
+        return "The new note is gone." if len(new) == 1 else "The new notes are gone."
+    them = {1: "The note is", 2: "Both notes are"}.get(len(notes), "The notes are")
+    return f"{them} as before{', and the new ones are gone' if new else ''}."
 
 
 def _name_change(note: Mapping[str, Any]) -> str:

@@ -142,7 +142,7 @@ def _doubt(found: dict[int, Source], claim: Unverified, number: int) -> None:
 def _sentence(claim: Unverified, sources: dict[int, Source]) -> str:
     known = sources.get(claim.n) if claim.n is not None else None
     if claim.n is not None and (known is None or not known.path):
-        return f"[{claim.n}] has no source."
+        return claim.reason
     if claim.quote is None:
         return claim.reason
     note = known.path.rsplit("/", 1)[-1] if known else "any note"

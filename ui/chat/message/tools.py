@@ -257,6 +257,7 @@ class LabelTag(Scaled, QWidget):
         self.field.installEventFilter(self)
         self.field.returnPressed.connect(self._on_named)
         self.field.editingFinished.connect(self._close)
+        self._is_closing = False
         self._stack = QStackedLayout(self)
         self._stack.addWidget(shown)
         self._stack.addWidget(self.field)
@@ -304,8 +305,15 @@ class LabelTag(Scaled, QWidget):
             self.named.emit(words)
 
     def _close(self) -> None:
-        if self._stack.currentWidget() is self.field:
+        """End editing. Hiding the field takes the focus from it, which calls this once more.
+
+        While it changes the page, the stack disables updates. If the tag were hidden then, the area
+        below it would not be repainted.
+        """
+        if self._stack.currentWidget() is self.field and not self._is_closing:
+            self._is_closing = True
             self._stack.setCurrentIndex(0)
+            self._is_closing = False
             self._fit()
             self.setVisible(bool(self.text))
 

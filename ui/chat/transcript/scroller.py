@@ -1,8 +1,15 @@
 """Keep the scroll position of a chat at its end, or at the message being read."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QScrollBar, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QPushButton,
+    QScrollArea,
+    QScrollBar,
+    QWidget,
+)
 
 from ui.chat.transcript.feed import Feed, MessageRow, Slot
 from ui.icons import begin_painting, paint_icon
@@ -15,6 +22,7 @@ __all__ = ["Scroller"]
 
 _AT_END = 8
 _JUMP_FROM = 120
+_BELOW_JUMP = 12
 
 
 class Scroller(PlaceKeeper, QWidget):
@@ -226,13 +234,35 @@ class Scroller(PlaceKeeper, QWidget):
         if self.jump.isVisible() != is_away:
             self.jump.setVisible(is_away)
             self._place_jump()
+            self.jump_moved.emit()
+        elif is_away:
+            self._place_jump()
 
     def _place_jump(self) -> None:
+        """Place the button at the lower edge, or above the buttons that it would cover there."""
         size = self.jump.sizeHint()
-        x = (self.width() - size.width()) // 2
-        self.jump.setGeometry(x, self.height() - size.height() - 12, size.width(), size.height())
-        self.jump.raise_()
-        self.jump_moved.emit()
+        x, y = (self.width() - size.width()) // 2, self.height() - size.height() - _BELOW_JUMP
+        place = QRect(QPoint(x, y), size)
+        for covered in self._list_covered(place):
+            if covered.intersects(place):
+                place.moveBottom(covered.top() - _BELOW_JUMP)
+        if place != self.jump.geometry():
+            self.jump.setGeometry(place)
+            self.jump.raise_()
+            self.jump_moved.emit()
+
+    def _list_covered(self, place: QRect) -> list[QRect]:
+        """Return the places of the buttons in the messages near a place, the lowest first."""
+        value, room = self.bar.value(), 2 * place.height()
+        near = [self.feed.row_at(value + y) for y in (place.bottom(), place.top() - room)]
+        rows = dict.fromkeys(row for row in near if row is not None)
+        found = [
+            QRect(button.mapTo(self, QPoint()), button.size())
+            for row in rows
+            for button in row.findChildren(QAbstractButton)
+            if button.isVisible()
+        ]
+        return sorted(found, key=QRect.bottom, reverse=True)
 
 
 class _JumpButton(PressedByEnter, QPushButton):

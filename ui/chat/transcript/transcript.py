@@ -12,6 +12,7 @@ from app.config.models import ModelChoice
 from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ApprovalRequested
+from chains.models import EXTRACTIVE
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.approval_card import ApprovalCard
@@ -35,6 +36,7 @@ from ui.theme import Theme
 __all__ = ["Transcript"]
 
 _TWO_TOASTS = 120
+_ABOVE_QUESTION = 16  # pixels
 _UNANSWERED = "This message has no answer yet."
 
 
@@ -109,6 +111,9 @@ class Transcript(QWidget):
         self.feed.reset([self.maker.make_slot(item) for item in chat.items])
         self._stack.setCurrentWidget(self.scroller)
         self.scroller.to_end()
+        last = chat.items[-1] if chat.items else None
+        if isinstance(last, AnswerItem) and last.model == EXTRACTIVE:
+            self.show_question()
 
     def show_unanswered(self, chat: Chat) -> None:
         """If the last message has no answer and no error, show a button that asks for one."""
@@ -267,6 +272,18 @@ class Transcript(QWidget):
     def is_last_answer(self, entry: str) -> bool:
         """Return whether an entry ID belongs to the last answer in the chat."""
         return bool(entry) and entry == self.last_answer_entry
+
+    def list_later_questions(self, entry: str) -> list[str]:
+        """Return the entry IDs of the user messages behind a message or answer."""
+        slots = self.feed.slots()
+        place = next((at for at, slot in enumerate(slots) if slot.key[1:2] == (entry,)), len(slots))
+        return [str(slot.key[1]) for slot in slots[place + 1 :] if slot.key[:1] == ("user",)]
+
+    def show_question(self) -> None:
+        """Scroll to the last question, unless the user has scrolled away from the chat's end."""
+        asked = next((slot for slot in reversed(self.feed.slots()) if slot.kind == "user"), None)
+        if asked is not None and asked.row is not None and self.scroller.is_following:
+            self.scroller.hold(asked.row, _ABOVE_QUESTION)
 
     def find_broken_answer(self) -> str:
         """Return the entry ID of the last answer if it can be continued, or an empty string."""

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog
 
 from app.assistant import Assistant
 from app.config.schema import adapt_hint
@@ -19,6 +18,7 @@ from ui.settings.project import ProjectDialog
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.completion_list import Choice
+from ui.widgets.dialogs import choose_folder
 
 __all__ = ["ProjectController"]
 
@@ -63,7 +63,7 @@ class ProjectController(QObject):
     def choose_folder(self) -> None:
         """Let the user choose a folder and open it as a project."""
         start = str(self._assistant.vault or Path.home())
-        chosen = QFileDialog.getExistingDirectory(self._frame, "Open a folder as a project", start)
+        chosen = choose_folder(self._frame, "Open a folder as a project", start)
         if chosen:
             self.open(chosen)
 

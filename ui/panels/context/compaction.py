@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import CANCEL, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
+from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.formatting import count, plural
 
 __all__ = ["CompactionDialog"]
@@ -82,6 +83,7 @@ class CompactionDialog(QDialog):
             "primary",
             self._on_use,
         )
+        CtrlEnter(self, self.make, self.use)
         self._made: str | None = None
         self._made_figures = ""
         self._lay_out()

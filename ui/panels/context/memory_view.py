@@ -18,6 +18,7 @@ from ui.panels.context.sections import SIDE, MemoryText, memory_lines
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label
+from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.geometry import scale_size
 
 __all__ = ["MemoryView"]
@@ -139,11 +140,11 @@ class _MemoryFields(QWidget):
                 self.discarded.emit,
             )
         )
-        buttons.addWidget(
-            make_button(
-                ButtonText("Save the memory", "Send it with the next message"), "", self._save
-            )
+        save = make_button(
+            ButtonText("Save the memory", "Send it with the next message"), "", self._save
         )
+        buttons.addWidget(save)
+        CtrlEnter(self, save)
         column.addLayout(buttons)
         self._before = self._read()
 

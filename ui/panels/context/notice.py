@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ui.panels.context.words import describe_maker
+from ui.panels.context.words import UNPAID, describe_maker
 from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import count, percent, plural
 
@@ -24,6 +24,10 @@ ACTION_TEXTS: Mapping[Act, ButtonText] = {
     ),
 }
 _SHARES = {"trim_at": 0.80, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True}
+_UNPAID = {
+    "refused": ("No answer came to this request", "Nothing arrived, so there is no price to show."),
+    "not_sent": ("This request was not sent", "Nothing of it left this computer."),
+}
 _BROKEN = "history_guarantee_broken"
 # The headline and the actions after a compaction, by who wrote its summary.
 _COMPACTED: Mapping[str, tuple[str, tuple[Act, ...]]] = {
@@ -57,6 +61,8 @@ def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
     """Return the notice about a request's main problem, or None if there is nothing to report."""
     if context["used"] > context["budget"]:
         return _overflow(context)
+    if context.get("outcome") in UNPAID:
+        return NoticeText("amber", *_UNPAID[context["outcome"]])
     if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
         text = "Even your previous question had to be left out to make room."
         return NoticeText("amber", "Only your message is sent", text, ("raise",))

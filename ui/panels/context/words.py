@@ -8,6 +8,7 @@ from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, money
 
 __all__ = [
+    "UNPAID",
     "Counted",
     "Prices",
     "describe_maker",
@@ -36,6 +37,8 @@ _REASONS = {
     "history_guarantee_broken": "Even your previous question had to be left out to make room.",
 }
 
+# What became of requests that nobody has to pay for.
+UNPAID = ("refused", "not_sent")
 _MAKERS = {"model": "written by a model", "outline": "made without a model"}
 
 
@@ -140,14 +143,15 @@ def price_sentence(
 ) -> str:
     """Return a sentence with the price of a request, and its price without cached tokens.
 
-    Return an empty string if the price is unknown or the request exceeds its token budget.
+    Return an empty string if the price is unknown, or nothing has to be paid, because the request
+    was refused, was not sent or exceeds its token budget.
 
     Args:
         context: the request report.
         prices: the model's prices, or None if unknown.
         counted: the provider's token counts, which replace those in the report, or None.
     """
-    is_sent = context["used"] <= context["budget"]
+    is_sent = context["used"] <= context["budget"] and context.get("outcome") not in UNPAID
     if prices is None or not prices.read or not is_sent:
         return ""
     prompt = context["used"] if counted is None else counted.prompt

@@ -306,8 +306,8 @@ def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -
 
 def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
     if claim.quote is None:
-        title, reason = f"[{claim.n}] has no source.", one_line(claim.reason)
-        return SourceRow(claim.n, title, _NOT_SENT if reason == title else reason, False)
+        title, _, detail = one_line(claim.reason).partition(". ")
+        return SourceRow(claim.n, f"{title.rstrip('.')}.", detail or _NOT_SENT, False)
     title = f"“{one_line(claim.quote)}”"
     if source is None:
         return SourceRow(claim.n, title, "Not found in the notes that were sent", False)

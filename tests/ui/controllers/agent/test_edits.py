@@ -95,7 +95,10 @@ def test_a_folder_is_summarised_into_a_new_note(window, server, notes, qtbot) ->
     window.press("Show the changes")
     assert "+ # Garden" in window.chat.read_diff(card)
     undo(window, qtbot, "Undo")
-    assert card.state == "Undone. The note is as before."
+    assert (card.text, card.state) == (
+        "Garden summary.md removed again",
+        "Undone. The new note is gone.",
+    )
     assert read_all(notes) == before
 
 
@@ -114,7 +117,11 @@ def test_related_notes_are_linked(window, server, notes, qtbot) -> None:
     (card,) = window.chat.edits()
     assert card.text == "2 notes changed"
     undo(window, qtbot, "Undo all")
-    assert card.state == "Undone. All 2 notes are as before."
+    assert (card.text, card.state) == (
+        "2 notes changed back",
+        "Undone. Both notes are as before.",
+    )
+    assert card.accessibleName() == f"{card.text}. {card.state}"
     assert read_all(notes) == before
 
 

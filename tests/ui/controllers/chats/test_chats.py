@@ -16,7 +16,13 @@ from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import TextDelta
-from tests.support.window.clicks import button_named, click_button, click_item, open_menu
+from tests.support.window.clicks import (
+    button_named,
+    click_button,
+    click_item,
+    open_menu,
+    row_of,
+)
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -37,6 +43,17 @@ def window(
     qtbot.waitUntil(page.view.isActiveWindow)
     yield page
     page.view.close()
+
+
+def test_the_menu_of_another_row_leaves_the_open_one_selected(window: WindowPage) -> None:
+    window.chat.open(BARREL)
+    rows = window.view.sidebar.chats
+    spot = rows.visualRect(row_of(rows, PEAS)).center()
+    QTest.mousePress(rows.viewport(), Qt.MouseButton.RightButton, pos=spot)
+    QTest.mouseRelease(rows.viewport(), Qt.MouseButton.RightButton, pos=spot)
+    assert window.sidebar.chosen_chat == BARREL
+    assert [str(one.data()) for one in rows.selectedIndexes()] == [BARREL]
+    assert window.chat.title == BARREL
 
 
 def list_files(window: WindowPage) -> int:

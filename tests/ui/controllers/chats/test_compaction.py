@@ -11,6 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.clicks import click_button
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import SummaryDivider
 from ui.tasks import TaskRunner
@@ -166,11 +168,37 @@ def test_a_summary_in_use_is_edited_and_the_next_request_holds_the_edit(window, 
     line = find_summary(window)
     assert line.text.endswith("tokens · edited")
     assert line.view.toPlainText() == f"{SUMMARY} Ines built it."
+    forked = window.chat.session
+    window.chat.view.scroller.to_end()
+    settle()
+    click_button(window.chat.answers()[-1], "Continue from here in a new chat")
+    assert window.chat.session != forked, window.toasts()
+    assert find_summary(window).view.toPlainText() == f"{SUMMARY} Ines built it."
     server.script(Answer("Yes."))
     window.composer.send("Surely?")
+    window.context.switch("Last request")
+    assert any("edited by you" in text for text in window.context.texts())
     sent = str(server.bodies[-1]["messages"])
     assert f"{SUMMARY} Ines built it." in sent
     assert sent.count(SUMMARY) == 1
+
+
+def test_ctrl_enter_makes_and_uses_a_summary(window: WindowPage, server: ModelServer) -> None:
+    ctrl = Qt.KeyboardModifier.ControlModifier
+    window.run("compact")
+    page = window.compaction
+    QTest.keyClick(page.view.instructions, Qt.Key.Key_Return, ctrl)
+    assert page.text == SUMMARY
+    QTest.keyClick(page.view.text, Qt.Key.Key_End, ctrl)
+    QTest.keyClicks(page.view.text, " Ines built it.")
+    QTest.keyClick(page.view.text, Qt.Key.Key_Return, ctrl)
+    assert not page.view.isVisible()
+    line = find_summary(window)
+    assert line.text.endswith("tokens · edited")
+    (edit,) = (b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary")
+    QTest.mouseClick(edit, Qt.MouseButton.LeftButton)
+    QTest.keyClick(page.view.text, Qt.Key.Key_Enter, ctrl | Qt.KeyboardModifier.KeypadModifier)
+    assert not page.view.isVisible()
 
 
 def test_an_edit_that_is_too_long_or_cancelled_changes_nothing(window, server) -> None:

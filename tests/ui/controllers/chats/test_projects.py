@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QScrollArea,
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.models.model_server import ModelServer
+from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import (
     choose_from_row,
     click_button,
@@ -248,6 +249,19 @@ def test_the_settings_of_a_project_are_changed_from_its_row(
     assert "Answer in rhymes." in sent
     assert "walrus songs" in sent
     assert "Draft" not in sent
+
+
+def test_a_number_beside_the_text_of_the_project_is_no_missing_source(
+    window: WindowPage, server: ModelServer, thesis: Path
+) -> None:
+    (thesis / "Draft.md").write_text("A walrus draft.")
+    window.view.open_project("Thesis")
+    server.script(Answer("It is a draft [97]."))
+    window.composer.send("What is it about?")
+    sources = [label.text() for label in window.view.column.sources.findChildren(QLabel)]
+    assert "[97] is not the number of a passage." in sources
+    assert "The project's text was sent too, without numbers." in sources
+    assert not any("has no source" in text for text in (*sources, *window.chat.texts()))
 
 
 def test_the_settings_of_a_project_scroll_no_further_than_their_content(

@@ -283,3 +283,25 @@ def test_without_an_answer_it_is_said(
     window = open_window(assistant, runner, qtbot)
     window.run("compare")
     assert window.toasts() == ["There is no answer in this chat yet."]
+
+
+@pytest.mark.parametrize("way", ["again", "edit"])
+def test_a_new_version_in_the_middle_says_that_later_questions_stay_with_the_other(
+    window: WindowPage, server: ModelServer, way: str
+) -> None:
+    for question in ("And of oak?", "And now?"):
+        server.script(Answer(question))
+        window.composer.send(question)
+    before = [message.text for message in window.chat.user_messages()]
+    server.script(Answer("Three barrels."))
+    if way == "again":
+        click_button(window.chat.answers()[0], "Answer again")
+    else:
+        window.chat.edit(window.chat.user_messages()[0], "How many barrels are there?")
+    assert len(window.chat.user_messages()) == 1
+    assert window.toasts() == ["2 later questions stayed with the version before."]
+    window.press("Show them")
+    assert [message.text for message in window.chat.user_messages()] == before
+    server.script(Answer("Later."))
+    click_button(window.chat.answers()[-1], "Answer again")
+    assert not any("stayed with" in said for said in window.toasts())

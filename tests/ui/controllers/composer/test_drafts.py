@@ -63,12 +63,38 @@ def test_an_empty_note_is_not_counted_for_ever(window: WindowPage, small_vault: 
     )
 
 
+@pytest.mark.parametrize(
+    "repeats",
+    [
+        ("Watering.md", "WATERING.md"),
+        ("garden/", "garden/Tomatoes.md"),
+        ("garden/Tomatoes.md", "garden/"),
+        ("#garden", "garden/Tomatoes.md"),
+        ("garden/", "garden/Tomatoes.md#4"),
+        ("Watering.md", "{vault}/Watering.md"),
+        ("{vault}/Watering.md", "Watering.md"),
+        ("Watering.md", "{vault}/garden/../Watering.md"),
+        ("Watering.md", "Copy.md"),
+    ],
+)
+def test_no_chip_counts_for_ever_what_is_attached_already(
+    window: WindowPage, small_vault: Path, repeats: tuple[str, str]
+) -> None:
+    (small_vault / "Copy.md").write_bytes((small_vault / "Watering.md").read_bytes())
+    for name in repeats:
+        window.composer.attach(Attachment(name.format(vault=small_vault)))
+    chips = window.composer.view.chips.chips()
+    assert len(chips) == 2
+    for chip in chips:
+        assert "…" not in chip.state.figures, chip.accessibleName()
+
+
 def test_lines_of_an_attached_note_are_sent_once_and_counted_again_alone(
     window: WindowPage,
 ) -> None:
     window.composer.attach(WATERING, Attachment("Watering.md", (1, 2)))
     whole, lines = window.composer.view.chips.chips()
-    assert lines.accessibleName() == "Attached Watering.md, lines 1–2, sent once"
+    assert lines.accessibleName() == "Attached Watering.md, lines 1–2, already attached"
     window.composer.view.chips.removed.emit(whole.attachment)
     (lines,) = window.composer.view.chips.chips()
     assert lines.accessibleName().endswith(" tokens")

@@ -1,5 +1,7 @@
 """A turn in which tools are called, request by request."""
 
+import re
+
 import pytest
 
 from context.errors import BadInputs, ContextOverflow
@@ -9,11 +11,13 @@ from context.log.entries import (
     MemoryUpdateEntry,
     MessageEntry,
 )
-from context.messages import ToolCallPart, ToolResultPart
+from context.messages import ToolCallPart, ToolDefinition, ToolResultPart
 from context.tokens import count_message
 from tests.support.sessions.chats import TIME, Chat, passage
 from tests.support.sessions.loops import SEARCH, WHY, Loop, body_bytes, hooked
 from tests.unit.context.history.test_tool_pairing import check_pairs
+
+COMPACT = ToolDefinition("compact_context", "Frees space", {"type": "object"})
 
 
 def test_calls_and_results_stand_behind_the_question():
@@ -115,6 +119,24 @@ def test_older_results_shrink_before_anything_else_and_calls_stay():
     assert prepared.report.prefix.reasons == ("older results of this turn were shortened",)
     assert [out.layer for out in prepared.report.dropped] == [Layer.W]
     assert not prepared.ends_loop
+
+
+def test_the_use_that_a_model_is_told_is_that_of_the_request_that_is_sent():
+    loop = Loop(Chat(threshold=8_000), tools=(SEARCH, COMPACT))
+    for turn in range(4):
+        loop.begin(f"Why {turn}?")
+        for _ in range(9):
+            loop.step("word " * 300)
+        loop.end()
+    told = 0
+    for prepared in loop.requests:
+        found = re.search(r"\[Context: (\d+)% used", str(prepared.request_body()["messages"][-1]))
+        if found is not None:
+            told += 1
+            assert abs(int(found[1]) - 100 * prepared.report.fraction) <= 1.5
+        assert prepared.report.fraction <= 1
+    assert any(prepared.report.guard for prepared in loop.requests)
+    assert told > 5
 
 
 def test_work_that_outgrows_the_budget_ends_the_loop_without_tools():

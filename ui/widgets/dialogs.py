@@ -1,0 +1,140 @@
+"""Open file choosers, and tidy up after dialogs: focus, hover highlights, Ctrl+Enter."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QCursor, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QPushButton,
+    QWidget,
+)
+from shiboken6 import isValid
+
+__all__ = [
+    "CtrlEnter",
+    "DialogWatch",
+    "choose_file",
+    "choose_files",
+    "choose_folder",
+    "update_hover",
+]
+
+Chosen = TypeVar("Chosen")
+
+
+class DialogWatch(QObject):
+    """Watches the dialogs of a window.
+
+    Qt removes a button's hover highlight when the pointer next moves over its window. A dialog
+    above the window takes these moves, so that the button that opened it would stay highlighted.
+
+    The signal `closed` is emitted when a dialog has closed, before its owner reacts.
+
+    Args:
+        window: the window that the dialogs belong to.
+    """
+
+    closed = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+
+    def watch(self, dialog: QDialog) -> None:
+        """Tidy up whenever a dialog is shown or closed. A dialog can be passed more than once."""
+        dialog.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Update the window's highlights, and emit `closed`, when a dialog is shown or hidden."""
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide) and not event.spontaneous():
+            is_open = event.type() == QEvent.Type.Show
+            for button in self._window.findChildren(QAbstractButton):
+                if button.underMouse():
+                    update_hover(button, is_covered=is_open)
+            if not is_open and self._window.isVisible():
+                self.closed.emit()
+        return super().eventFilter(watched, event)
+
+
+def update_hover(widget: QWidget, *, is_covered: bool = False) -> None:
+    """Highlight a widget only if the pointer is over it.
+
+    Args:
+        widget: the widget.
+        is_covered: whether a dialog or menu is open above the widget's window.
+    """
+    is_over = widget.rect().contains(widget.mapFromGlobal(QCursor.pos()))
+    widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_over and not is_covered)
+    widget.update()
+
+
+class CtrlEnter(QObject):
+    """Lets Ctrl+Enter press a button from any field of a dialog or form.
+
+    In fields with several lines, Enter alone starts a new line.
+
+    Args:
+        form: the dialog, or the widget around the fields.
+        buttons: the buttons. The first one that is visible and enabled is pressed.
+    """
+
+    def __init__(self, form: QWidget, *buttons: QPushButton) -> None:
+        super().__init__(form)
+        self._buttons = buttons
+        form.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Press the button on Ctrl+Enter, which the focused field has left to its parents."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            if is_enter and held == Qt.KeyboardModifier.ControlModifier:
+                usable = (one for one in self._buttons if one.isVisible() and one.isEnabled())
+                if (button := next(usable, None)) is not None and not event.isAutoRepeat():
+                    button.click()
+                return True
+        return super().eventFilter(watched, event)
+
+
+def choose_folder(parent: QWidget, title: str, start: str) -> str:
+    """Let the user choose a folder, and return its path, or an empty string."""
+    return _ask(parent, lambda owner: QFileDialog.getExistingDirectory(owner, title, start))
+
+
+def choose_file(parent: QWidget, title: str, start: str, kinds: str) -> str:
+    """Let the user choose a file, and return its path, or an empty string.
+
+    Args:
+        parent: the widget that asks.
+        title: the title of the dialog.
+        start: the folder in which the dialog starts.
+        kinds: the kinds of files that are listed, such as `Models (*.gguf)`.
+    """
+    return _ask(parent, lambda owner: QFileDialog.getOpenFileName(owner, title, start, kinds)[0])
+
+
+def choose_files(parent: QWidget, title: str) -> list[str]:
+    """Let the user choose files, and return their paths."""
+    return _ask(parent, lambda owner: QFileDialog.getOpenFileNames(owner, title)[0])
+
+
+def _ask(parent: QWidget, ask: Callable[[QWidget], Chosen]) -> Chosen:
+    """Open a file chooser above the dialog in front, which has the keys again afterwards.
+
+    A file chooser gives the keys back to its parent. If that is the main window below a dialog, the
+    dialog in front gets no keys any more.
+    """
+    front = QApplication.activeModalWidget() or QApplication.activeWindow()
+    owner = front or parent.window()
+    focused = owner.focusWidget()
+    chosen = ask(owner)
+    if owner.isVisible():
+        owner.activateWindow()
+        if focused is not None and isValid(focused):
+            focused.setFocus()
+    return chosen
