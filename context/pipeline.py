@@ -76,6 +76,8 @@ def prepare(inputs: PrepareInputs, ports: Ports, mode: Mode = "send") -> Prepare
     report = make_report(request, fitted.hooked_path, plan, guarded, when, fitted.actions)
     if not guarded.fits:
         raise _make_overflow(report)
+    if not is_sent:
+        report = report.for_preview(guarded.draft.tail.question)
     prepared = seal(guarded, fitted.hooked_path.envelope, report, marks)
     if is_sent:
         _append(request, fitted.hooked_path, plan, guarded)

@@ -1,13 +1,14 @@
 """The context report of a request: its content, what was left out, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from context.budget import BudgetPolicy, ContextBudget, RequestBudget
 from context.history.memory import Memory
 from context.history.pins import compute_pins_limit
 from context.layers import Layer, Segment, sort_by_wire
+from context.messages import Message
 from context.offload import Offloaded
 from context.report.layer_parts import LayerPart
 from context.report.markdown import report_markdown
@@ -294,6 +295,16 @@ class ContextReport:
     def fraction(self) -> float:
         """The used fraction of the token budget, or 1.0 if the budget is zero."""
         return self.components.used_percentage
+
+    def for_preview(self, user_message: Message) -> "ContextReport":
+        """Return the report for the preview of a message that may not be written yet.
+
+        An empty message has no tokens. Its overhead is counted as soon as there is a text.
+        """
+        if user_message.content:
+            return self
+        use = replace(self.layers[Layer.L5], tokens=0)
+        return replace(self, layers={**self.layers, Layer.L5: use})
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as a JSON object."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QColor, QFont, QImage, QPalette
+from PySide6.QtGui import QColor, QFont, QImage, QPalette, QTextLayout
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
@@ -388,3 +388,14 @@ def test_fixed_width_text_has_no_ligatures(theme: Theme) -> None:
     font = theme.font("code")
     assert font.isFeatureSet(QFont.Tag("calt"))
     assert font.featureValue(QFont.Tag("calt")) == 0
+
+
+@pytest.mark.parametrize("sign", ["🌱", "✅", "📎", "🚀"])
+def test_signs_have_a_glyph_in_the_fonts_that_make_installs(sign: str) -> None:
+    layout = QTextLayout(sign, Theme.current().font("body"))
+    layout.beginLayout()
+    layout.createLine()
+    layout.endLayout()
+    runs = layout.glyphRuns()
+    assert runs
+    assert all(index for run in runs for index in run.glyphIndexes())

@@ -34,6 +34,7 @@ from ui.widgets.formatting import percent
 __all__ = ["ContextController"]
 
 Context = Mapping[str, Any]
+_USUAL_PASSAGE = 150  # tokens; the mean of the passages that the sample vault yields
 Perform = Callable[[str], object]
 
 
@@ -44,8 +45,8 @@ class _Shown:
     Attributes:
         context: the report as a dict.
         prices: the prices of the request's model, or None if they are unknown.
-        is_estimate: whether the report is incomplete, because passages will be added from the notes
-            when the request is sent.
+        is_estimate: whether the report counts passages that are looked up in the notes only when
+            the request is sent.
     """
 
     context: Context
@@ -247,8 +248,11 @@ class ContextController(QObject):
         )
 
     def _look_ahead(self, message: NextMessage) -> _Shown:
-        context = self._preview(message)
-        return _Shown(context, self._prices(context["model"]), message.mode == "vault")
+        context, is_estimate = self._preview(message), message.mode == "vault"
+        if is_estimate:
+            last, number = self._shown.get("last"), self._assistant.settings.get("retrieval.topK")
+            context = _add_passages(context, None if last is None else last.context, number)
+        return _Shown(context, self._prices(context["model"]), is_estimate)
 
     def _look_up(self, session: str, entry: str | None) -> tuple[str, str | None, _Shown | None]:
         context = self._assistant.history.last_context(session, entry=entry)
@@ -351,6 +355,32 @@ class ContextController(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._frame.notifier.toast(describe(error).message)
+
+
+def _add_passages(context: Context, last: Context | None, number: int) -> Context:
+    """Return the report of the next request with the passages that it will probably contain.
+
+    Passages are looked up only when the message is sent. Until then, as many are counted as the
+    last request had, and as large.
+
+    Args:
+        context: the report of the next request, without passages.
+        last: the report of the last request, or None.
+        number: the number of passages if no request had any yet.
+    """
+    sent = [] if last is None else [one for one in last["segments"] if one["kind"] == "passage"]
+    number = len(sent) or number
+    size = sum(one["tokens"] for one in sent) or number * _USUAL_PASSAGE
+    added = min(size, max(0, context["budget"] - context["used"]))
+    layers, used = context["layers"], context["used"] + added
+    passages = {**layers["L3"], "tokens": layers["L3"]["tokens"] + added}
+    return {
+        **context,
+        "used": used,
+        "fraction": used / context["budget"] if context["budget"] else 1.0,
+        "layers": {**layers, "L3": passages},
+        "expected": {"passages": number, "tokens": added},
+    }
 
 
 def _read_counted(context: Context) -> Counted | None:

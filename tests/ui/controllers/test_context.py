@@ -1,10 +1,13 @@
 """The context panel in the window: what is pinned, previewed and counted reaches it."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from chains.cancel import CancelToken
 from chains.model import LiteLLMModel
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
@@ -104,6 +107,40 @@ def test_passages_still_to_be_found_make_the_next_request_an_estimate(
     window.composer.choose_mode("vault")
     window.view.controllers.context.refresh()
     assert window.context.used.startswith("≈")
+
+
+def test_an_empty_message_has_no_tokens(window: WindowPage) -> None:
+    window.context.switch("Next request")
+    window.composer.choose_mode("chat")
+    used = []
+    for text, is_empty in (("", True), ("Why?", False), ("", True)):
+        window.composer.write(text)
+        window.view.controllers.context.refresh()
+        preview = window.assistant.preview(window.chat.session, text, "chat")
+        assert (preview["layers"]["L5"]["tokens"] == 0) == is_empty
+        used.append(read_figure(window))
+    assert used[0] == used[2] < used[1]
+
+
+def test_a_preview_counts_the_passages_that_will_be_sent(
+    scripted: Assistant, server: ModelServer, small_vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    scripted.open_vault(small_vault, remember=False)
+    list(scripted.index(CancelToken()))
+    window = open_window(scripted, runner, qtbot, mode="vault")
+    for question in ("How much does the barrel hold?", "When do the tomatoes ripen?"):
+        window.composer.write(question)
+        window.view.controllers.context.refresh()
+        window.context.switch("Next request")
+        about = read_figure(window)
+        window.composer.send(question)
+        window.context.switch("Last request")
+        sent = read_figure(window)
+    assert abs(about - sent) < 0.25 * sent
+
+
+def read_figure(window: WindowPage) -> int:
+    return int(window.context.used.removeprefix("≈").strip().replace(",", ""))
 
 
 def test_past_a_mark_the_limit_can_be_raised_from_the_panel(

@@ -166,7 +166,7 @@ def part_rows(
     ]
     rows += _plain_rows(context, code, questions)
     layer = context["layers"][code]
-    if not rows and layer["tokens"] > 0:
+    if not rows and layer["tokens"] > 0 and not is_estimate:
         rows.append(PartRow(plural(layer["items"], _UNITS.get(code, "message")), layer["tokens"]))
     if is_estimate and code == "L3":
         rows.append(PartRow(_PASSAGES, tip=_PASSAGES))

@@ -16,7 +16,14 @@ from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.memory_view import MemoryView
 from ui.panels.context.notice import ACTION_TEXTS, Act, NoticeText, build_notice
 from ui.panels.context.sections import SIDE, Section
-from ui.panels.context.words import Counted, Prices, price_sentence, what_changed, window_sentence
+from ui.panels.context.words import (
+    Counted,
+    Prices,
+    explain_estimate,
+    price_sentence,
+    what_changed,
+    window_sentence,
+)
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
@@ -176,7 +183,7 @@ class ContextPanel(Pane):
         tone = "danger" if fraction > 1 else "amber" if fraction > shares["trim_at"] else "primary"
         about = "≈\N{THIN SPACE}" if beside.is_estimate else ""
         self._used.setText(f"{about}{count(context['used'])}")
-        self._used.setToolTip("Without the passages, which are looked up on sending" * bool(about))
+        self._used.setToolTip(explain_estimate(context) if about else "")
         self._of.setText(f"of {count(context['budget'])} tokens")
         self._percent.setText(percent(fraction))
         dress(self._used, "h1", tone, numbers=True)

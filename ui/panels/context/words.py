@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ui.widgets.controls import one_line
-from ui.widgets.formatting import count, money
+from ui.widgets.formatting import count, money, plural
 
 __all__ = [
     "UNPAID",
     "Counted",
     "Prices",
     "describe_maker",
+    "explain_estimate",
     "in_words",
     "price_sentence",
     "reason_in_words",
@@ -40,6 +41,15 @@ _REASONS = {
 # What became of requests that nobody has to pay for.
 UNPAID = ("refused", "not_sent")
 _MAKERS = {"model": "written by a model", "outline": "made without a model"}
+
+
+def explain_estimate(context: Mapping[str, Any]) -> str:
+    """Return a sentence that says which passages the preview of a request counts."""
+    expected = context.get("expected")
+    if expected is None:
+        return "Without the passages, which are looked up on sending"
+    number = plural(expected["passages"], "passage")
+    return f"With about {count(expected['tokens'])} for {number}, looked up on sending"
 
 
 def describe_maker(compaction: Mapping[str, Any]) -> str:
