@@ -28,7 +28,7 @@ from vault.notes.text.markdown_text import MarkdownText
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
 
-CHUNKER_VERSION = "3"
+CHUNKER_VERSION = "4"
 
 _MAX_CONTEXT_CHARS = 200
 _MAX_CONTEXT_TOKENS = 64

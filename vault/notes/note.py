@@ -18,6 +18,7 @@ from vault.notes.properties import read_text_properties, split_values
 from vault.notes.readers import read_extract
 from vault.notes.readers.extract import Extract, build_document
 from vault.notes.tasks import TaskItem, find_tasks
+from vault.notes.text.data import hide_data, hide_data_in_lines
 from vault.notes.text.document import Document, Heading, parse_document
 from vault.notes.text.inline import (
     blank_comments,
@@ -180,14 +181,16 @@ def parse_note(
     version = hashlib.sha256(data).hexdigest()
     try:
         if kind is MARKDOWN:
-            document = parse_document(normalize_line_ends(decode_text(data).text), on_wait)
+            document = hide_data(
+                parse_document(normalize_line_ends(decode_text(data).text), on_wait)
+            )
             return _build_markdown_note(
                 path, version, document, _choose_title(path, document)
             ), document
         extract = _read_extract(kind, data, foreign, on_wait)
     except ReadingFailed as error:
         raise NoteUnreadable(printable(path), error.reason) from error
-    document = build_document(extract)
+    document = hide_data(build_document(extract))
     title = extract.title or _strip_suffix(path)
     if kind is CANVAS:
         return _build_markdown_note(path, version, document, title), document
@@ -248,7 +251,7 @@ def _build_unparsed_note(path: str, data: bytes) -> Note:
     return Note(
         path=path,
         title=_choose_title(path, beginning),
-        text=text,
+        text="\n".join(hide_data_in_lines(text.split("\n"))),
         version=hashlib.sha256(data).hexdigest(),
         kind=find_kind(path),
         body_line=beginning.body_line,

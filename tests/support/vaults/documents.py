@@ -17,21 +17,29 @@ _STYLES = (
 
 
 def pdf(pages: Sequence[str], *, title: str = "", is_encrypted: bool = False) -> bytes:
-    """Build a PDF with one page per text."""
-    kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
+    """Build a PDF with one page per text, or per list of operators that begins with `BT`.
+
+    The font /F1 is Helvetica. /F2 has glyphs without a character map.
+    """
+    kids = " ".join(f"{7 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
         f"<< /Title ({title}) >>",
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Unknown /Encoding /Identity-H"
+        " /DescendantFonts [6 0 R] >>",
+        "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Unknown /CIDToGIDMap /Identity"
+        " /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>",
     ]
     for number, page in enumerate(pages):
         objects.append(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842]"
-            f" /Resources << /Font << /F1 3 0 R >> >> /Contents {6 + 2 * number} 0 R >>"
+            f" /Resources << /Font << /F1 3 0 R /F2 5 0 R >> >> /Contents {8 + 2 * number} 0 R >>"
         )
         shown = " ".join(f"({_escaped(line)}) Tj T*" for line in page.split("\n") if line)
         content = f"BT /F1 11 Tf 14 TL 60 780 Td {shown} ET"
+        content = page if page.startswith("BT") else content
         objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
     trailer = f"/Size {len(objects) + 1} /Root 1 0 R /Info 4 0 R"
     if is_encrypted:

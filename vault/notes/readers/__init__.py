@@ -1,6 +1,7 @@
 """Readers, which extract text from the bytes of a file. One module for each kind of file.
 
     canvas   Obsidian canvases: the cards with their groups as headings, then the edges.
+    columns  The columns of a page of a PDF file.
     docx     Word documents, read with zipfile and expat. Macros and entities are ignored.
     html     Web pages, read with lxml. Scripts are not run, and nothing is fetched.
     extract  The parts of a text that a reader returns, and the document built from them.
