@@ -1,5 +1,6 @@
 """Read notes: decode files and parse headings, links and properties.
 
+    copies         Recognise the copies of notes by the names of their files.
     date_spans     Build ranges of days: a day, a week, a month or a year.
     dates          Find the dates in a text: days, months and years.
     day_formats    The formats of daily notes that are set in Obsidian.
@@ -24,6 +25,7 @@ This package may import `vault.errors`, `vault.paths`, `vault.workers` and `reso
 """
 
 __all__ = [
+    "copies",
     "date_spans",
     "dates",
     "day_formats",

@@ -1,7 +1,8 @@
 """Review: find notes that need attention, by rules and without a model.
 
-    review ──> duplicates, contradictions, outdated ──> statements, texts, findings
+    review ──> conflicts, duplicates, contradictions, outdated ──> statements, texts, findings
 
+    conflicts       Find notes in which Git has left two versions of lines.
     contradictions  Find pairs of notes that state different numbers for the same thing.
     duplicates      Find pairs of notes that have most of their text in common.
     findings        The results of a review: a finding with its two notes and its reason.

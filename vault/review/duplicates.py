@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
+from vault.notes.copies import read_copy_name
 from vault.review.findings import Check, Finding, FindingNote
 from vault.review.texts import NoteInfo
 
@@ -27,6 +28,12 @@ _LEAST_SHARED, _LEAST_SHARE = 40, 0.6
 _LEAST_SHARED_WHOLE, _LEAST_SHARE_WHOLE = 12, 0.85
 _LEAST_SHARE_DATED: Final = 0.95
 _SEED: Final = 20_040
+_COPY_SCORE: Final = 3.0  # before all that only have alike texts
+_SAME: Final = "Both notes have the same content."
+_CONFLICT: Final = (
+    "The first note is a copy that a synchronisation program made, because both were changed. "
+    "Move what is new in it to the second, and delete it."
+)
 
 
 class DuplicateRule:
@@ -72,6 +79,7 @@ class DuplicateRule:
         is_kept = np.repeat(sizes <= _MOST_NOTES, sizes)
         distinct = np.bincount(owners[is_kept], minlength=len(self._hashes))
         yield from self._find_many_copies()
+        yield from self._find_named_copies()
         for first, second, shared in self._count_pairs(owners, starts, sizes):
             check()
             finding = self._compare(first, second, shared, distinct)
@@ -92,6 +100,23 @@ class DuplicateRule:
                 first = self._notes[numbers[0]]
                 for number in numbers[1:]:
                     yield _build_finding(first, self._notes[number], 1.0, 1.0)
+
+    def _find_named_copies(self) -> Iterator[Finding]:
+        """Yield a finding for each note that is, by its name, a copy that a program has made."""
+        notes = {note.path: note for note in self._notes}
+        for note in self._notes:
+            name = read_copy_name(note.path)
+            original = None if name is None else notes.get(name.original)
+            if name is None or original is None:
+                continue
+            is_same = note.version == original.version
+            if name.is_sure or is_same:
+                reason = _SAME if is_same else _CONFLICT
+                pair = (
+                    FindingNote(note.path, note.title),
+                    FindingNote(original.path, original.title),
+                )
+                yield Finding("duplicate", pair, reason, "", _COPY_SCORE)
 
     def _hash_sequences(self, numbers: "Numbers") -> "Numbers":
         import numpy as np
@@ -160,7 +185,7 @@ def _build_finding(
 
 def _describe(smaller: NoteInfo, larger: NoteInfo, share: float, share_of_larger: float) -> str:
     if smaller.version == larger.version:
-        return "Both notes have the same content."
+        return _SAME
     percent = min(99, round(100 * share))
     if share_of_larger >= _LEAST_SHARE_WHOLE:
         return f"{percent} % of the text of the shorter note also stands in the other."

@@ -11,6 +11,7 @@ from vault.catalog import CATALOG_FILE, Catalog
 from vault.errors import IndexUnusable
 from vault.exclude.obsidian import read_settings
 from vault.records import Records
+from vault.review.conflicts import ConflictRule
 from vault.review.contradictions import ContradictionRule
 from vault.review.duplicates import DuplicateRule
 from vault.review.findings import Check, Finding, choose_findings
@@ -27,7 +28,7 @@ from vault.review.texts import (
 __all__ = ["ReviewProgress", "ReviewReport", "read_fingerprint", "review_notes"]
 
 _NOTES_PER_PROGRESS: Final = 20
-_RULES_VERSION: Final = 1  # increased when a rule changes, so that all notes are compared again
+_RULES_VERSION: Final = 2  # increased when a rule changes, so that all notes are compared again
 NOT_INDEXED: Final = "These notes are not indexed yet, so they cannot be compared."
 
 
@@ -123,6 +124,7 @@ class _Rules:
     def __init__(self, outdated: OutdatedRule) -> None:
         self.vocabulary = Vocabulary()
         self.duplicates = DuplicateRule()
+        self.conflicts = ConflictRule()
         self.contradictions = ContradictionRule()
         self.outdated = outdated
 
@@ -130,6 +132,7 @@ class _Rules:
         """Add a note to the comparison of each rule."""
         words = [word for line in lines if line.kind != "front" for word in split_words(line.text)]
         self.duplicates.add(note, self.vocabulary.add_note(words))
+        self.conflicts.add(note, lines)
         self.contradictions.add(note, lines)
         self.outdated.add(note, lines)
 
@@ -139,6 +142,7 @@ class _Rules:
         Args:
             check: called between steps. It may raise an exception to stop.
         """
+        yield from self.conflicts.find(check)
         yield from self.contradictions.find(self.vocabulary, check)
         yield from self.duplicates.find(check)
         yield from self.outdated.find(check)

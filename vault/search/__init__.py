@@ -6,6 +6,7 @@
     adhoc      Search texts that are not indexed, such as a note that is too large to be sent.
     boosts     Boost passages of notes whose names, tags, folders, days or links match a query.
     conditions Define the conditions of a query on notes, how they are written and described.
+    copies     Rank the copies of notes behind their originals.
     exact      Find the nearest passages by an exact scan of the catalog's vectors.
     excerpts   Cut long passages to the few sentences that match a query.
     explain    Explain why a note is or is not among the hits.

@@ -30,6 +30,7 @@ from vault.ranking.keyword_scores import KeywordScores
 from vault.ranking.terms import choose_terms
 from vault.ranking.titles import find_titled
 from vault.search.boosts import Booster, Boosts, apply_boosts
+from vault.search.copies import CopiedPassages, find_copied_passages
 from vault.search.hits import MEANING, SIGNALS, WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages, measure_cosines
 from vault.search.query import parse_query
@@ -215,6 +216,8 @@ class Searcher:
             ranked = complete_first_notes(spread, scores)
         else:
             ranked = [(number, 1.0) for number in scope.passages or ()]
+        found.copies = find_copied_passages(self._catalog, (number for number, _ in ranked))
+        ranked = found.copies.move_back(ranked)
         return list(islice(self._build_hits(ranked, found, k), k))
 
     def _find_titled(self, words: str, scope: Scope) -> Collection[int]:
@@ -298,15 +301,17 @@ class Searcher:
             read = self._passages.details(ids)
             there = ((number, read[number]) for number in ids if number in read)
             for number, passage in self._current(there):
-                yield build_hit(passage, scores[number], found.signals(number))
+                shown = found.copies.mark(passage)
+                yield build_hit(shown, scores[number], found.signals(number))
 
 
 @dataclass(slots=True)
 class _Signals:
-    """The single scores of the passages, which are shown with each hit."""
+    """The single scores of the passages, which are shown with each hit, and which are copies."""
 
     scores: Scores
     boosts: Mapping[int, Boosts] = field(default_factory=dict)
+    copies: CopiedPassages = field(default_factory=CopiedPassages)
 
     def signals(self, number: int) -> dict[str, float | None]:
         boosts = self.boosts.get(number)

@@ -4,6 +4,7 @@ markdown-it parses a note once, when it is indexed or read. Each line then has a
 stored with its passage, so that no search parses Markdown and all agree on what is code, a heading,
 a comment or text.
 
+    conflicts   Finds the marks that Git leaves in a note that it cannot merge.
     data        Leaves out what is no text, such as pictures in base64.
     document    Parses a note: front matter, headings and blocks.
     inline      The inline syntax of notes: tags, inline fields, block names, comments.
@@ -17,4 +18,14 @@ a comment or text.
 This package may import `vault.notes`.
 """
 
-__all__ = ["data", "document", "inline", "lines", "markdown_text", "scan", "sentences", "stems"]
+__all__ = [
+    "conflicts",
+    "data",
+    "document",
+    "inline",
+    "lines",
+    "markdown_text",
+    "scan",
+    "sentences",
+    "stems",
+]

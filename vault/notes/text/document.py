@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from vault.notes.properties import is_marked_private, load_properties
+from vault.notes.text.conflicts import blank_conflict_marks
 from vault.notes.text.inline import Line, blank_inline_code, plain_text
 from vault.notes.text.lines import SECTION_KINDS, find_body_line, list_paragraphs, mark_lines
 
@@ -123,7 +124,7 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
     lines = tuple(text.split("\n"))
     front = read_front_matter(lines)
     body_line = front.body_line
-    body = "\n".join(lines[body_line - 1 :])
+    body = "\n".join(blank_conflict_marks(lines[body_line - 1 :]))
     tokens = _build_parser().parse(body, {"on_wait": on_wait, "calls_at": 0})
     kinds, quoted = mark_lines(tokens, lines, body_line)
     return Document(

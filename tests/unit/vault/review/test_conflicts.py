@@ -1,0 +1,45 @@
+"""What synchronisation and Git leave behind is offered for a look."""
+
+from pathlib import Path
+
+from tests.support.vaults.reviewed import review
+from vault.notes.note import parse_note
+
+MERGE = (
+    "# Merge\n\n<<<<<<< HEAD\nThe gate opens at 7.\n=======\nThe gate opens at 8.\n>>>>>>> other\n"
+    "\nThe gate is green.\n"
+)
+
+
+def test_the_marks_of_a_conflict_are_neither_heading_nor_quotation() -> None:
+    note, _ = parse_note("Merge.md", MERGE.encode())
+    assert [heading.text for heading in note.headings] == ["Merge"]
+    assert note.markdown is not None
+    assert note.markdown.quoted == ""
+    three = MERGE.replace("=======", "||||||| base\nThe gate opens.\n=======")
+    note, _ = parse_note("Merge.md", three.encode())
+    assert [heading.text for heading in note.headings] == ["Merge"]
+
+
+def test_marks_that_do_not_belong_together_are_markdown() -> None:
+    note, _ = parse_note("Title.md", b"A title\n=======\n\n<<<<<<< HEAD\nText\n")
+    assert [heading.text for heading in note.headings] == ["A title"]
+
+
+def test_a_note_with_a_conflict_is_reported(tmp_path: Path) -> None:
+    fenced = f"# Git\n\n```\n{MERGE}```\n"
+    (found,) = review(tmp_path, {"Merge.md": MERGE, "Git.md": fenced})
+    assert found.reason.startswith("Git has left two versions of the same lines in this note.")
+    assert [(note.path, note.first, note.quote) for note in found.notes] == [
+        ("Merge.md", 4, "The gate opens at 7."),
+        ("Merge.md", 6, "The gate opens at 8."),
+    ]
+
+
+def test_a_conflicted_copy_is_reported_though_it_is_short(tmp_path: Path) -> None:
+    copy = "Yusuf (conflicted copy 2026-11-02).md"
+    notes = {"Yusuf.md": "# Yusuf\n\nEats peanuts.\n", copy: "# Yusuf\n\nEats nothing.\n"}
+    (found,) = review(tmp_path, notes)
+    assert found.kind == "duplicate"
+    assert [note.path for note in found.notes] == [copy, "Yusuf.md"]
+    assert found.reason.startswith("The first note is a copy that a synchronisation program made")
