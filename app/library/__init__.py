@@ -6,6 +6,7 @@
     project_notes The notes of a project: a part of the vault, or a folder with its own index.
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
+    embeds        Find the notes, sections and blocks that a note embeds.
     edits         Edits to notes by models and by the user: the tools, the journal, undo.
     files         Read the files in the folder of a vault as they are on disk.
     image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.

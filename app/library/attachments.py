@@ -15,6 +15,7 @@ from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound
 from app.library.attachment_paths import AttachedPath, find_path, mark_sent, resolve_path
+from app.library.embeds import EmbeddedPart, find_named_part, list_embeds
 from app.library.image_reader import ImageReader, is_image_file
 from app.library.library import Library
 from chains.cancel import CancelToken
@@ -122,8 +123,9 @@ class Attachments:
 
         Args:
             paths: notes, folders, text files and images, relative to the vault or working
-                directory, or web addresses. A tag with its `#` stands for all notes with that tag,
-                unless a file has this name.
+                directory, or web addresses. A note brings what it embeds. `Note#Heading` and
+                `Note#^block` stand for a part of a note. A tag with its `#` stands for all notes
+                with that tag, unless a file has this name.
             selections: line ranges in notes or text files.
 
         Raises:
@@ -136,7 +138,8 @@ class Attachments:
         found: dict[tuple[str, tuple[int, int] | None], Segment] = {}
         for path in paths:
             for segment in self._attach_place(path):
-                found.setdefault((segment.source, None), segment)
+                lines = segment.lines if segment.kind == "selection" else None
+                found.setdefault((segment.source, lines), segment)
         for selection in selections:
             segment = self._attach_selection(selection)
             found.setdefault((segment.source, segment.lines), segment)
@@ -155,7 +158,7 @@ class Attachments:
         for path in (*paths, *(selection.path for selection in selections)):
             if is_web_address(path):
                 parse_url(path)
-            elif not self._is_tag(path):
+            elif not self._is_tag(path) and self._find_part(path) is None:
                 is_image_file(find_path(path, self._root).path)
 
     def mark_sent(self, path: str) -> str:
@@ -220,6 +223,9 @@ class Attachments:
         if is_web_address(path):
             yield self._web.read(path)
             return
+        if (part := self._find_part(path)) is not None:
+            yield _segment_of_part(part)
+            return
         place = find_path(path, self._root)
         if not place.file.is_dir():
             if is_image_file(place.path):
@@ -228,6 +234,8 @@ class Attachments:
             note = self._read(place)
             is_note = place.is_in_vault and note.kind is MARKDOWN
             yield _segment("note" if is_note else "file", place.source, note)
+            if is_note and self._library is not None:
+                yield from map(_segment_of_part, list_embeds(self._library, note))
             return
         if self._library is None or not place.is_in_vault:
             raise InvalidRequest(
@@ -235,6 +243,16 @@ class Attachments:
                 hint="Attach single files of it.",
             )
         yield from self._notes_below(path, "" if place.path == "." else place.path)
+
+    def _find_part(self, path: str) -> EmbeddedPart | None:
+        """Return the part of a note that a name with `#` stands for, unless it names a file."""
+        if self._library is None or "#" not in path or is_web_address(path):
+            return None
+        try:
+            find_path(path, self._root)
+        except NotFound:
+            return find_named_part(self._library, path)
+        return None
 
     def _notes_below(self, named: str, folder: str) -> Iterator[Segment]:
         assert self._library is not None
@@ -340,6 +358,14 @@ def _segment(
         title=note.title,
         structure=note.find_structure(*lines) if lines else "",
     )
+
+
+def _segment_of_part(part: EmbeddedPart) -> Segment:
+    note, lines = part.note, part.lines
+    if lines is None:
+        return _segment("note", note.path, note)
+    text = "\n".join(note.text.split("\n")[lines[0] - 1 : lines[1]])
+    return _segment("selection", note.path, note, text=text, lines=lines)
 
 
 def _make_id(kind: str, source: str, lines: tuple[int, int] | None, version: str) -> str:

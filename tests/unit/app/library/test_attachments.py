@@ -376,3 +376,63 @@ def test_a_selection_that_begins_in_a_code_block_is_read_as_what_it_is(
     text = read_source_text(segment)
     assert [text.is_code(at) for at in range(3)] == [True, True, False]
     assert text.find_headings(2) == ("A",)
+
+
+EMBEDDING = {
+    "Trip.md": "# Trip\n\n![[Packing]]\n\n![[Route#Second day]]\n\n![[Notes#^tent]]\n\n"
+    "![[Packing]]\n",
+    "Packing.md": "# Packing\n\nA lamp.\n\n![[Lamp]]\n\n![[Trip]]\n",
+    "Lamp.md": "# Lamp\n\nIt is green.\n\n![[Battery]]\n",
+    "Battery.md": "# Battery\n\nTwo cells.\n",
+    "Route.md": "# Route\n\n## First day\n\nThe hut.\n\n## Second day\n\nThe lake.\n\n### Late\n\n"
+    "A swim.\n\n## Third day\n\nHome.\n",
+    "Notes.md": "# Notes\n\nThe tent leaks. ^tent\n\nThe stove works.\n",
+}
+
+
+@pytest.fixture
+def embedding(vault: Path, attachments: Attachments) -> Attachments:
+    for path, text in EMBEDDING.items():
+        (vault / path).write_text(text)
+    return attachments
+
+
+def test_a_note_brings_what_it_embeds_to_a_depth_of_two_and_once(embedding: Attachments) -> None:
+    found = embedding.segments(["Trip.md"])
+    assert [(each.kind, each.source, each.lines) for each in found] == [
+        ("note", "Trip.md", (1, 9)),
+        ("note", "Packing.md", (1, 7)),
+        ("note", "Lamp.md", (1, 5)),
+        ("selection", "Route.md", (7, 14)),
+        ("selection", "Notes.md", (3, 3)),
+    ]
+    assert found[3].raw_content.startswith("## Second day\n\nThe lake.\n\n### Late\n\nA swim.")
+    assert [each.number for each in found] == [1, 2, 3, 4, 5]
+
+
+def test_an_embedded_note_that_models_may_not_read_is_left_out(
+    embedding: Attachments, vault: Path
+) -> None:
+    (vault / "Album.md").write_text("![[Secret]] ![[Draft.draft]] ![[photo.png]] ![[Nowhere]]\n")
+    assert [each.source for each in embedding.segments(["Album.md"])] == ["Album.md"]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "lines"),
+    [
+        ("Notes#^tent", "Notes.md", (3, 3)),
+        ("Notes.md#^tent", "Notes.md", (3, 3)),
+        ("Route#Third day", "Route.md", (14 + 1, 17)),
+    ],
+)
+def test_a_name_with_a_heading_or_block_attaches_that_part(
+    embedding: Attachments, name: str, path: str, lines: tuple[int, int]
+) -> None:
+    embedding.check_names([name])
+    (segment,) = embedding.segments([name])
+    assert (segment.kind, segment.source, segment.lines) == ("selection", path, lines)
+
+
+def test_a_block_that_is_not_there_is_told(embedding: Attachments) -> None:
+    with pytest.raises(NotFound):
+        embedding.segments(["Notes#^lamp"])

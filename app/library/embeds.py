@@ -1,0 +1,111 @@
+"""Find the notes, sections and blocks that a note embeds, or that a name with `#` stands for."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from app.library.library import Library
+from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
+from vault.notes.kinds import MARKDOWN, find_kind
+from vault.notes.links import LinkResolver
+from vault.notes.note import Note
+
+__all__ = ["EmbeddedPart", "find_named_part", "list_embeds"]
+
+_DEPTH: Final = 2  # notes in notes
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedPart:
+    """A note or a part of it.
+
+    Attributes:
+        lines: the first and the last line of the part, or None for the whole note.
+    """
+
+    note: Note
+    lines: tuple[int, int] | None = None
+
+
+def list_embeds(library: Library, note: Note) -> Iterator[EmbeddedPart]:
+    """Yield what a note embeds with `![[…]]`, and what that embeds, each part once.
+
+    Embedded notes that models may not read are skipped, and pictures too.
+
+    Args:
+        library: the notes.
+        note: the note that embeds others.
+    """
+    if any(link.is_embed for link in note.links):
+        yield from _Embeds(library, note).list_below(EmbeddedPart(note), _DEPTH)
+
+
+def find_named_part(library: Library, name: str) -> EmbeddedPart | None:
+    """Return the section or block that a name such as `Note#^block` stands for, or None.
+
+    Args:
+        library: the notes.
+        name: the name or path of a note, with `#` and a heading or `^block`.
+    """
+    target, mark, place = name.partition("#")
+    if not (mark and target and place):
+        return None
+    path = _build_resolver(library).resolve(target)
+    if path is None:
+        return None
+    note = library.read_attached(path)
+    lines = _find_part(note, place)
+    return None if lines is None else EmbeddedPart(note, lines)
+
+
+class _Embeds:
+    def __init__(self, library: Library, note: Note) -> None:
+        self._library = library
+        self._resolver = _build_resolver(library)
+        self._seen: set[tuple[str, tuple[int, int] | None]] = {(note.path, None)}
+
+    def list_below(self, part: EmbeddedPart, depth: int) -> Iterator[EmbeddedPart]:
+        first, last = part.lines or (1, part.note.text.count("\n") + 1)
+        for link in part.note.links:
+            if not (link.is_embed and first <= link.line <= last):
+                continue
+            found = self._read(link.target, link.heading, part.note.path)
+            if found is None or not {(found.note.path, None), _key(found)}.isdisjoint(self._seen):
+                continue
+            self._seen.add(_key(found))
+            yield found
+            if depth > 1:
+                yield from self.list_below(found, depth - 1)
+
+    def _read(self, target: str, heading: str, source: str) -> EmbeddedPart | None:
+        path = self._resolver.resolve(target, source)
+        if path is None or find_kind(path) is not MARKDOWN:
+            return None
+        with suppress(NoteExcluded, NoteUnreadable, UnsafePath):
+            note = self._library.read_allowed(path)
+            lines = _find_part(note, heading) if heading else None
+            return EmbeddedPart(note, lines) if lines or not heading else None
+        return None
+
+
+def _key(part: EmbeddedPart) -> tuple[str, tuple[int, int] | None]:
+    return part.note.path, part.lines
+
+
+def _build_resolver(library: Library) -> LinkResolver:
+    return LinkResolver((path, ()) for path in library.list_allowed_notes(""))
+
+
+def _find_part(note: Note, anchor: str) -> tuple[int, int] | None:
+    """Return the lines of a block, or of a section from its heading to the next of its level."""
+    lines = note.find_lines(anchor)
+    if lines is None or anchor.startswith("^"):
+        return lines
+    level = next(heading.level for heading in note.headings if heading.line == lines[0])
+    ends = (
+        heading.line - 1
+        for heading in note.headings
+        if heading.line > lines[0] and heading.level <= level
+    )
+    return lines[0], next(ends, note.text.removesuffix("\n").count("\n") + 1)
