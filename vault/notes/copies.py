@@ -7,10 +7,10 @@ is also given by people to notes of their own, so that the texts must be compare
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["CopyName", "has_copied_text", "read_copy_name"]
+__all__ = ["CopyName", "find_originals", "has_copied_text", "read_copy_name"]
 
 _LEAST_SHARED: Final = 0.6
 _SURE: Final = re.compile(
@@ -64,3 +64,25 @@ def has_copied_text(copy: Sequence[str], original: Sequence[str]) -> bool:
     """
     own, other = ({line.strip() for line in lines} - {""} for lines in (copy, original))
     return bool(own) and len(own & other) >= _LEAST_SHARED * len(own)
+
+
+def find_originals(
+    paths: Collection[str],
+    choose_known: Callable[[Collection[str]], Collection[str]],
+    read_lines: Callable[[str], Sequence[str]],
+) -> dict[str, str]:
+    """Return those of the given notes that are copies, each with the path of its original.
+
+    Args:
+        paths: the paths of the notes.
+        choose_known: returns those of the given paths that are notes.
+        read_lines: returns the lines of a note, in any order.
+    """
+    named = {path: name for path in paths if (name := read_copy_name(path)) is not None}
+    there = choose_known({name.original for name in named.values()}) if named else ()
+    return {
+        path: name.original
+        for path, name in named.items()
+        if name.original in there
+        and (name.is_sure or has_copied_text(read_lines(path), read_lines(name.original)))
+    }

@@ -1,9 +1,9 @@
 """Review: find notes that need attention, by rules and without a model.
 
-    review ──> conflicts, duplicates, contradictions, outdated ──> statements, texts, findings
+    review ──> duplicates, contradictions, outdated ──> statements, texts, findings
 
-    conflicts       Find notes in which Git has left two versions of lines.
-    contradictions  Find pairs of notes that state different numbers for the same thing.
+    contradictions  Find pairs of notes that state different numbers for the same thing, and notes
+                    in which Git has left two versions of lines.
     duplicates      Find pairs of notes that have most of their text in common.
     findings        The results of a review: a finding with its two notes and its reason.
     outdated        Find notes that have not changed since their sources changed.

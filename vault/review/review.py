@@ -11,8 +11,7 @@ from vault.catalog import CATALOG_FILE, Catalog
 from vault.errors import IndexUnusable
 from vault.exclude.obsidian import read_settings
 from vault.records import Records
-from vault.review.conflicts import ConflictRule
-from vault.review.contradictions import ContradictionRule
+from vault.review.contradictions import ConflictRule, ContradictionRule
 from vault.review.duplicates import DuplicateRule
 from vault.review.findings import Check, Finding, choose_findings
 from vault.review.outdated import OutdatedRule, read_links

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vault.catalog import Catalog
-from vault.notes.copies import has_copied_text, read_copy_name
+from vault.notes.copies import find_originals
 from vault.search.passages import Passage
 
 __all__ = ["CopiedPassages", "find_copied_passages", "find_copies"]
@@ -75,28 +75,19 @@ def find_copies(catalog: Catalog, paths: Collection[str]) -> dict[str, str]:
         catalog: the catalog of the index.
         paths: the paths of the notes.
     """
-    named = {path: name for path in paths if (name := read_copy_name(path)) is not None}
-    if not named:
-        return {}
-    rows = catalog.rows(
-        "SELECT path FROM notes JOIN files ON files.id = file_id"
-        " WHERE path IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted({name.original for name in named.values()})),),
-    )
-    there = {path for (path,) in rows}
-    return {
-        path: name.original
-        for path, name in named.items()
-        if name.original in there and (name.is_sure or _is_alike(catalog, path, name.original))
-    }
 
+    def choose_known(candidates: Collection[str]) -> Collection[str]:
+        rows = catalog.rows(
+            "SELECT path FROM notes JOIN files ON files.id = file_id"
+            " WHERE path IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(candidates)),),
+        )
+        return {path for (path,) in rows}
 
-def _is_alike(catalog: Catalog, copy: str, original: str) -> bool:
-    return has_copied_text(_read_lines(catalog, copy), _read_lines(catalog, original))
+    def read_lines(path: str) -> list[str]:
+        rows = catalog.rows(
+            "SELECT text FROM chunks JOIN files ON files.id = file_id WHERE path = ?", (path,)
+        )
+        return [line for (text,) in rows for line in text.split("\n")]
 
-
-def _read_lines(catalog: Catalog, path: str) -> list[str]:
-    rows = catalog.rows(
-        "SELECT text FROM chunks JOIN files ON files.id = file_id WHERE path = ?", (path,)
-    )
-    return [line for (text,) in rows for line in text.split("\n")]
+    return find_originals(paths, choose_known, read_lines)

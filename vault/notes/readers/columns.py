@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-__all__ = ["Box", "find_columns"]
+__all__ = ["TextBox", "find_columns"]
 
 _LEAST_GAP: Final = 9.0  # in points, as all lengths
 _LEAST_LINES: Final = 5
@@ -20,7 +20,7 @@ _LEAST_FULL: Final = 0.6
 _MARGIN: Final = 2.0
 
 
-class Box(NamedTuple):
+class TextBox(NamedTuple):
     """A rectangle on a page, in the units of PDF files, whose vertical axis points upwards."""
 
     left: float
@@ -33,7 +33,7 @@ class Box(NamedTuple):
 class _Column:
     left: float
     right: float
-    boxes: Sequence[Box]
+    boxes: Sequence[TextBox]
 
     @property
     def width(self) -> float:
@@ -46,7 +46,7 @@ class _Column:
         return len(lines) >= _LEAST_LINES and full >= _LEAST_FULL * len(lines)
 
 
-def find_columns(boxes: Sequence[Box]) -> list[Box]:
+def find_columns(boxes: Sequence[TextBox]) -> list[TextBox]:
     """Return the parts of a page in reading order, or an empty list if it can be read as it is.
 
     Args:
@@ -68,14 +68,14 @@ def find_columns(boxes: Sequence[Box]) -> list[Box]:
     return [part for band in bands for part in _cut_band(band, columns, spanning, narrow)]
 
 
-def _surround(boxes: Sequence[Box]) -> Box:
+def _surround(boxes: Sequence[TextBox]) -> TextBox:
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
-    return Box(min(lefts), min(bottoms), max(rights), max(tops))
+    return TextBox(min(lefts), min(bottoms), max(rights), max(tops))
 
 
-def _split(boxes: Sequence[Box]) -> list[_Column]:
+def _split(boxes: Sequence[TextBox]) -> list[_Column]:
     """Split texts at the vertical gaps between them."""
-    groups: list[list[Box]] = []
+    groups: list[list[TextBox]] = []
     right = float("-inf")
     for box in sorted(boxes):
         if box.left - right >= _LEAST_GAP:
@@ -85,9 +85,9 @@ def _split(boxes: Sequence[Box]) -> list[_Column]:
     return [_Column(all_.left, all_.right, g) for g in groups for all_ in [_surround(g)]]
 
 
-def _join_lines(boxes: Sequence[Box]) -> list[Box]:
+def _join_lines(boxes: Sequence[TextBox]) -> list[TextBox]:
     """Join the texts that stand beside each other."""
-    lines: list[list[Box]] = []
+    lines: list[list[TextBox]] = []
     for box in sorted(boxes, key=lambda each: -each.top):
         if lines and (box.bottom + box.top) / 2 > lines[-1][0].bottom:
             lines[-1].append(box)
@@ -96,7 +96,7 @@ def _join_lines(boxes: Sequence[Box]) -> list[Box]:
     return [_surround(line) for line in lines]
 
 
-def _find_bands(page: Box, spanning: Sequence[Box]) -> list[tuple[float, float]]:
+def _find_bands(page: TextBox, spanning: Sequence[TextBox]) -> list[tuple[float, float]]:
     """Return the tops and bottoms of the bands above, on, and below the lines that span columns."""
     edges = {page.top + _MARGIN, page.bottom - _MARGIN}
     for line in _join_lines(spanning):
@@ -104,7 +104,7 @@ def _find_bands(page: Box, spanning: Sequence[Box]) -> list[tuple[float, float]]
     return list(pairwise(sorted(edges, reverse=True)))
 
 
-def _is_mixed(boxes: Sequence[Box], columns: Sequence[_Column], bands: int) -> bool:
+def _is_mixed(boxes: Sequence[TextBox], columns: Sequence[_Column], bands: int) -> bool:
     """Return whether the file goes from column to column more often than a reader does."""
     places = [
         number
@@ -118,17 +118,17 @@ def _is_mixed(boxes: Sequence[Box], columns: Sequence[_Column], bands: int) -> b
 def _cut_band(
     band: tuple[float, float],
     columns: Sequence[_Column],
-    spanning: Sequence[Box],
-    narrow: Sequence[Box],
-) -> list[Box]:
+    spanning: Sequence[TextBox],
+    narrow: Sequence[TextBox],
+) -> list[TextBox]:
     top, bottom = band
     if any(bottom <= (box.top + box.bottom) / 2 <= top for box in spanning):
         whole = _surround([*spanning, *narrow])
-        return [Box(whole.left - _MARGIN, bottom, whole.right + _MARGIN, top)]
-    parts = [Box(each.left - _MARGIN, bottom, each.right + _MARGIN, top) for each in columns]
+        return [TextBox(whole.left - _MARGIN, bottom, whole.right + _MARGIN, top)]
+    parts = [TextBox(each.left - _MARGIN, bottom, each.right + _MARGIN, top) for each in columns]
     return [part for part in parts if any(_holds(part, box) for box in narrow)]
 
 
-def _holds(part: Box, box: Box) -> bool:
+def _holds(part: TextBox, box: TextBox) -> bool:
     middle = (box.top + box.bottom) / 2
     return part.left <= box.left and box.right <= part.right and part.bottom <= middle <= part.top

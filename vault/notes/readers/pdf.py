@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault.errors import ReadingFailed
 from vault.notes.kinds import format_page_heading
-from vault.notes.readers.columns import Box, find_columns
+from vault.notes.readers.columns import TextBox, find_columns
 from vault.notes.readers.extract import Extract, ExtractPart, clean_prose, limit_parts
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _read_page_text(document: "PdfDocument", index: int) -> str:
 
 def _read_in_order(text_page: "PdfTextPage") -> str:
     """Read the columns of a page one after the other, or the whole page if it has none."""
-    boxes = [Box(*text_page.get_rect(at)) for at in range(text_page.count_rects())]
+    boxes = [TextBox(*text_page.get_rect(at)) for at in range(text_page.count_rects())]
     if parts := find_columns(boxes):
         return "\r\n".join(str(text_page.get_text_bounded(*part)) for part in parts)
     return str(text_page.get_text_bounded())

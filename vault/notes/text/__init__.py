@@ -4,9 +4,8 @@ markdown-it parses a note once, when it is indexed or read. Each line then has a
 stored with its passage, so that no search parses Markdown and all agree on what is code, a heading,
 a comment or text.
 
-    conflicts   Finds the marks that Git leaves in a note that it cannot merge.
     data        Leaves out what is no text, such as pictures in base64.
-    document    Parses a note: front matter, headings and blocks.
+    document    Parses a note: front matter, headings, blocks and conflicts of Git.
     inline      The inline syntax of notes: tags, inline fields, block names, comments.
     lines       The kinds of lines, from the blocks that the parser found.
     markdown_text
@@ -19,7 +18,6 @@ This package may import `vault.notes`.
 """
 
 __all__ = [
-    "conflicts",
     "data",
     "document",
     "inline",

@@ -4,13 +4,13 @@ The syntax is CommonMark with tables. Other modules parse the contents of lines,
 links.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault.notes.properties import is_marked_private, load_properties
-from vault.notes.text.conflicts import blank_conflict_marks
 from vault.notes.text.inline import Line, blank_inline_code, plain_text
 from vault.notes.text.lines import SECTION_KINDS, find_body_line, list_paragraphs, mark_lines
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LINES_BETWEEN_CALLS: Final = 500
+# The marks that Git leaves in a note when two versions of it cannot be merged.
+_OPENS: Final = re.compile(r"<{7}(?: .*)?$")
+_BASE: Final = re.compile(r"\|{7}(?: .*)?$")
+_DIVIDES: Final = re.compile(r"={7}$")
+_CLOSES: Final = re.compile(r">{7}(?: .*)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +129,7 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
     lines = tuple(text.split("\n"))
     front = read_front_matter(lines)
     body_line = front.body_line
-    body = "\n".join(blank_conflict_marks(lines[body_line - 1 :]))
+    body = "\n".join(_blank_conflict_marks(lines[body_line - 1 :]))
     tokens = _build_parser().parse(body, {"on_wait": on_wait, "calls_at": 0})
     kinds, quoted = mark_lines(tokens, lines, body_line)
     return Document(
@@ -136,6 +141,54 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
         kinds=kinds,
         quoted=quoted,
     )
+
+
+class Conflict(NamedTuple):
+    """The numbers of the lines with the marks of a conflict.
+
+    Attributes:
+        base: the mark above the common origin of both versions, or the number of the dividing mark.
+    """
+
+    opens: int
+    base: int
+    divides: int
+    closes: int
+
+
+def find_conflicts(lines: Iterable[tuple[int, str]]) -> Iterator[Conflict]:
+    """Yield each complete conflict.
+
+    Args:
+        lines: numbered lines.
+    """
+    opens = base = divides = 0
+    for number, raw in lines:
+        line = raw.rstrip()
+        if _OPENS.match(line):
+            opens, base, divides = number, 0, 0
+        elif opens and not divides and _BASE.match(line):
+            base = number
+        elif opens and not divides and _DIVIDES.match(line):
+            divides = number
+        elif divides and _CLOSES.match(line):
+            yield Conflict(opens, base or divides, divides, number)
+            opens = base = divides = 0
+
+
+def _blank_conflict_marks(lines: Sequence[str]) -> Sequence[str]:
+    """Return lines in which empty ones are in the place of the marks of conflicts.
+
+    To Markdown, the line of equals signs would make a heading of the line above it, and the mark at
+    the end a quotation.
+    """
+    if not any(line.startswith("<<<<<<<") for line in lines):
+        return lines
+    blanked = list(lines)
+    for conflict in find_conflicts(enumerate(lines, start=1)):
+        for number in set(conflict):
+            blanked[number - 1] = ""
+    return blanked
 
 
 @cache
