@@ -11,6 +11,7 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `wire`: the transports: a child process with a clean environment and bounded messages, which a
   guard (`vault.workers.guard`) ends with this process, or HTTP.
 - `messages`: replaces what is not valid in the messages of a server, and leaves out bad tools.
+- `http_bodies`: does the same in the bodies of HTTP responses, before the SDK reads them.
 - `calls`: checks arguments against the JSON schema of a tool, and converts results to text.
 - `tool_server`: serves Strata's own tools to an MCP client over standard input and output.
 

@@ -15,7 +15,13 @@ from context.layers import is_nested_too_deep, replace_surrogates
 if TYPE_CHECKING:
     from mcp.types import JSONRPCError, JSONRPCMessage
 
-__all__ = ["UnreadableMessage", "build_refusal", "leave_out_bad_tools", "read_messages"]
+__all__ = [
+    "UnreadableMessage",
+    "build_refusal",
+    "build_unreadable",
+    "leave_out_bad_tools",
+    "read_messages",
+]
 
 # The fields of a tool that are used. Others are not worth losing a tool for.
 _FIELDS: Final = ("name", "description", "inputSchema")
@@ -86,15 +92,24 @@ def _mend_id(message: "JSONRPCMessage") -> "JSONRPCMessage":
 
 def _build_error(line: str) -> "Iterator[JSONRPCMessage]":
     """Yield an error for the request that a broken answer belongs to, if the line is an answer."""
-    from mcp.types import ErrorData, JSONRPCError
-
     if not _ANSWER.match(line):
         return
     id = _FIRST_ID.match(line) or _LAST_ID.search(line)
     if id is None:
         raise UnreadableMessage("it sent an answer that is not valid JSON of the protocol")
+    yield _mend_id(build_unreadable(id[1].strip('"')))
+
+
+def build_unreadable(id: str | int | None) -> "JSONRPCError":
+    """Build the error that stands for an answer that cannot be read.
+
+    Args:
+        id: the id of the request.
+    """
+    from mcp.types import ErrorData, JSONRPCError
+
     error = ErrorData(code=_PARSE_ERROR, message="its answer is not valid JSON of the protocol")
-    yield _mend_id(JSONRPCError(jsonrpc="2.0", id=id[1].strip('"'), error=error))
+    return JSONRPCError(jsonrpc="2.0", id=id, error=error)
 
 
 def build_refusal(line: bytes) -> "JSONRPCError":

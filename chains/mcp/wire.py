@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from chains.errors import McpFailed
 from chains.llm.urls import is_loopback
+from chains.mcp.http_bodies import EventRepair, repair_document
 from chains.mcp.messages import UnreadableMessage, leave_out_bad_tools, read_messages
 from chains.mcp.server import McpServer, UnusableTool, fill_variables, show_text
 from vault.workers.guard import GRACE_S
@@ -284,15 +285,15 @@ async def open_http(
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    async def limit(response: httpx2.Response) -> None:
-        response.stream = _limit_stream(response)
+    async def repair(response: httpx2.Response) -> None:
+        response.stream = _repair_stream(response)
 
     client = httpx2.AsyncClient(
         # A compressed response could grow without limit.
         headers={"Accept-Encoding": "identity", **fill_variables(server.headers)},
         timeout=httpx2.Timeout(STEP_S, read=READ_S),
         trust_env=not is_loopback(server.host),
-        event_hooks={"response": [limit]},
+        event_hooks={"response": [repair]},
     )
     url = server.secret_url or server.url
     async with client, streamable_http_client(url, http_client=client) as streams:
@@ -312,27 +313,41 @@ async def open_http(
             tasks.cancel_scope.cancel()
 
 
-def _limit_stream(response: "httpx2.Response") -> "httpx2.AsyncByteStream":
-    """Limit the size of a response body.
+def _repair_stream(response: "httpx2.Response") -> "httpx2.AsyncByteStream":
+    """Limit the size of a response body, and repair the messages in it.
 
-    Event streams are not limited as a whole, because the SDK limits each event.
+    Of an event stream, the size of each event is limited.
     """
     import httpx2
 
     source = cast("httpx2.AsyncByteStream", response.stream)
-    if response.headers.get("content-type", "").startswith("text/event-stream"):
-        return source
+    sent, kind = response.request.content, response.headers.get("content-type", "").lower()
+    is_readable = response.is_success and "content-encoding" not in response.headers
 
-    class Limited(httpx2.AsyncByteStream):
+    class Repaired(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            size = 0
+            if is_readable and kind.startswith("text/event-stream"):
+                events = EventRepair(sent)
+                async for chunk in source:
+                    for event in events.feed(chunk):
+                        yield event
+                    _check_size(events.held_bytes)
+                for event in events.end():
+                    yield event
+                return
+            body = b""
             async for chunk in source:
-                size += len(chunk)
-                if size > MAX_RESPONSE_BYTES:
-                    raise McpFailed("The MCP server sent a message that is too large.")
-                yield chunk
+                body += chunk
+                _check_size(len(body))
+            is_document = is_readable and kind.startswith("application/json")
+            yield repair_document(body, sent) if is_document else body
 
         async def aclose(self) -> None:
             await source.aclose()
 
-    return Limited()
+    return Repaired()
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_RESPONSE_BYTES:
+        raise McpFailed("The MCP server sent a message that is too large.")
