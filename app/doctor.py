@@ -1,5 +1,6 @@
 """Run the checks of `strata doctor`."""
 
+import errno
 import os
 import shutil
 import sys
@@ -15,7 +16,7 @@ from app.config.model_files import look_at_file
 from app.config.settings import Settings
 from app.crashes.reports import list_crashes
 from app.customize.hooks import Hooks
-from app.errors import AppError, InvalidRequest, describe
+from app.errors import AppError, InvalidRequest, describe, storage_failed
 from app.library.instructions import InstructionDecisions
 from app.library.library import Library
 from app.library.open_vault import index_options
@@ -53,6 +54,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _folders(assistant),
         lambda: _settings(assistant),
         lambda: _chats(assistant),
+        lambda: _check_files(assistant),
         lambda: _check_crashes(assistant),
         _check_keyring,
         lambda: _model(assistant),
@@ -101,9 +103,25 @@ def _chats(assistant: Assistant) -> Iterator[Check]:
     except AppError as error:
         yield Check("chats", False, str(error))
         return
-    damaged = [c.session for c in chats if assistant.sessions.read(c.session).problems]
+    damaged = [chat.session for chat in chats if _is_damaged(assistant, chat.session)]
     note = f"; with lines that cannot be read: {', '.join(damaged)}" if damaged else ""
     yield Check("chats", not damaged, f"{len(chats)} in {assistant.paths.sessions}{note}")
+
+
+def _is_damaged(assistant: Assistant, session: str) -> bool:
+    try:
+        return bool(assistant.sessions.read(session).problems)
+    except AppError:
+        return True
+
+
+def _check_files(assistant: Assistant) -> Iterator[Check]:
+    """Name the folders that stand where files belong."""
+    paths = assistant.paths
+    for file in (paths.ledger, paths.learned_models, paths.model_files, paths.log_file):
+        if file.is_dir():
+            failed = storage_failed(file, IsADirectoryError(errno.EISDIR, ""))
+            yield Check("files", False, f"{failed} {failed.hint}")
 
 
 def _check_crashes(assistant: Assistant) -> Iterator[Check]:

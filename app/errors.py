@@ -61,7 +61,7 @@ _HINTS: Mapping[type[Exception], str] = {
         "Choose a model that sees images, or detach the image. `strata models` and the list of "
         "models say “images” beside those that do."
     ),
-    chains.LedgerFailed: "See that its folder can be written and has room, and try again.",
+    chains.LedgerFailed: "See that it is a file that can be written, and has room, and try again.",
     vault.DiskFull: "Make room on the disk and try again.",
     vault.EmbedderFailed: (
         "Until it works, notes are found by their words. Index again, or choose another "
@@ -212,6 +212,11 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
         return StorageFailed(
             f"The disk is full: {path} could not be written. Nothing that was saved is lost.",
             hint="Make room on the disk and try again.",
+        )
+    if error.errno == errno.EISDIR:
+        return StorageFailed(
+            f"{path} is a folder, and Strata keeps a file with that name. What is in it stays.",
+            hint="Move it away or rename it, and try again.",
         )
     reason = (error.strerror or str(error)).lower()
     hints = {

@@ -118,6 +118,8 @@ def summarise_log(log: LoadedLog) -> SessionInfo:
 def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
     """Build a list entry for a chat whose file cannot be read."""
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    if isinstance(error, IsADirectoryError):
+        reason = f"{path} is a folder"
     title = one_line(f"This chat cannot be read: {reason}", _TITLE_CHARS)
     try:
         when = timestamp(path.lstat().st_mtime)

@@ -1,5 +1,6 @@
 """The chats on disk: append-only files with one writer at a time."""
 
+import errno
 import logging
 import os
 import re
@@ -16,6 +17,7 @@ from app.errors import (
     SessionMissing,
     StorageFailed,
     storage_errors,
+    storage_failed,
 )
 from app.sessions.file import LoadedLog, encode_line, load_log, mend_end, read_lines
 from app.sessions.session import Session, now
@@ -247,7 +249,10 @@ class SessionStore:
 
     def _find_file(self, session: str) -> Path:
         path = self.file(session)
-        if not _ID.fullmatch(session) or path.is_symlink() or not path.is_file():
+        is_id = _ID.fullmatch(session) is not None
+        if is_id and path.is_dir() and not path.is_symlink():
+            raise storage_failed(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+        if not is_id or path.is_symlink() or not path.is_file():
             raise SessionMissing(
                 f"There is no chat {session}.",
                 hint="`strata sessions list` shows those that there are.",
@@ -321,7 +326,7 @@ class SessionStore:
                     yield self._info(path)
                 except OSError as error:  # deleted meanwhile, or not a chat
                     _log.warning("The chat %s cannot be read: %s", path.stem, error)
-                    if path.is_file() and not path.is_symlink():
+                    if path.exists() and not path.is_symlink():
                         yield describe_unreadable(path, error)
                 except Exception as error:  # noqa: BLE001 - one bad chat never breaks the list
                     _log.warning("The chat %s cannot be read: %s", path.stem, error)

@@ -216,3 +216,64 @@ def test_all_is_well_says_the_doctor(with_notes: Program) -> None:
     assert {"name", "ok", "detail"} == set(report["checks"][0])
     names = [check["name"] for check in report["checks"]]
     assert {"settings", "chats", "keyring", "model", "vault"} <= set(names)
+
+
+def test_a_folder_in_place_of_the_settings(program: Program, small_vault: Path) -> None:
+    program.json("settings", "set", "vault.path", str(small_vault))
+    settings = program.home / "config" / "settings.toml"
+    kept = settings.read_bytes()
+    settings.unlink()
+    settings.mkdir()
+    (settings / "mine.txt").write_text("mine")
+    done = program.run("settings", "set", "ui.theme", "dark", "--json")
+    assert_refused(done, "storage", str(settings), "is a folder")
+    assert program.json("settings", "get", "ui.theme")["value"] == "system"
+    doctor = program.run("doctor", "--json")
+    assert "is a folder" in find_failed(doctor, "settings")
+    assert (settings / "mine.txt").read_text() == "mine"
+    settings.rename(settings.with_name("moved"))
+    settings.write_bytes(kept)
+    assert program.json("settings", "get", "vault.path")["value"] == str(small_vault)
+
+
+def test_a_folder_in_place_of_the_ledger(
+    program: Program, asking: TurnRunner, server: ModelServer
+) -> None:
+    ledger = program.home / "state" / "ledger.log"
+    ledger.mkdir(parents=True)
+    assert_refused(program.run("ledger", "--json"), "storage", str(ledger), "is a folder")
+    assert "is a folder" in find_failed(program.run("doctor", "--json"), "files")
+    done = asking(program).run("ask", "x", *CHAT, "--json")
+    assert_refused(done, "storage", str(ledger), "was not made")
+    assert server.bodies == []
+    ledger.rmdir()
+    assert program.json("ask", "x", *CHAT)["status"] == "complete"
+
+
+def test_a_folder_in_place_of_a_chat(program: Program, asking: TurnRunner) -> None:
+    asking(program)
+    sessions = [program.json("ask", "x", *CHAT)["session"] for _ in range(2)]
+    file = program.home / "data" / "sessions" / f"{sessions[0]}.jsonl"
+    kept = file.read_bytes()
+    file.unlink()
+    file.mkdir()
+    (file / "mine.txt").write_text("mine")
+    for verb in (("sessions", "show", sessions[0]), ("ask", "y", *CHAT, "--session", sessions[0])):
+        assert_refused(program.run(*verb, "--json"), "storage", str(file), "is a folder")
+    deleted = program.run("sessions", "delete", sessions[0], "--yes", "--json")
+    assert deleted.code != 0
+    listed = program.json("sessions", "list")["sessions"]
+    assert {chat["session"] for chat in listed} == {*sessions}
+    assert sessions[0] in find_failed(program.run("doctor", "--json"), "chats")
+    assert program.json("ask", "y", *CHAT, "--session", sessions[1])["status"] == "complete"
+    assert (file / "mine.txt").read_text() == "mine"
+    file.rename(file.with_name("moved"))
+    file.write_bytes(kept)
+    assert program.json("ask", "y", *CHAT, "--session", sessions[0])["status"] == "complete"
+
+
+def find_failed(doctor: Done, name: str) -> str:
+    """Return what the doctor says about a check that failed."""
+    assert doctor.code == 1
+    checks = doctor.document["checks"]
+    return " ".join(c["detail"] for c in checks if c["name"] == name and not c["ok"])

@@ -249,7 +249,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_remains(
 
 def test_a_folder_in_place_of_the_file_is_reported(file: Path) -> None:
     file.mkdir(parents=True)
-    with pytest.raises(StorageFailed, match="is a directory"):
+    with pytest.raises(StorageFailed, match="is a folder"):
         SettingsStore(file).require_sound()
 
 
