@@ -13,14 +13,15 @@ typed old ─ fold ─┘
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from vault.edits.texts import Replacement, count_common
 
-__all__ = ["find_typed", "replace_typed"]
+__all__ = ["TypedText"]
 
 _EQUAL: Final = {
     **dict.fromkeys("‘’‚‛′‹›ʼ", "'"),
@@ -32,14 +33,58 @@ _BLANK: Final = r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _LAST_BLANKS: Final = re.compile(rf"{_BLANK}+\Z")
 # Not shown, and seldom typed: soft hyphens, joiners, marks of direction, variation selectors.
 _UNSEEN: Final = r"[\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]"
-# A trailing or any other run of blanks, an unseen character, or a letter with its marks.
-_PIECE: Final = re.compile(
-    rf"(?P<end>{_BLANK}+(?=\n|\Z))|(?P<blank>{_BLANK}+)|(?P<unseen>{_UNSEEN})"
-    r"|(?P<letter>[^\W\d_][\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f"
+_MARKS: Final = (
+    r"\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f"
     r"\u0900-\u0903\u093a-\u094f\u0e31-\u0e4e\u1160-\u11ff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
-    r"\u3099\u309a\ufe20-\ufe2f]*)|(?P<other>.)",
-    re.DOTALL,
+    r"\u3099\u309a\ufe20-\ufe2f"
 )
+
+
+@cache
+def _compile_piece() -> re.Pattern[str]:
+    """Compile the pattern of a piece of a text.
+
+    Most of a text is a run of characters that are compared as they are. The others are a trailing
+    or any other run of blanks, an unseen character, a letter with its marks, and any other one.
+    """
+    special = re.compile(rf"{_BLANK}|{_UNSEEN}|[{_MARKS}]|[{''.join(_EQUAL)}\ud800-\udfff]")
+    plain = (
+        char
+        for char in map(chr, range(0x10000))
+        if not special.match(char) and unicodedata.is_normalized("NFD", char)
+    )
+    return re.compile(
+        rf"(?P<plain>(?:[{_list_ranges(plain)}]|\ (?!{_BLANK}|\n|\Z))+(?![{_MARKS}]))"
+        rf"|(?P<end>{_BLANK}+(?=\n|\Z))|(?P<blank>{_BLANK}+)|(?P<unseen>{_UNSEEN})"
+        rf"|(?P<letter>[^\W\d_][{_MARKS}]*)|(?P<other>.)",
+        re.DOTALL,
+    )
+
+
+def _list_ranges(chars: Iterable[str]) -> str:
+    """Return the ranges of sorted characters, as in a set of a pattern."""
+    ranges: list[list[int]] = []
+    for code in map(ord, chars):
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(rf"\u{first:04x}-\u{last:04x}" for first, last in ranges)
+
+
+@dataclass(frozen=True)
+class _Span:
+    """A piece of a text.
+
+    Attributes:
+        start: where the piece begins in the text.
+        end: where it ends.
+        is_plain: whether each of its characters is compared as it is.
+    """
+
+    start: int
+    end: int
+    is_plain: bool
 
 
 @dataclass(frozen=True)
@@ -48,21 +93,39 @@ class _Folded:
 
     Attributes:
         text: the folded text.
-        starts: for each folded character, where the piece begins that it comes from.
-        ends: for each folded character, where that piece ends.
+        places: where each piece begins in the folded text.
+        spans: the pieces of the text.
     """
 
     text: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    places: tuple[int, ...]
+    spans: tuple[_Span, ...]
+
+    def find_start(self, at: int) -> int:
+        """Return where the piece of a folded character begins in the text."""
+        place, span = self._find(at)
+        return span.start + (at - place if span.is_plain else 0)
+
+    def find_end(self, at: int) -> int:
+        """Return where the piece of a folded character ends in the text."""
+        place, span = self._find(at)
+        return span.start + at - place + 1 if span.is_plain else span.end
 
     def is_border(self, at: int) -> bool:
         """Return whether no piece is cut in front of the folded character `at`."""
-        return at in (0, len(self.text)) or self.starts[at - 1] != self.starts[at]
+        if at in (0, len(self.text)):
+            return True
+        place, span = self._find(at)
+        return span.is_plain or place == at
 
     def add(self, piece: str, start: int, end: int) -> "_Folded":
         """Return the folded text with one more character at its end."""
-        return _Folded(self.text + piece, (*self.starts, start), (*self.ends, end))
+        places, spans = (*self.places, len(self.text)), (*self.spans, _Span(start, end, False))
+        return _Folded(self.text + piece, places, spans)
+
+    def _find(self, at: int) -> tuple[int, _Span]:
+        number = bisect_right(self.places, at) - 1
+        return self.places[number], self.spans[number]
 
 
 @dataclass(frozen=True)
@@ -102,7 +165,7 @@ class _Match:
         """
         if number == len(self.typed.text):
             return len(old)
-        start = self.typed.starts[number]
+        start = self.typed.find_start(number)
         return start if number or start <= head else 0
 
     def find_end(self, number: int, tail: int, old: str) -> int:
@@ -113,41 +176,48 @@ class _Match:
             tail: how many last characters the typed text has in common with the new one.
             old: the typed text.
         """
-        end = self.typed.ends[number - 1]
+        end = self.typed.find_end(number - 1)
         is_whole = number == len(self.typed.text) and end < len(old) - tail
         return len(old) if is_whole else end
 
     def find_source(self, first: int, last: int) -> tuple[int, int]:
         """Return where a range of the folded characters of this place is in the note."""
-        starts, ends, at = self.note.starts, self.note.ends, self.at
+        note, at = self.note, self.at
         if last > first:
-            return starts[at + first], ends[at + last - 1]
-        place = ends[at + first - 1] if first else starts[at]
+            return note.find_start(at + first), note.find_end(at + last - 1)
+        place = note.find_end(at + first - 1) if first else note.find_start(at)
         return place, place
 
 
-def find_typed(text: str, old: str) -> list[int]:
-    """Return where a note has a text, exactly or else as a model types it.
+class TypedText:
+    """The places at which a note has a text, exactly or else as a model types it.
 
-    Args:
-        text: the text of the note.
-        old: the text to find.
+    Attributes:
+        starts: where each place begins in the note. Places may overlap.
     """
-    return _find_all(text, old) or [match.note.starts[match.at] for match in _find(text, old)]
 
+    def __init__(self, text: str, old: str) -> None:
+        """Find the text.
 
-def replace_typed(text: str, old: str, new: str) -> Replacement:
-    """Build the replacement of a text that a note has once, exactly or as a model types it.
+        Args:
+            text: the text of the note.
+            old: the text to find.
+        """
+        self._old = old
+        self.starts = _find_all(text, old)
+        self._matches = [] if self.starts else _find(text, old)
+        self.starts += [match.note.find_start(match.at) for match in self._matches]
 
-    Args:
-        text: the text of the note.
-        old: the text to replace. `find_typed` finds it once.
-        new: the new text.
-    """
-    if at := _find_all(text, old):
-        return Replacement(at[0], at[0] + len(old), new)
-    (match,) = _find(text, old)
-    return _narrow(match, old, new)
+    def replace(self, new: str) -> Replacement:
+        """Build the replacement of the text, which the note has once.
+
+        Args:
+            new: the new text.
+        """
+        (start,) = self.starts
+        if not self._matches:
+            return Replacement(start, start + len(self._old), new)
+        return _narrow(self._matches[0], self._old, new)
 
 
 def _find_all(text: str, part: str) -> list[int]:
@@ -180,27 +250,29 @@ def _match(note: _Folded, typed: _Folded) -> list[_Match]:
 
 
 def _fold(text: str) -> _Folded:
-    pieces, starts, ends = [], list[int](), list[int]()
-    for piece, start, end in _split(text):
+    pieces, places, spans = list[str](), list[int](), list[_Span]()
+    size = 0
+    for found in _compile_piece().finditer(text):
+        kind = found.lastgroup
+        if kind in ("end", "unseen"):
+            continue
+        piece = _fold_piece(kind, found[0])
         pieces.append(piece)
-        starts += [start] * len(piece)
-        ends += [end] * len(piece)
-    return _Folded("".join(pieces), tuple(starts), tuple(ends))
+        places.append(size)
+        spans.append(_Span(found.start(), found.end(), kind == "plain"))
+        size += len(piece)
+    return _Folded("".join(pieces), tuple(places), tuple(spans))
 
 
-def _split(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each piece of a text as it is compared, with its place in the text."""
-    for found in _PIECE.finditer(text):
-        match found.lastgroup:
-            case "end" | "unseen":
-                continue
-            case "blank":
-                piece = " "
-            case "letter":
-                piece = unicodedata.normalize("NFD", found[0])
-            case _:
-                piece = _EQUAL.get(found[0], found[0])
-        yield piece, *found.span()
+def _fold_piece(kind: str | None, piece: str) -> str:
+    """Return a piece of a text as it is compared."""
+    if kind == "plain":
+        return piece
+    if kind == "blank":
+        return " "
+    if kind == "letter":
+        return unicodedata.normalize("NFD", piece)
+    return _EQUAL.get(piece, piece)
 
 
 def _narrow(match: _Match, old: str, new: str) -> Replacement:

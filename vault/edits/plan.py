@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final, Literal
 
 from vault.edits.diff import DiffHunk, build_diff, list_hunks
-from vault.edits.finding import find_typed, replace_typed
+from vault.edits.finding import TypedText
 from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
@@ -162,19 +162,19 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     old, new = normalize_line_ends(old), normalize_line_ends(new)
     if not old:
         raise EditRefused("The text to replace is empty. Name a text of the note, or append.")
-    found = find_typed(note.text, old)
-    if not found:
+    found = TypedText(note.text, old)
+    if not found.starts:
         raise EditRefused(
             f"The text to replace is not in {note.path}: {_shorten(old)}. "
             "Read the note and copy the text exactly, with blanks and line ends."
         )
-    if len(found) > 1:
+    if len(found.starts) > 1:
         raise EditRefused(
-            f"The text to replace is in {note.path} {len(found):,} times, in "
-            f"{_name_lines(note.text, found)}: {_shorten(old)}. "
+            f"The text to replace is in {note.path} {len(found.starts):,} times, in "
+            f"{_name_lines(note.text, found.starts)}: {_shorten(old)}. "
             "Give more of the text around it, so that it is there once."
         )
-    after = note.replace([replace_typed(note.text, old, new)])
+    after = note.replace([found.replace(new)])
     if after == before:
         raise EditRefused("The new text is the same as the old one.")
     return EditPlan("edit", path, (ContentChange(path, before, after),))

@@ -42,13 +42,34 @@ def test_special_tokens_are_words_like_any_other():
     assert load_counter("gpt-4o").count("<|endoftext|>") > 1
 
 
-def test_a_long_text_is_counted_as_if_in_one_piece():
-    import tiktoken
+@pytest.mark.parametrize("name", tokenizer.ENCODING_FILES)
+@pytest.mark.parametrize(
+    "unit",
+    [
+        PROSE,
+        "It's 5 o'clock; the 3rd of 12 notes says so. ",
+        "def f(x):\n    return {'a': x[0]}\n\n\n",
+        "漢字の文章です。次の行にも続きます\n" * 3 + "漢字",
+        "| a | b |\n|---|---|\n| 1 | 2 |\nText\n",
+        "Überschrift\r\n\r\nDer Garten ist groß, e\u0301te\u0301. ",
+        "https://example.org/a/b?c=d&e=f " * 3 + "ende. ",
+    ],
+)
+def test_a_long_text_is_counted_as_if_in_one_piece(name, unit):
+    text = unit * (5 * PIECE_CHARS // len(unit))
+    encoding = tokenizer._load(name)
+    counter = tokenizer.EncodingCounter([encoding], is_exact=True)
+    assert counter.count(text) == len(encoding.encode_ordinary(text))
 
-    text = PROSE * 4_000
-    assert len(text) > 2 * PIECE_CHARS
-    whole = len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
-    assert load_counter("gpt-4o").count(text) == whole
+
+def test_a_text_that_is_shortened_until_it_fits_is_encoded_about_once():
+    """A megabyte without a blank, as it is cut to a limit: each cut once took a second."""
+    text, counter = "".join(map(str, range(170_000))), load_counter("local")
+    tokenizer._count_piece.cache_clear()
+    cuts = [len(text) // number for number in range(1, 40)]
+    assert all(counter.count(text[:cut]) for cut in cuts)
+    pieces = len(text) // PIECE_CHARS + 1 + len(cuts)
+    assert tokenizer._count_piece.cache_info().misses <= pieces * len(tokenizer.ENCODING_FILES)
 
 
 @pytest.mark.parametrize(
