@@ -222,6 +222,7 @@ def build_inputs(
         warnings: the warnings so far, or None if no context report is needed.
     """
     chain, request, session = context.chain, context.request, context.session
+    placeholders = _list_placeholders(context, path)
     return PrepareInputs(
         session=session.id or None,
         model=request.model,
@@ -236,7 +237,8 @@ def build_inputs(
         sees=context.model.sees,
         path=path,
         turn=turn,
-        tools=chain.tools or _list_placeholders(context, path),
+        tools=chain.tools or placeholders,
+        end_tools=placeholders,
         previous=find_last_sent(session, path, turn) or session.previous_body(),
         is_cached=_has_answered(path, request.model),
         factor=context.factor,

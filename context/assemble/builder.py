@@ -118,7 +118,16 @@ def build_plan(
     before = make_preamble(hooked_path.envelope.system, hooked_path.envelope.tools, counter)
     uncached = _make_uncached(reading, hooked_path.envelope)
     return RequestPlan(
-        draft=RequestDraft(before, history, fitted.tail, work, uncached, reading.pins, acts),
+        draft=RequestDraft(
+            before,
+            history,
+            fitted.tail,
+            work,
+            uncached,
+            reading.pins,
+            acts,
+            request.inputs.end_tools,
+        ),
         trim_input=trim_input,
         offsets=offsets,
         lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),

@@ -167,6 +167,8 @@ class PrepareInputs:
         request: the number of the request within its turn, starting at 1. Later requests reuse the
             context of the first.
         tools: the tools that can run.
+        end_tools: the tools of the request if the budget ends the loop of tool calls. Some services
+            refuse earlier tool calls without any.
         factor: the safety factor by which token budgets are divided, learned from the usage that
             the provider reported in this session. None if nothing was reported yet.
         previous: the previous request on this path, as a draft or as JSON. None for the first
@@ -214,6 +216,7 @@ class PrepareInputs:
     deferral: ToolDeferral = ToolDeferral()
     reading_tools: frozenset[str] | None = None
     is_cached: bool = True
+    end_tools: tuple[ToolDefinition, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,8 @@ class RequestDraft:
         pins: the pinned messages and segments, which are never removed.
         acts: the ids of the messages with results of tools that may have changed something. While
             the model can call tools, these results are never shortened.
+        end_tools: the tools of the request if the budget ends the loop of tool calls. Some services
+            refuse earlier tool calls without any.
     """
 
     preamble: Preamble
@@ -172,6 +174,7 @@ class RequestDraft:
     uncached: Message | None = None
     pins: Pins = NO_PINS
     acts: frozenset[str] = frozenset()
+    end_tools: tuple[ToolDefinition, ...] = ()
 
     @cached_property
     def layers(self) -> Mapping[Layer, int]:

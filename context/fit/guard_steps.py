@@ -245,7 +245,7 @@ def _end_loop(passing: GuardState) -> GuardState:
     if not before.work:
         return passing
     tools = before.layers[Layer.T]
-    bare = make_preamble(before.preamble.system, (), before.tail.counter)
+    bare = make_preamble(before.preamble.system, before.end_tools, before.tail.counter)
     names = tuple(tool.name for tool in before.preamble.tools)
     gone = [LeftOut(Layer.T, names, 0, tools, WORK)] if names else []
     steps = (*passing.steps, END_LOOP)

@@ -308,6 +308,17 @@ def test_a_service_that_needs_tools_gets_one_that_is_counted_and_named(run, serv
     assert "the tools changed" not in again["prefix"]["reasons"]
 
 
+def test_a_loop_that_the_budget_ends_leaves_such_a_service_that_tool_too(run, server):
+    """The client library would add a tool of its own, which is neither counted nor named."""
+    server.script(calling(("read_note", {"path": "Long.md"})), Answer("That is all."))
+    limits = AgentLimits(24, 300, 1_000_000)  # no result is stored elsewhere
+    result = result_of(run(model=CLAUDE, threshold=4_000, limits=limits))
+    context, body = result.context, server.bodies[-1]
+    assert [tool["name"] for tool in body["tools"]] == ["no_tool"]
+    assert context["layers"]["T"]["tokens"] == count_tool(NO_TOOL, load_counter(CLAUDE))
+    assert "the tools changed" in context["prefix"]["reasons"]
+
+
 def test_no_other_service_gets_a_tool_that_does_nothing(run, server):
     server.script(calling(("list_folder", {})), Answer("Ok"))
     run()
