@@ -6,7 +6,7 @@ turn's tool calls so far.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from context.assemble.apply_hooks import HookedPath, make_uncached_message
@@ -95,13 +95,10 @@ def build_plan(
     """
     reading, counter = hooked_path.reading, request.counter
     current = reading.open
-    if current is None or not _is_open(current.turn, request.inputs.turn):
-        raise BadInputs(
-            f"The path does not end with the open question of turn {request.inputs.turn}."
-        )
-    carry_forward = (
-        _make_carry_forward(request, hooked_path) if carry_forward is None else carry_forward
-    )
+    if current is None or not _is_open(current.turn, turn := request.inputs.turn):
+        raise BadInputs(f"The path does not end with the open question of turn {turn}.")
+    if carry_forward is None:
+        carry_forward = _make_carry_forward(request, hooked_path)
     kept, dropped_turns = split_dropped_turns(reading.drops, reading.earlier, request.epoch)
     lead, question, work = current.parts
     history = _append_lead(kept, lead, counter)
@@ -111,23 +108,14 @@ def build_plan(
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     if trims:
         history, work = trim_input.shown_parts(offsets)
-    turn_segments = current.turn.segments
-    pinned = _collect_pins(reading, request.ports, (history, work), turn_segments)
-    segments = (*pinned, *carry_forward.without(pinned), *turn_segments)
+    pinned = _collect_pins(reading, request.ports, (history, work), current.turn.segments)
+    segments = (*pinned, *carry_forward.without(pinned), *current.turn.segments)
     fitted = _fit_tail(request, hooked_path.envelope, current, segments)
     before = make_preamble(hooked_path.envelope.system, hooked_path.envelope.tools, counter)
     uncached = _make_uncached(reading, hooked_path.envelope)
+    draft = RequestDraft(before, history, fitted.tail, work, uncached, reading.pins, acts)
     return RequestPlan(
-        draft=RequestDraft(
-            before,
-            history,
-            fitted.tail,
-            work,
-            uncached,
-            reading.pins,
-            acts,
-            request.inputs.end_tools,
-        ),
+        draft=replace(draft, end_tools=request.inputs.end_tools),
         trim_input=trim_input,
         offsets=offsets,
         lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),
