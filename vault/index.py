@@ -118,7 +118,10 @@ class VaultIndex(IndexContents):
         with self.updates.wait_for_turn(is_cancelled, is_background=is_background) as is_over:
             if is_over is None:
                 return IndexReport(str(self.root), self.note_count, is_complete=False)
-            return self._update(progress, is_over, only, fills_store)
+            report = self._update(progress, is_over, only, fills_store)
+        if self.is_watched:
+            self._idle.start()
+        return report
 
     @retry_when_damaged
     def _update(
@@ -187,7 +190,6 @@ class VaultIndex(IndexContents):
         def index_changes(paths: Collection[str] | None) -> None:
             on_progress = call_when_read(watcher.release, progress)
             on_report(update(on_progress, lambda: self._handle.is_closed, paths))
-            self._idle.start()
 
         with self._lock:
             if self._handle.is_closed or self.is_watched:
@@ -196,6 +198,7 @@ class VaultIndex(IndexContents):
             marks_dir = self.index_dir / "watch"
             self._watcher = watcher = Watcher(self.root, index_changes, on_failure, marks_dir)
             watcher.start()
+        self._idle.start()  # the notes may not change for long
 
     def take_warning(self) -> str:
         """Return a warning if damage of the index was found since the last call, otherwise ""."""

@@ -339,6 +339,11 @@ def self_test(result: "SelfTest") -> Iterator[str]:
     yield f"The right note came first for {first}, and among the first ten hits for {ten}."
     yield f"Mean reciprocal rank {result.mrr:.3f}."
     yield f"A search took {result.p50_ms:.0f} ms, 19 of 20 at most {result.p95_ms:.0f} ms."
+    if result.ranking is None:
+        yield (
+            "The ranking has its usual weights: fitting it to your notes was not tried yet. "
+            "The open window does it when nothing else is to be done."
+        )
     if (fit := result.ranking) is not None:
         yield (
             f"The ranking was fitted to your notes: nDCG@10 of {fit.questions // 2} questions that "

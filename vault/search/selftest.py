@@ -51,7 +51,14 @@ class SelfTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata selftest --json`."""
-        return asdict(self)
+        return {**asdict(self), "tuning": self.tuning}
+
+    @property
+    def tuning(self) -> str:
+        """Whether the ranking was fitted: `not_tried`, `no_gain` or `fitted`."""
+        if self.ranking is None:
+            return "not_tried"
+        return "fitted" if self.ranking.has_changed else "no_gain"
 
 
 def run_self_test(

@@ -19,10 +19,14 @@ def test_the_self_test_asks_for_the_notes_that_are_there(strata: Strata, small_v
     assert code == 0
     assert set(result) == {
         *("questions", "recall_at_1", "recall_at_10", "mrr", "p50_ms", "p95_ms", "ranking"),
+        "tuning",
     }
+    assert (result["ranking"], result["tuning"]) == (None, "not_tried")
     assert result["questions"] > 0
     assert result["recall_at_10"] >= 0.5
-    assert "questions made from your notes" in strata("selftest", *where)[1]
+    said = strata("selftest", *where)[1]
+    assert "questions made from your notes" in said
+    assert "not tried yet" in said
 
 
 def test_a_self_test_of_an_empty_folder_shows_no_figures(strata: Strata, tmp_path: Path) -> None:

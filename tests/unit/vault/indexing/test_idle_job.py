@@ -2,9 +2,11 @@
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.unit.vault.conftest import IndexMaker
 from vault.errors import EmbedderFailed
 from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
 
@@ -97,3 +99,26 @@ def test_a_paused_job_ends_when_it_is_closed(updates: UpdateQueue) -> None:
     with job.pause():
         job.start()
         job.close()
+
+
+@pytest.mark.parametrize("is_watched_first", [True, False])
+def test_the_ranking_is_fitted_also_when_no_note_has_changed(
+    make_index: IndexMaker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_watched_first: bool,
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "Barrel.md").write_text("# Barrel\n\nThe barrel holds 210 litres.\n")
+    first = make_index(notes)
+    assert first.update().added == 1
+    first.close()
+    begun = threading.Event()
+    monkeypatch.setattr("vault.search.selftest.fit_ranking", lambda *_arguments: begun.set())
+    again = make_index(notes)
+    if is_watched_first:
+        again.watch()
+    assert again.update().changed == 0
+    again.watch()
+    assert begun.wait(60)

@@ -123,6 +123,7 @@ def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: VaultIn
         "p50_ms",
         "p95_ms",
         "ranking",
+        "tuning",
     }
     assert first.ranking is None
 
