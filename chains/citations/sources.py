@@ -24,7 +24,7 @@ from chains.citations.parser import parse_answer
 from chains.citations.quotes import VerbatimText, count_words, read_source_text, remove_markup
 from chains.citations.sentences import locate_sentences, split_sentences
 from context.layers import Segment
-from vault.notes.keywords import FUNCTION_WORDS, fold
+from vault.notes.keywords import FUNCTION_WORDS, fold, split_words
 
 __all__ = ["check_answer", "insert_numbers", "name_share"]
 
@@ -41,7 +41,6 @@ LEAST_TELLING_NEAR: Final = 4
 # it.
 FRAGMENT_SHARE: Final = 0.5
 
-_WORD: Final = re.compile(r"[^\W_]+")
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|none|never|without|cannot|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans|nunca"
     r"|sin|mai|senza)\b|n['’]t\b"
@@ -65,7 +64,7 @@ def check_answer(
     numbered = [_Passage(source) for source in sources if source.number and not source.derived]
     if not numbered:
         return report
-    asked = frozenset(_split_words(question))
+    asked = frozenset(split_words(question))
     spans = locate_sentences(answer)[:MOST_SENTENCES]
     sentences = [answer[start:end] for start, end in spans]
     sentences = [one for one in sentences if count_words(one) >= SHORTEST_WORDS]
@@ -115,19 +114,19 @@ class _Passage:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(_split_words(self.segment.raw_content))
+        return frozenset(split_words(self.segment.raw_content))
 
     @cached_property
     def headings(self) -> frozenset[str]:
         """The words of the note's title and of the headings above the passage."""
-        return frozenset(_split_words(" ".join((self.segment.title, *self.segment.heading))))
+        return frozenset(split_words(" ".join((self.segment.title, *self.segment.heading))))
 
     @cached_property
     def windows(self) -> list[tuple[str, list[str]]]:
         """The sentences of the passage and all pairs of adjacent ones, each with its words."""
         found = split_sentences(read_source_text(self.segment))
         pairs = (f"{one} {other}" for one, other in pairwise(found))
-        return [(text, _split_words(text)) for text in (*found, *pairs)]
+        return [(text, split_words(text)) for text in (*found, *pairs)]
 
     def cite(self, sentence: str, window: str, *, is_verbatim: bool) -> Citation:
         segment = self.segment
@@ -165,7 +164,7 @@ class _Candidates:
 def _find_candidates(
     sentence: str, passages: Sequence[_Passage], asked: frozenset[str]
 ) -> _Candidates:
-    words = _split_words(remove_markup(sentence))
+    words = split_words(remove_markup(sentence))
     telling = frozenset(word for word in words if word not in FUNCTION_WORDS)
     if len(telling) < LEAST_TELLING or telling <= asked:
         return _Candidates(sentence)
@@ -240,7 +239,3 @@ def _share(telling: frozenset[str], known: frozenset[str]) -> float:
 def _measure_order(words: Sequence[str], others: Sequence[str]) -> float:
     blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / len(words)
-
-
-def _split_words(text: str) -> list[str]:
-    return _WORD.findall(fold(text))

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.period import Period, read_period
 from chains.extractive.words import list_content_words, list_subject_words, split_words
-from vault.notes.keywords import find_function_words
+from vault.notes.keywords import WORD, find_function_words
 
 __all__ = [
     "AskedQuestion",
@@ -131,7 +131,6 @@ _ASKING: Final = re.compile(
     r"|which|who|whose|why|wie|will|wo)\b|\?\s*$",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"[^\W_]+")
 MOST_WORDS_OF_SUBJECT: Final = 4
 
 
@@ -307,5 +306,5 @@ def _list_words_in_order(text: str, left_out: AbstractSet[str]) -> Sequence[str]
         left_out: the words to leave out, such as function words.
     """
     known = split_words(text) - left_out
-    folded = (next(iter(split_words(word)), "") for word in _WORD.findall(text))
+    folded = (next(iter(split_words(word)), "") for word in WORD.findall(text))
     return [word for word in folded if word in known]

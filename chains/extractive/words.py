@@ -6,14 +6,14 @@ only share a prefix count less.
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Final
 
+from vault.notes import keywords
 from vault.notes.irregular_words import list_other_forms
-from vault.notes.keywords import find_function_words
+from vault.notes.keywords import UNSPACED, WORD, find_function_words, fold
 
 __all__ = [
     "is_unspaced",
@@ -56,13 +56,11 @@ _COMPARING_WORDS: Final = """
 _COMPARING: Final = frozenset(_COMPARING_WORDS.split())
 WEAK_WORTH: Final = 0.25
 
-_WORD: Final = re.compile(r"[^\W_]+")
 # Matches a word with a capital letter or a digit behind its first letter, or a letter behind its
 # first digit. It begins at the start of the word, so that long words take little time.
 _NAME: Final = re.compile(r"\d*[^\W\d_].*[A-Z\d]|[^\W\d_]*\d.*[^\W\d_]")
 # Matches a capital letter that stands alone, but neither "A" nor "I", nor "C" in "C'est".
 _LETTER: Final = re.compile(r"\b[B-HJ-Z]\b(?!['’])")
-_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 
 def list_content_words(question: str) -> frozenset[str]:
@@ -85,15 +83,16 @@ def list_subject_words(text: str) -> frozenset[str]:
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text in lower case and without accents.
+    """Return the words of a text, normalized as in the full-text index, without single letters.
 
-    Scripts without spaces yield pairs of characters.
+    Scripts without spaces yield pairs of letters. A letter that stands alone there is a word.
     """
-    simple = text.lower() if text.isascii() else _fold(text)
-    words = {word for word in _WORD.findall(_UNSPACED.sub(" ", simple)) if len(word) > 1}
-    for run in _UNSPACED.findall(simple):
-        words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
-    return frozenset(words)
+    words = keywords.split_words(text)
+    return frozenset(
+        word
+        for before, word in pairwise(("", *words))
+        if len(word) > 1 or (is_unspaced(word) and before[1:] != word)
+    )
 
 
 def list_names(text: str) -> frozenset[str]:
@@ -105,15 +104,14 @@ def list_names(text: str) -> frozenset[str]:
     """
     if "der" in find_function_words(text):
         return frozenset()
-    found = [word for word in _WORD.findall(text) if len(word) > 1]
+    found = [word for word in WORD.findall(text) if len(word) > 1]
     names = [word for word in found[1:] if word[0].isupper() or _NAME.match(word)]
     return split_words(" ".join([*names, *(word for word in found[:1] if _NAME.match(word))]))
 
 
 def list_pairs(text: str) -> frozenset[tuple[str, str]]:
     """Return the pairs of adjacent words in a text, in lower case and without accents."""
-    words = _WORD.findall(text.lower() if text.isascii() else _fold(text))
-    return frozenset(pairwise(words))
+    return frozenset(pairwise(WORD.findall(fold(text))))
 
 
 def weigh_by_length(word: str) -> float:
@@ -169,7 +167,7 @@ def measure_match(word: str, words: frozenset[str]) -> float:
 @cache
 def is_unspaced(word: str) -> bool:
     """Return whether a word is in a script without spaces."""
-    return _UNSPACED.match(word) is not None
+    return UNSPACED.match(word) is not None
 
 
 def _shares_prefix(word: str, other: str) -> bool:
@@ -181,8 +179,3 @@ def _shares_prefix(word: str, other: str) -> bool:
         return False
     shared = max(SHORTEST_STEM, (max(len(word), len(other)) + 1) // 2)
     return word[:shared] == other[:shared]
-
-
-def _fold(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in decomposed if not unicodedata.combining(char))

@@ -8,7 +8,6 @@ Large results are stored outside of the log. Requests contain a short text (a st
 Reasons: ARCHITECTURE.md, "Large results and tools".
 """
 
-import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from context.fit.compact_session import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
 from context.messages import ToolDefinition, compact_json
 from context.offload import offload_stub
+from vault.notes.keywords import fold, split_words
 
 __all__ = [
     "COMPACT_CONTEXT",
@@ -143,7 +143,7 @@ class FoundTools:
 
     def search(self, query: str) -> tuple[ToolDefinition, ...]:
         """Return the tools that best match a query, and remember them for `take`."""
-        words = set(re.findall(r"[^\W_]+", query.casefold()))
+        words = set(split_words(query))
         scores = {tool.name: _score(tool, words) for tool in self._deferred}
         ranked = sorted(self._deferred, key=lambda tool: -scores[tool.name])
         found = tuple(tool for tool in ranked if scores[tool.name])[:MOST_FOUND]
@@ -174,8 +174,8 @@ def _score(tool: ToolDefinition, words: Collection[str]) -> int:
     """Count how many words match a tool. Words in its name count twice."""
     properties = tool.parameters.get("properties")
     arguments = properties if isinstance(properties, Mapping) else {}
-    name = tool.name.casefold()
-    text = " ".join((name, tool.description, *map(str, arguments))).casefold()
+    name = fold(tool.name)
+    text = fold(" ".join((tool.name, tool.description, *map(str, arguments))))
     return sum((word in text) + (word in name) for word in words)
 
 

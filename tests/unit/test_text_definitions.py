@@ -52,6 +52,10 @@ def is_comment(text: str) -> bool:
     return "%%" in text or "<!--" in text
 
 
+def is_word(text: str) -> bool:
+    return re.fullmatch(r"\[\^\\W_\](?:\+|\{2,\})", text) is not None
+
+
 def is_sentence_end(text: str) -> bool:
     return re.search(r"\[[.?!…]{3}[^|]{0,40}\\s|\[\.!\?\]$|<=\[[.?!]{3}", text) is not None
 
@@ -64,6 +68,7 @@ DEFINITIONS: dict[str, tuple[Callable[[str], bool], set[str]]] = {
         is_comment,
         {"vault/notes/text/inline.py", "vault/notes/text/lines.py"},
     ),
+    "word": (is_word, {"vault/notes/keywords.py"}),
     "sentence end": (
         is_sentence_end,
         {

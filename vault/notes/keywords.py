@@ -20,14 +20,14 @@ TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
 _MAX_QUERY_CHARS = 20_000
 _MAX_TERMS = 128
-_WORD = re.compile(r"[^\W_]+")
+WORD: Final = re.compile(r"[^\W_]+")
 
 # Marks that users often omit or type differently: accents, Hebrew points, Arabic vowel signs.
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]"
 )
 # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han; also Hangul, whose words include particles.
-_UNSPACED = re.compile(
+UNSPACED: Final = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -39,7 +39,12 @@ MARKED_PLANES: Final = (range(0x20000), range(0xE0000, 0xF0000))
 def index_text(text: str) -> str:
     """Convert a text to the form stored in the full-text index."""
     folded = fold(text)
-    return folded if folded.isascii() else _UNSPACED.sub(_write_bigrams, folded)
+    return folded if folded.isascii() else UNSPACED.sub(_write_bigrams, folded)
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in order, normalized as in the full-text index."""
+    return WORD.findall(index_text(text))
 
 
 def list_note_names(path: str, title: str, aliases: Sequence[str]) -> list[str]:
@@ -103,7 +108,7 @@ def match_all(terms: Sequence[str]) -> str:
 
 def match_phrase(words: str) -> str:
     """Build an FTS5 expression that matches words only if they are adjacent and in this order."""
-    return '"' + " ".join(_WORD.findall(index_text(words))) + '"'
+    return '"' + " ".join(WORD.findall(index_text(words))) + '"'
 
 
 def measure_latin_share(text: str) -> float:
@@ -115,7 +120,7 @@ def measure_latin_share(text: str) -> float:
 
 def _build_terms(token: str) -> list[str]:
     terms, at = [], 0
-    for run in _UNSPACED.finditer(token):
+    for run in UNSPACED.finditer(token):
         terms += _quote(token[at : run.start()])
         letters = run.group()
         at = run.end()
@@ -192,7 +197,7 @@ def find_language(text: str) -> str:
     It is the one whose function words are most frequent in the text. In case of a tie, English is
     preferred, then German, French, Spanish and Italian.
     """
-    words = _WORD.findall(fold(text[:_MAX_QUERY_CHARS]))
+    words = WORD.findall(fold(text[:_MAX_QUERY_CHARS]))
     return max(
         _BY_LANGUAGE, key=lambda language: sum(word in _BY_LANGUAGE[language] for word in words)
     )

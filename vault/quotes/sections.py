@@ -6,7 +6,6 @@ of a task are often longer than one passage.
 
 import json
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ from vault.catalog import Catalog
 from vault.notes.keywords import (
     build_query_terms,
     find_function_words,
-    fold,
     match_all,
     match_any_form,
+    split_words,
 )
 
 __all__ = ["PassagePlace", "Support", "choose_passages_around", "measure_support"]
@@ -31,7 +30,6 @@ UNKNOWN_COST: Final = 0.25
 RARITY_POWER: Final = 1.5
 MOST_TERMS_ASKED: Final = 24
 MOST_COUNTED: Final = 20_000
-_NUMBER_OR_WORD: Final = re.compile(r"[^\W_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def measure_support(
         closest: the cosine similarity of the closest passage.
         total: the number of passages in the vault.
     """
-    asked = list(dict.fromkeys(_NUMBER_OR_WORD.findall(fold(words))))
+    asked = list(dict.fromkeys(word for word in split_words(words) if len(word) > 1))
     left_out = find_function_words(words)
     telling = [word for word in asked if word not in left_out] or asked
     counts = {word: _count_passages(catalog, word) for word in telling[:MOST_TERMS_ASKED]}

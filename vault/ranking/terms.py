@@ -4,7 +4,6 @@ A term is a word with its irregular forms, a name, a pair of adjacent words or a
 words are dropped, unless there are no other words.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,6 +12,7 @@ from typing import Final
 
 from vault.notes.dates import find_date_spans, write_date_forms
 from vault.notes.keywords import (
+    WORD,
     build_query_terms,
     find_function_words,
     fold,
@@ -28,7 +28,6 @@ DATE_WEIGHT: Final = 1.0
 _MOST_CHARS: Final = 20_000
 _MOST_PAIRS: Final = 12
 _MOST_DATES: Final = 24
-_WORD: Final = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def choose_terms(words: str, today: date) -> tuple[Term, ...]:
     """
     words = words[:_MOST_CHARS]
     left_out = find_function_words(words)
-    kept = _WORD.sub(lambda word: " " if fold(word[0]) in left_out else word[0], words)
+    kept = WORD.sub(lambda word: " " if fold(word[0]) in left_out else word[0], words)
     names = {term for name in _find_names(words) for term in build_query_terms(name)}
     singles = build_query_terms(kept) or build_query_terms(words)
     found = {match_any_form(term): NAME_WEIGHT if term in names else 1.0 for term in singles}
@@ -69,7 +68,7 @@ def _find_names(words: str) -> Iterator[str]:
 
     If most words are capitalized, none is treated as a name.
     """
-    found = list(_WORD.finditer(words))
+    found = list(WORD.finditer(words))
     capitalised = [word for word in found if word[0][:1].isupper()]
     if len(capitalised) > len(found) / 2:
         return
@@ -81,7 +80,7 @@ def _find_names(words: str) -> Iterator[str]:
 
 def _find_pairs(kept: str) -> Iterator[str]:
     """Yield each pair of words separated only by a space or a hyphen, as a phrase."""
-    for this, other in pairwise(_WORD.finditer(kept)):
+    for this, other in pairwise(WORD.finditer(kept)):
         if kept[this.end() : other.start()] in (" ", "-") and not this[0].isdecimal():
             yield match_phrase(f"{this[0]} {other[0]}")
 

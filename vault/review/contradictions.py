@@ -15,7 +15,7 @@ from typing import Final
 from vault.notes.text.document import Conflict, find_conflicts
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
 from vault.review.statements import Quantity, Statement, find_statements
-from vault.review.texts import NoteInfo, NoteLine, Vocabulary, split_words
+from vault.review.texts import NoteInfo, NoteLine, Vocabulary, list_singulars
 
 __all__ = ["ConflictRule", "ContradictionRule"]
 
@@ -74,7 +74,7 @@ class ContradictionRule:
         Args:
             lines: the lines of the note that are not code.
         """
-        self._subjects[note.path] = frozenset(split_words(note.title))
+        self._subjects[note.path] = frozenset(list_singulars(note.title))
         for line in lines:
             if line.kind == "text" and not _CODE_LINE.fullmatch(line.raw):
                 for statement in find_statements(line.text):

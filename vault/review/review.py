@@ -19,9 +19,9 @@ from vault.review.texts import (
     NoteInfo,
     NoteLine,
     Vocabulary,
+    list_singulars,
     read_lines,
     read_notes,
-    split_words,
 )
 
 __all__ = ["ReviewProgress", "ReviewReport", "read_fingerprint", "review_notes"]
@@ -129,7 +129,9 @@ class _Rules:
 
     def add(self, note: NoteInfo, lines: list[NoteLine]) -> None:
         """Add a note to the comparison of each rule."""
-        words = [word for line in lines if line.kind != "front" for word in split_words(line.text)]
+        words = [
+            word for line in lines if line.kind != "front" for word in list_singulars(line.text)
+        ]
         self.duplicates.add(note, self.vocabulary.add_note(words))
         self.conflicts.add(note, lines)
         self.contradictions.add(note, lines)

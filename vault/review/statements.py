@@ -12,7 +12,7 @@ from typing import Final
 
 from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.notes.text.sentences import split_sentences
-from vault.review.texts import make_singular, split_words
+from vault.review.texts import list_singulars, make_singular
 
 __all__ = ["Quantity", "Statement", "find_statements"]
 
@@ -151,7 +151,7 @@ def _build_statement(sentence: str, tokens: Sequence[_Token]) -> Statement:
             quantities.append(_build_quantity(sentence, tokens, at, values))
         elif token.folded not in FUNCTION_WORDS and token.written not in _SYMBOLS:
             is_number = any(char.isdecimal() for char in token.folded)
-            found = {token.folded} if is_number else set(split_words(token.written))
+            found = {token.folded} if is_number else set(list_singulars(token.written))
             words |= found
             if is_number or (at and token.written[0].isupper()):
                 names |= found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from vault.catalog import Catalog
-from vault.notes.keywords import index_text
+from vault.notes.keywords import split_words
 from vault.notes.name_days import NameDays
 from vault.notes.text.inline import remove_comments
 from vault.notes.text.lines import (
@@ -29,15 +29,14 @@ __all__ = [
     "NoteInfo",
     "NoteLine",
     "Vocabulary",
+    "list_singulars",
     "make_singular",
     "read_lines",
     "read_notes",
-    "split_words",
 ]
 
 _NOTES_AT_ONCE: Final = 64
 _TEMPLATE_FOLDERS: Final = frozenset({"template", "templates", "_templates", "vorlagen"})
-_WORD: Final = re.compile(r"[^\W_]+")
 _HASHES: Final = re.compile(r"^[\s>]*#+\s*")
 _HEADING_KINDS: Final = SECTION_KINDS | {NESTED_HEADING}
 _SKIPPED_KINDS: Final = CODE_KINDS | {BLANK, COMMENT, RULE, UNDERLINE}
@@ -125,12 +124,12 @@ def read_lines(
             passages[file_id].append(tuple(passage))
         for note in batch:
             check()
-            yield note, list(_split_lines(passages[note.file_id]))
+            yield note, list(split_lines(passages[note.file_id]))
 
 
-def split_words(text: str) -> list[str]:
-    """Split a text into words in the singular, normalized as in the full-text index."""
-    return [make_singular(word) for word in _WORD.findall(index_text(text))]
+def list_singulars(text: str) -> list[str]:
+    """Return the words of a text in the singular, normalized as in the full-text index."""
+    return [make_singular(word) for word in split_words(text)]
 
 
 def make_singular(word: str) -> str:
@@ -188,7 +187,7 @@ def _is_template(path: str) -> bool:
     return not _TEMPLATE_FOLDERS.isdisjoint(folders)
 
 
-def _split_lines(passages: Iterable[tuple[int, str, str]]) -> Iterator[NoteLine]:
+def split_lines(passages: Iterable[tuple[int, str, str]]) -> Iterator[NoteLine]:
     """Yield the lines of a note, given its passages in file order.
 
     Args:

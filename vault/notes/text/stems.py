@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault.notes.irregular_words import list_other_forms
-from vault.notes.keywords import FUNCTION_WORDS, find_language, index_text
+from vault.notes.keywords import FUNCTION_WORDS, find_language, split_words
 
 if TYPE_CHECKING:
     from snowballstemmer.basestemmer import BaseStemmer
@@ -24,7 +24,6 @@ _STEMMING: Final = Lock()  # a stemmer keeps the word in itself
 _MOST_CACHED: Final = 50_000
 _SHORTEST_BEGINNING: Final = 4
 _COMPARED_LETTERS: Final = 2  # stems of the same word begin alike
-_WORD: Final = re.compile(r"[^\W_]+")
 # Languages that have a script of their own, or share it with languages that are less common.
 _SCRIPTS: Final = (
     (re.compile("[\u0370-\u03ff]"), "greek"),
@@ -84,11 +83,6 @@ class WordStems:
         if word.startswith(form.word):
             return word == form.word or len(form.word) >= _SHORTEST_BEGINNING
         return stem_word(word, self._language) == form.stem
-
-
-def split_words(text: str) -> list[str]:
-    """Return the words of a text in order, normalized as in the full-text index."""
-    return _WORD.findall(index_text(text))
 
 
 @lru_cache(maxsize=_MOST_CACHED)

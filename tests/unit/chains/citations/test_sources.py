@@ -24,6 +24,22 @@ def test_a_sentence_that_stands_in_a_source_gets_its_number_and_lines(sources):
     assert found.to_dict()["sentence"] == found.sentence
 
 
+@pytest.mark.parametrize(
+    ("note", "sentence"),
+    [
+        ("花园里有三棵树。\n服务器每周五备份到第二块硬盘。", "服务器每周五备份到第二块硬盘。"),
+        (
+            "庭に木が三本ある。\nサーバーは毎週金曜日に保存される。",
+            "サーバーは毎週金曜日に保存される。",
+        ),
+        ("สวนมีต้นไม้สามต้น\nเซิร์ฟเวอร์สำรองข้อมูลทุกวันศุกร์", "เซิร์ฟเวอร์สำรองข้อมูลทุกวันศุกร์"),
+    ],
+)
+def test_a_sentence_without_spaces_between_words_gets_its_source(source, note, sentence):
+    report = check_answer(sentence, [source(1, GARDEN), source(2, note, first=3)])
+    assert [(one.n, one.lines) for one in report.citations] == [(2, (4, 4))]
+
+
 def test_words_as_they_stand_are_verified_and_others_are_not(sources):
     verbatim = "A full backup takes about 40 minutes and is kept for 90 days."
     nearly = "A full backup takes roughly 40 minutes and it is kept for 90 days."

@@ -28,3 +28,17 @@ def test_an_irregular_form_counts_as_the_word_itself():
     assert measure_match("buy", split_words("Bought new gloves")) == 1.0
     assert measure_match("decide", split_words("Decisions")) == 1.0
     assert measure_match("saw", split_words("I see the garden")) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The Straße, in DÉLETE-mode: x!", {"the", "strasse", "in", "delete", "mode"}),
+        ("日本語のノート", {"日本", "本語", "語の", "のノ", "ノー", "ート"}),
+        ("黒猫 猫", {"黒猫", "猫"}),
+        ("김치찌개 cat", {"김치", "치찌", "찌개", "cat"}),
+        ("snake_case", {"snake", "case"}),
+    ],
+)
+def test_words_are_those_of_the_index_without_single_letters(text, words):
+    assert split_words(text) == words
