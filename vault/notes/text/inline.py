@@ -95,6 +95,11 @@ def find_comments(text: str) -> Iterator[tuple[int, int]]:
             opened = None
 
 
+def may_have_comments(lines: Iterable[str]) -> bool:
+    """Return whether any of the lines has the mark that begins a comment."""
+    return any("%%" in line or "<!--" in line for line in lines)
+
+
 def remove_comments(line: str) -> str:
     """Return a line without the comments that begin and end in it. Marks in inline code stay."""
     if "%%" not in line and "<!--" not in line:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from vault.notes.text.inline import blank_inline_code, find_comments
+from vault.notes.text.inline import blank_inline_code, find_comments, may_have_comments
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -203,7 +203,7 @@ def mark_comments(
         lines: the lines.
         inline: the indices of the lines of each paragraph, whose inline code may span lines.
     """
-    if not any("%%" in line or "<!--" in line for line in lines):
+    if not may_have_comments(lines):
         return
     shown = {at: line for at, line in enumerate(lines) if kinds[at] not in _NO_COMMENTS}
     for first, behind in inline:

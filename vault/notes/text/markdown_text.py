@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from vault.notes.text.document import Document, parse_document
-from vault.notes.text.inline import Line, plain_text, remove_comments
+from vault.notes.text.inline import Line, may_have_comments, plain_text, remove_comments
 from vault.notes.text.lines import (
     BLANK,
     CODE,
@@ -102,6 +102,8 @@ class MarkdownText:
 
     def hide_comments(self) -> list[str]:
         """Return the lines without what is in comments. Code and front matter stay as they are."""
+        if not may_have_comments(self.lines):
+            return list(self.lines)
         return [
             line if kind in _WITHOUT_COMMENTS else "" if kind == COMMENT else _hide(line, kind)
             for line, kind in zip(self.lines, self.kinds, strict=True)

@@ -90,6 +90,8 @@ class _Scanner:
             self.fence = ""
         if not line.strip():
             return BLANK
+        if line[0].isalpha() and not self.item_column:
+            return TEXT  # most lines, which need no pattern
         indent, item = _measure_indent(line), _ITEM_LINE.match(line)
         if indent < self.item_column:
             self.item_column = 0
@@ -97,11 +99,11 @@ class _Scanner:
             return TEXT
         if item:
             self.item_column = len(item["marks"]) + max(1, len(item["blank"]))
-        if found := _FENCE.match(line):
+        if ("```" in line or "~~~" in line) and (found := _FENCE.match(line)):
             marks = found["marks"]
             self.fence, self.column, self.is_quoted = found["fence"], len(marks), ">" in marks
             return FENCE_OPENS
-        if found := _HEADING_LINE.match(line):
+        if "#" in line and (found := _HEADING_LINE.match(line)):
             is_nested = bool(found["marks"].strip() or self.item_column)
             return NESTED_HEADING if is_nested else str(len(found["hashes"]))
         return ITEM if item else TEXT
@@ -110,9 +112,12 @@ class _Scanner:
         """Return whether the list item or quotation of the code block goes on in a line."""
         if self.is_quoted:
             return line.lstrip(" \t").startswith(">")
-        return not line.strip() or _measure_indent(line) >= self.item_column
+        column = self.item_column
+        return not column or not line.strip() or _measure_indent(line) >= column
 
     def _read_code(self, line: str) -> str:
+        if self.fence not in line:
+            return CODE
         found = _CLOSING.match(line)
         is_deep = found is not None and len(found["marks"]) > self.column + _MOST_INDENTED
         if found is None or is_deep or not found["fence"].startswith(self.fence):
@@ -128,7 +133,7 @@ def _measure_indent(line: str) -> int:
 
 def _mark_tables(kinds: list[str], lines: Sequence[str]) -> None:
     for at in range(1, len(lines)):
-        if kinds[at] not in {TEXT, ITEM} or "|" not in lines[at]:
+        if "|" not in lines[at] or kinds[at] not in {TEXT, ITEM}:
             continue
         if kinds[at - 1] in TABLE_KINDS:
             kinds[at] = TABLE_ROW
