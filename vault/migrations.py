@@ -185,6 +185,16 @@ def m007_properties(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
 
 
+def m008_ctime(connection: sqlite3.Connection) -> None:
+    """Add the time of the last change of a file or its attributes.
+
+    It is unknown for the files of the catalog, so that the next update reads all of them, but only
+    those with another content are parsed.
+    """
+    connection.execute("ALTER TABLE files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT -1")
+    connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
+
+
 def _is_list_of_texts(value: Any) -> bool:
     try:
         found = json.loads(value)
@@ -201,6 +211,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m005_note_words,
     m006_structure,
     m007_properties,
+    m008_ctime,
 )
 
 

@@ -26,6 +26,9 @@ from vault.scan import FileStat
 State = Literal["indexed", "excluded", "failed", "waiting"]
 
 NEVER_SEEN = FileStat(-1, -1, -1, -1)
+_SELECT_FILES: Final = (
+    "SELECT path, id, mtime_ns, size, device, inode, ctime_ns, state, reason, version FROM files"
+)
 
 
 class FileRow(NamedTuple):
@@ -45,18 +48,19 @@ class FileRow(NamedTuple):
     size: int
     device: int
     inode: int
+    ctime_ns: int
     state: State
     reason: str
     version: str
 
     def differs(self, seen: FileStat) -> bool:
         """Return whether a file may have changed since its attributes were recorded."""
-        return self[2:6] != seen and self.stat.differs(seen)
+        return self[2:7] != seen and self.stat.differs(seen)
 
     @property
     def stat(self) -> FileStat:
         """The file's attributes as recorded in the catalog."""
-        return FileStat(self.mtime_ns, self.size, self.device, self.inode)
+        return FileStat(*self[2:7])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +94,12 @@ class Records:
 
     def files(self) -> dict[str, FileRow]:
         """Return all file records, keyed by path."""
-        return {
-            row[0]: FileRow._make(row)
-            for row in self._catalog.rows(
-                "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
-            )
-        }
+        return {row[0]: FileRow._make(row) for row in self._catalog.rows(_SELECT_FILES)}
 
     def find_files(self, paths: Iterable[str]) -> dict[str, FileRow]:
         """Return the records of the given files, keyed by path. Unknown paths are skipped."""
         rows = self._catalog.rows(
-            "SELECT path, id, mtime_ns, size, device, inode, state, reason, version FROM files"
-            " WHERE path IN (SELECT value FROM json_each(?))",
+            _SELECT_FILES + " WHERE path IN (SELECT value FROM json_each(?))",  # noqa: S608 - ours
             (json.dumps(list(paths)),),
         )
         return {row[0]: FileRow._make(row) for row in rows}
@@ -247,8 +245,9 @@ class Records:
     def touch(self, path: str, stat: FileStat) -> None:
         """Store the current attributes of a file whose content has not changed."""
         self._catalog.run(
-            "UPDATE files SET mtime_ns = ?, size = ?, device = ?, inode = ? WHERE path = ?",
-            (stat.mtime_ns, stat.size, stat.device, stat.inode, path),
+            "UPDATE files SET mtime_ns = ?, size = ?, device = ?, inode = ?, ctime_ns = ?"
+            " WHERE path = ?",
+            (*stat, path),
         )
 
     def rename(self, old: str, stat: FileStat, note: Note) -> None:
@@ -293,9 +292,10 @@ class Records:
     def _put_file(self, path: str, stat: FileStat, state: State, reason: str, version: str) -> int:
         self.remove(path)
         self._catalog.run(
-            "INSERT INTO files (path, mtime_ns, size, device, inode, state, reason, version)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (path, stat.mtime_ns, stat.size, stat.device, stat.inode, state, reason, version),
+            "INSERT INTO files"
+            " (path, mtime_ns, size, device, inode, ctime_ns, state, reason, version)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (path, *stat, state, reason, version),
         )
         return self._file_id(path)
 

@@ -20,12 +20,18 @@ from vault.paths import is_text_name, printable
 
 
 class FileStat(NamedTuple):
-    """The attributes of a file that show whether it has changed."""
+    """The attributes of a file that show whether it has changed.
+
+    Attributes:
+        ctime_ns: the time of the last change of the file or its attributes. Unlike `mtime_ns`, no
+            program can set it, so that it tells a change that left time and size as they were.
+    """
 
     mtime_ns: int
     size: int
     device: int
     inode: int
+    ctime_ns: int = -1
 
     def differs(self, seen: "FileStat") -> bool:
         """Return whether a file may have changed between two readings of its attributes.
@@ -35,7 +41,8 @@ class FileStat(NamedTuple):
         Args:
             seen: the other reading.
         """
-        return (self.mtime_ns, self.size, self.inode) != (seen.mtime_ns, seen.size, seen.inode)
+        own, other = (each._replace(device=0) for each in (self, seen))
+        return own != other
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,4 +297,4 @@ def _explain_exclusion(path: str, info: os.stat_result) -> str:
 
 
 def _file_stat(info: os.stat_result) -> FileStat:
-    return FileStat(info.st_mtime_ns, info.st_size, info.st_dev, info.st_ino)
+    return FileStat(info.st_mtime_ns, info.st_size, info.st_dev, info.st_ino, info.st_ctime_ns)

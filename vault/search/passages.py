@@ -138,7 +138,7 @@ class Passages:
         """Return the passages with the given ids, keyed by id. Unknown passages are skipped."""
         rows = self._catalog.rows(
             "SELECT chunks.id, hash, heading, first_line, last_line, text, path,"
-            " mtime_ns, size, device, inode, title, version, structure"
+            " mtime_ns, size, device, inode, ctime_ns, title, version, structure"
             " FROM chunks JOIN notes USING (file_id) JOIN files ON files.id = file_id"
             " WHERE chunks.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
@@ -150,8 +150,8 @@ class Passages:
                 (row[3], row[4]),
                 row[5],
                 row[6],
-                FileStat(*row[7:11]),
-                *row[11:],
+                FileStat(*row[7:12]),
+                *row[12:],
             )
             for row in rows
         }

@@ -1,5 +1,6 @@
 """Nothing of a note is found that is private, excluded, changed or gone by now."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,6 +42,26 @@ def test_what_a_note_says_now_wins_over_the_index(
     assert found(index) == {"Secret.md", "Open.md"}
     write("Secret.md", text)
     assert found(index) == {"Open.md"}
+
+
+def test_a_change_that_leaves_size_and_time_as_they_were_is_seen(index: VaultIndex) -> None:
+    note = index.root / "Secret.md"
+    before = note.stat()
+    assert found(index) == {"Secret.md", "Open.md"}
+    with note.open("r+b") as file:
+        file.write(b"The parsley hides in the new shed.\n"[: before.st_size])
+    os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = note.stat()
+    assert (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert found(index) == {"Open.md"}
+    assert index.update().changed == 1
+    assert "Secret.md" in {hit.path for hit in index.search("parsley").hits}
+
+
+def test_another_time_alone_embeds_nothing(index: VaultIndex) -> None:
+    os.utime(index.root / "Open.md", ns=(1, 1))
+    report = index.update()
+    assert (report.changed, report.embedded_chunks) == (0, 0)
 
 
 def test_a_note_that_is_gone_is_not_found(index: VaultIndex) -> None:
