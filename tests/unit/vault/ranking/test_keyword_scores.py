@@ -108,6 +108,7 @@ def test_an_index_from_before_gets_the_words_of_whole_notes(
         before.run("DROP TABLE note_words")
         before.run("DROP TABLE properties")
         before.run("ALTER TABLE chunks DROP COLUMN structure")
+        before.run("ALTER TABLE files DROP COLUMN ctime_ns")
         before.run("PRAGMA user_version = 4")
     before.close()
     after = Catalog(path, is_writable=True)

@@ -138,6 +138,7 @@ def test_an_index_from_before_learns_the_days_and_embeds_nothing(
         catalog.execute("DROP TABLE note_words")
         catalog.execute("DROP TABLE properties")
         catalog.execute("ALTER TABLE chunks DROP COLUMN structure")
+        catalog.execute("ALTER TABLE files DROP COLUMN ctime_ns")
         catalog.execute("PRAGMA user_version = 2")
     after = make_index(tmp_path / "notes")
     report = after.update()
