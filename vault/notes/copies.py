@@ -16,8 +16,8 @@ _LEAST_SHARED: Final = 0.6
 _SURE: Final = re.compile(
     r"(?P<stem>.+?)(?:"
     r"\.sync-conflict-\d{8}-\d{6}(?:-\w+)?"  # Syncthing
-    r"|[ _.-]*[(\[][^()\[\]]*\b(?:conflict(?:ed)?|in conflict|konflikt\w*|en conflit|en conflicto)"
-    r"\b[^()\[\]]*[)\]]"  # Dropbox, Nextcloud, Obsidian, pCloud
+    r"|[ _.-]*[(\[][^()\[\]]*\b(?:(?:sf)?conflict(?:ed)?|konflikt\w*|en conflit|en conflicto)"
+    r"\b[^()\[\]]*[)\]]"  # Dropbox, Nextcloud, Obsidian, Seafile, pCloud
     r"|_conflict-\d{8}-\d{6}"  # ownCloud
     r"|_[^_/]+_\w{3}-\d\d-\d{6}-\d{4}_conflict"  # Synology
     r"|[ ._-]+conflict(?:ed)?(?:[ _-]copy)?(?:[ _-]\d+)?"  # Resilio and others

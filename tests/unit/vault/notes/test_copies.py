@@ -20,6 +20,7 @@ from vault.notes.copies import has_copied_text, read_copy_name
         "Yusuf [conflicted].md",
         "Yusuf_laptop_Nov-02-101010-2026_Conflict.md",
         "Yusuf.conflict.md",
+        "Yusuf (SFConflict anna@example.org 2026-11-02-10-10-10).md",
     ],
 )
 def test_names_of_conflicts_are_sure(name: str) -> None:
