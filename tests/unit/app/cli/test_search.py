@@ -111,7 +111,7 @@ def test_why_a_note_is_missing_stands_beside_the_hits(strata: Strata) -> None:
 
 def test_related_notes_are_named_with_whether_they_are_linked(strata: Strata) -> None:
     found = document(strata, "related", "Tomatoes.md", "-k", "2")
-    keys = {"path", "title", "score", "is_linked", "is_link_target"}
+    keys = {"path", "title", "score", "is_linked", "is_link_target", "tags", "why"}
     assert keys == set(found["notes"][0])
     assert ("Beans.md", True) in {(note["path"], note["is_linked"]) for note in found["notes"]}
     assert "Beans.md  Beans  linked" in strata("related", "Tomatoes.md")[1]
