@@ -81,12 +81,12 @@ ENDS = (
                     for before, piece in pairwise(("Behind ", "Behind the ", "Behind the shed"))
                     for step in _stop_after(10, before, piece.removeprefix(before))
                 ),
-                *_stop_after(100, "Behind the shed", "."),
+                *_stop_after(90, "Behind the shed", "."),
                 DONE,
             ),
         ),
         SAID,
-        limit_s=120,
+        limit_s=110,
     ),
     Behaviour(
         "text behind the finish reason, and more of it after half a minute",
