@@ -150,7 +150,7 @@ class Restorer:
         """Set the settings of the archive that are not set here."""
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:
             file = Path(folder) / SETTINGS
-            file.write_bytes(content)
+            create_file(file, content)
             other = SettingsStore(file)
         own = set(self._settings.list_written())
         missing = [key for key in other.list_written() if key not in own]
@@ -161,7 +161,7 @@ class Restorer:
     def _merge_database(self, content: bytes) -> str:
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:
             file = Path(folder) / STATE_DB
-            file.write_bytes(content)
+            create_file(file, content)
             self._state.merge_from(file)
         return "merged"
 

@@ -31,6 +31,7 @@ __all__ = [
     "open_file",
     "open_for_lock",
     "read_at",
+    "remove_folder",
     "remove_open_file",
     "remove_path",
     "rename_open_file",
@@ -170,22 +171,35 @@ def lock_file(handle: int, *, waits: bool = False) -> None:
         OSError: the file system does not support locks.
     """
     if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
-        while True:
-            try:
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-            except PermissionError as error:
-                if not waits:
-                    raise BlockingIOError(*error.args) from error
-                time.sleep(_LOCK_CHECK_S)
-            else:
-                return
+        _lock_on_windows(handle, waits)
     else:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+
+
+def _lock_on_windows(handle: int, waits: bool) -> None:
+    """Lock a byte far behind the end of a file. What is written next goes where it would have."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        position = os.lseek(handle, 0, os.SEEK_CUR)
+        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            while not _try_lock(lambda: msvcrt.locking(handle, msvcrt.LK_NBLCK, 1), waits):
+                time.sleep(_LOCK_CHECK_S)
+        finally:
+            os.lseek(handle, position, os.SEEK_SET)
+
+
+def _try_lock(lock: Callable[[], None], waits: bool) -> bool:
+    try:
+        lock()
+    except PermissionError as error:
+        if not waits:
+            raise BlockingIOError(*error.args) from error
+        return False
+    return True
 
 
 def open_for_lock(folder: Path) -> int | None:
@@ -207,6 +221,15 @@ def make_folder(folder: Path, mode: int = 0o700) -> None:
         OSError: the folder exists or cannot be created.
     """
     os.mkdir(extend_path(folder), mode)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove an empty folder.
+
+    Raises:
+        OSError: the folder is not empty, or cannot be removed.
+    """
+    os.rmdir(extend_path(folder))
 
 
 def rename_path(path: Path, to: Path) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "is_writable",
     "is_writable_by_others",
     "limit_memory",
+    "needs_polling",
     "read_free_memory",
     "read_process_memory",
     "reap_adopted",
@@ -149,6 +150,13 @@ def count_ticks_per_s() -> int:
         return 100
     else:
         return os.sysconf("SC_CLK_TCK")
+
+
+def needs_polling() -> bool:
+    """Return whether the system does not report changes, as in Windows Subsystem for Linux."""
+    import platform
+
+    return "microsoft-standard" in platform.uname().release
 
 
 def is_process_running(pid: int) -> bool:

@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from resources.system.calls import rename_path
+from resources.system.calls import remove_folder, rename_path
 from vault.catalog import CATALOG_FILE, Catalog, Row
 from vault.errors import IndexBusy, IndexUnusable, NoteUnreadable, UnsafePath
 from vault.notes.note import read_bytes
@@ -75,7 +75,7 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
     if found is None:
         return False
     with suppress(OSError):
-        index_dir.rmdir()  # fails if it is not empty, so in use
+        remove_folder(index_dir)  # fails if it is not empty, so in use
     try:
         with take_lock(found):
             rename_path(found, index_dir)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from resources.system.calls import remove_path
 from resources.system.files import create_empty, make_private_folder
+from resources.system.processes import needs_polling
 from vault.errors import VaultError
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class Watcher:
             _make_empty(self._marks_dir)
             folders.append(str(self._marks_dir))
         try:
-            with RustNotify(folders, False, _needs_polling(), 300, True, False) as notify:
+            with RustNotify(folders, False, needs_polling(), 300, True, False) as notify:
                 with self._state:
                     self._notify = notify
                     self._state.notify_all()
@@ -298,10 +299,3 @@ def _make_empty(folder: Path) -> None:
     for left in folder.iterdir():
         with suppress(OSError):
             remove_path(left)
-
-
-def _needs_polling() -> bool:
-    """Return whether the system does not report changes, as in Windows Subsystem for Linux."""
-    import platform
-
-    return "microsoft-standard" in platform.uname().release

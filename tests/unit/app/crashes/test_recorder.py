@@ -1,5 +1,6 @@
 """What a process leaves in the state folder: a text after a crash, nothing after another end."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -152,3 +153,19 @@ def test_a_name_without_the_number_of_a_process_does_no_harm(tmp_path: Path, num
     names = [f"20260101T00{second:04}Z-{number}-ask.txt" for second in range(MAX_FILES)]
     done = run(tmp_path, WITHOUT_LOCKS.format(names=names))
     assert (done.returncode, done.stdout) == (0, "begun\nrecorded\n"), done.stderr
+
+
+def test_reports_are_found_in_a_folder_that_can_only_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "20260101T000000Z-99999999-ask.txt").write_text("Fatal Python error")
+    killed = tmp_path / "20260101T000001Z-99999998-ask.txt"
+    killed.touch()
+    os.utime(killed, (0, 0))
+
+    def refuse(path: str) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    assert [report.text for report in find_reports(tmp_path)] == ["Fatal Python error"]
+    assert killed.exists()
