@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # a search reports progress without loading the rest
 
 __all__ = [
     "CITES_NOTHING",
+    "AnswerKind",
     "ApprovalRequested",
     "AskResult",
     "CompactionEnded",
@@ -39,6 +40,7 @@ __all__ = [
 CITES_NOTHING: Final = "This answer cites no note."
 
 Mode = Literal["chat", "vault", "project", "agent"]
+AnswerKind = Literal["answer", "doubt", "nothing", "list", "time", "tasks", "small_talk"]
 Status = Literal["complete", "interrupted", "limit", "error"]
 ToolStatus = Literal["ok", "error", "denied"]
 
@@ -302,6 +304,8 @@ class AskResult:
             user stopped it.
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
+        kind: the kind of the answer.
+        filter: the filter of a list, as a query and in words, or None for other answers.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
             if none were searched.
     """
@@ -326,6 +330,8 @@ class AskResult:
     reason: str = ""
     sentences: int = 0
     searched_by: tuple[str, ...] = ()
+    kind: AnswerKind = "answer"
+    filter: Mapping[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata ask --json`."""
@@ -337,6 +343,7 @@ class AskResult:
             "entry": self.entry,
             "mode": self.mode,
             "answer": self.answer,
+            "kind": self.kind,
             "status": self.status,
             "citations": [citation.to_dict() for citation in self.citations],
             "unverified": [claim.to_dict() for claim in self.unverified],
@@ -348,6 +355,7 @@ class AskResult:
             "context": dict(self.context),
             **read,
             **({} if self.searched is None else {"searched": self.searched}),
+            **({} if self.filter is None else {"filter": dict(self.filter)}),
             **({"by": list(self.searched_by)} if self.searched_by else {}),
             **({} if self.edits is None else {"edits": dict(self.edits)}),
         }

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Final
 
 from chains.cancel import CancelToken
+from chains.events import AnswerKind
 from chains.extractive.answerability import judge
 from chains.extractive.choice import choose_beginnings, choose_parts, list_sources_in_period
 from chains.extractive.parts import Part
@@ -23,8 +24,9 @@ from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from vault.quotes.sections import Support
 from vault.search.hits import NO_NOTES
+from vault.search.query import parse_query
 
-__all__ = ["LIST_SOURCE", "ExtractiveModel"]
+__all__ = ["LIST_SOURCE", "VALUE_SOURCE", "ExtractiveModel"]
 
 MOST_NAMED: Final = 5
 
@@ -54,6 +56,7 @@ NOT_SEARCHED: Final = (
 
 
 LIST_SOURCE: Final = "every note that fits"
+VALUE_SOURCE: Final = "a property of a note"
 
 
 class ExtractiveModel:
@@ -94,6 +97,7 @@ class ExtractiveModel:
         self._compare = compare
         self._find_days = find_days
         self._today = today
+        self._kind: AnswerKind = "answer"
 
     def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
@@ -101,20 +105,24 @@ class ExtractiveModel:
         for piece in self._write_pieces(own):
             cancel.raise_if_cancelled()
             yield ModelText(piece)
-        yield ModelEnded("complete", "stop")
+        yield ModelEnded("complete", "stop", kind=self._kind)
 
     def _write_pieces(self, sources: Sequence[Segment]) -> Iterator[str]:
-        if any(source.source == LIST_SOURCE for source in sources):
+        lists = [source for source in sources if source.source in (LIST_SOURCE, VALUE_SOURCE)]
+        if lists:
+            self._kind = _find_list_kind(lists[0])
             yield from _write_list(sources)
             return
         question = read_question(self._question, self._searched, self._today)
         if not sources:
+            self._kind = "nothing" if question.names_subject else "small_talk"
             yield self._explain_nothing(question) if self._has_searched else NOT_SEARCHED
             return
         leading = _select_sources(question, sources)
         of_period = self._list_sources_in_period(question, leading)
         if of_period and question.period is not None and question.period.has_no_subject:
             beginnings = choose_beginnings(of_period, question.period)
+            self._kind = "time"
             yield OF_PERIOD if beginnings else NO_SENTENCE
             yield from self._write_parts(beginnings, sources)
             yield from () if beginnings else _write_titles(of_period)
@@ -123,9 +131,11 @@ class ExtractiveModel:
         chosen = choose_parts(question, of_period or leading, self._compare, rarity)
         verdict = judge(question, leading, self._support, chosen)
         if (verdict == "nothing" and not of_period) or not chosen.parts:
+            self._kind = "nothing" if verdict == "nothing" else "doubt"
             yield NOTHING_ANSWERS if verdict == "nothing" else NO_SENTENCE
             yield from _write_titles(sources)
             return
+        self._kind = "answer" if verdict == "answers" else "doubt"
         yield FOUND if verdict == "answers" else DOUBTFUL
         yield from self._write_parts(chosen.quoted, sources)
 
@@ -216,13 +226,21 @@ def _add_number(lines: Sequence[str], number: int) -> list[str]:
     return [*lines[:-1], f"{last} [{number}]"]
 
 
+def _find_list_kind(head: Segment) -> AnswerKind:
+    """Return the kind of a list by its head: of notes, of tasks, or the property of a note."""
+    if head.source == VALUE_SOURCE:
+        return "answer"
+    return "tasks" if parse_query(head.title).task else "list"
+
+
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
     """Yield one page of a list: a summary, then one line per note.
 
     If a note has several tasks in the list, the tasks are grouped below the names of their notes.
     """
-    yield from (f"{each.raw_content}\n" for each in sources if each.source == LIST_SOURCE)
-    listed = [each for each in sources if each.kind == "passage" and each.source != LIST_SOURCE]
+    heads = (LIST_SOURCE, VALUE_SOURCE)
+    yield from (f"{each.raw_content}\n" for each in sources if each.source in heads)
+    listed = [each for each in sources if each.kind == "passage" and each.source not in heads]
     if len({each.source for each in listed}) == len(listed):
         for each in listed:
             yield f"\n- {_name_note(each)}: {write_item(each.raw_content)} [{each.number}]"

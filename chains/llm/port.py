@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from chains.cancel import CancelToken
-from chains.events import Usage
+from chains.events import AnswerKind, Usage
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
 from context.fit.guard import PreparedRequest
 
@@ -171,12 +171,15 @@ class ModelEnded:
             string.
         usage: the reported token counts, or None.
         reason: why the answer was interrupted, or an empty string.
+        kind: the kind of the answer. Only an answer of quotations can be another kind than
+            `answer`.
     """
 
     status: Literal["complete", "interrupted"]
     finish: str = ""
     usage: Usage | None = None
     reason: str = ""
+    kind: AnswerKind = "answer"
 
 
 ModelEvent = (

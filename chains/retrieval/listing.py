@@ -4,16 +4,20 @@ Each page starts with the number of matching notes and the number of searched no
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from chains.retrieval.listing_query import LISTED, ListQuery
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
 from vault.search.hits import Hit, SearchResult
 
-__all__ = ["ListPage", "build_page"]
+__all__ = ["ListPage", "build_page", "build_value_page", "find_property_line"]
+
+# A value in a list below the name of its property.
+_VALUE_BELOW: Final = re.compile(r"\s*-\s")
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,43 @@ def build_page(
     head = _head(listed, len(shown), result)
     stored_fields = {"query": listed.query, "next": end if end < total else None, "total": total}
     return ListPage((head, *shown), {LISTED: stored_fields}, head.raw_content)
+
+
+def find_property_line(hits: Sequence[Hit], name: str) -> Hit | None:
+    """Return the line of a note that holds a property, with the values below it, or None.
+
+    Args:
+        hits: the passages of the note.
+        name: the name of the property in lower case.
+    """
+    start = re.compile(rf"[^\w\n]{{0,40}}{re.escape(name)}[^\w\n:]{{0,10}}:{{1,2}}", re.IGNORECASE)
+    for hit in hits:
+        lines = hit.text.split("\n")
+        for at, line in enumerate(lines):
+            if start.match(line):
+                end = at + 1
+                while end < len(lines) and _VALUE_BELOW.match(lines[end]):
+                    end += 1
+                first = hit.lines[0] + at
+                text = "\n".join(lines[at:end])
+                return replace(hit, text=text, lines=(first, first + end - at - 1))
+    return None
+
+
+def build_value_page(told: Hit, name: str, attached: Sequence[Segment]) -> ListPage:
+    """Build the page that tells a property of a note.
+
+    Args:
+        told: the line of the note that holds the property.
+        name: the name of the property.
+        attached: the segments that are attached already, which have numbers.
+    """
+    from chains.extractive.model import VALUE_SOURCE  # as in `TurnContext.open_model`
+
+    number = 1 + max((segment.number or 0 for segment in attached), default=0)
+    text = f"“{told.title}” has this as {name}:"
+    head = _segment(VALUE_SOURCE, text)
+    return ListPage((head, _line(told, number)), {}, text)
 
 
 def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:

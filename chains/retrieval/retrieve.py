@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 from chains.concurrency import call
@@ -19,14 +19,15 @@ from chains.retrieval.follow_up import (
     read_last_turn,
     rewrite_query,
 )
-from chains.retrieval.listing import build_page
-from chains.retrieval.listing_query import ListQuery, read_list_query
+from chains.retrieval.listing import build_page, build_value_page, find_property_line
+from chains.retrieval.listing_query import read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.history.turns import Turn, list_turns
 from context.layers import Segment
 from context.tokens import count_segment
+from vault.questions.reader import Reading
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
 
@@ -45,6 +46,9 @@ PERIOD_TIMES: Final = 5
 BLANK_LINES: Final = 1
 SEARCHED_BY: Final = "searchedBy"
 
+# Reads a question against the vault.
+ReadQuestion = Callable[[str], Reading | None]
+
 
 @dataclass(frozen=True)
 class RetrievalResult:
@@ -61,6 +65,7 @@ class RetrievalResult:
         stored_fields: extra fields to store in the log with the segments.
         calls: the usage of the calls that rewrote the query.
         by: the ways of searching that were used: `words`, `meaning`, or both.
+        filter: the filter of a list, as a query and in words, or None.
     """
 
     searched: str = ""
@@ -71,6 +76,7 @@ class RetrievalResult:
     stored_fields: Mapping[str, Any] = field(default_factory=dict)
     calls: tuple[CallUsage, ...] = ()
     by: tuple[str, ...] = ()
+    filter: Mapping[str, str] | None = None
 
     def shift_numbers(self, more: int) -> tuple[Segment, ...]:
         """Return the segments with `more` added to their citation numbers."""
@@ -91,10 +97,12 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
     if request.is_regenerated:
         sent = list_turns(context.session.path())
         return _read_earlier(sent[-1].stored_fields) if sent else RetrievalResult()
-    before = _list_turns_before(context)
-    query = yield from _choose_query(context, before)
+    before, read = _list_turns_before(context), cache(search.read_question)
+    query = yield from _choose_query(context, before, read)
     context = context.with_query(query.text)
-    found = yield from _list_notes(context, search, before)
+    found = yield from _list_notes(context, search, before, read)
+    if found is None:
+        found = _tell_property(context, search, read)
     if found is None:
         found = yield from _search(context, search, before)
     warnings = (*query.warnings, *found.warnings)
@@ -103,20 +111,21 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
 
 
 def _choose_query(
-    context: TurnContext, before: tuple[Turn, ...]
+    context: TurnContext, before: tuple[Turn, ...], read: ReadQuestion
 ) -> Generator[Event, None, RewrittenQuery]:
     """Choose the search query for a user message, and yield progress events.
 
     Args:
         context: the values shared by the steps of the turn.
         before: the earlier turns of the session.
+        read: reads a question against the vault.
 
     Returns:
         The query. Its text is empty if the user message itself is the query.
     """
     request = context.request
     last, rewritten = read_last_turn(before), RewrittenQuery()
-    if last is not None and _is_rewritten(context, before):
+    if last is not None and _is_rewritten(context, before, read):
         yield Step("search", "Putting the question into words to search for")
         rewritten = call(lambda: rewrite_query(context, last), context.cancel)
     yield from map(Warned, rewritten.warnings)
@@ -124,16 +133,10 @@ def _choose_query(
     return replace(rewritten, text="" if text == request.question else text)
 
 
-def _is_rewritten(context: TurnContext, before: tuple[Turn, ...]) -> bool:
+def _is_rewritten(context: TurnContext, before: tuple[Turn, ...], read: ReadQuestion) -> bool:
     request = context.request
     is_wanted = request.rewrites and not request.dry_run and request.model != EXTRACTIVE
-    return is_wanted and _read_list_query(context, before) is None
-
-
-def _read_list_query(context: TurnContext, before: tuple[Turn, ...]) -> ListQuery | None:
-    search = context.chain.search
-    read = (lambda _question: None) if search is None else search.read_question
-    return read_list_query(context.request.question, before, read=read)
+    return is_wanted and read_list_query(request.question, before, read=read) is None
 
 
 def _search(
@@ -223,10 +226,10 @@ def _is_number(value: object) -> bool:
 
 
 def _list_notes(
-    context: TurnContext, search: SearchPort, before: tuple[Turn, ...]
+    context: TurnContext, search: SearchPort, before: tuple[Turn, ...], read: ReadQuestion
 ) -> Generator[Event, None, RetrievalResult | None]:
     """List what a message asks for, or return None if the message is to be searched for."""
-    listed = _read_list_query(context, before)
+    listed = read_list_query(context.request.question, before, read=read)
     if listed is None:
         return None
     query = listed.query
@@ -241,8 +244,27 @@ def _list_notes(
     warnings = result.warnings if is_told else (*result.warnings, page.summary)
     yield from map(Warned, warnings)
     return RetrievalResult(
-        segments=page.segments, warnings=warnings, stored_fields=page.stored_fields
+        segments=page.segments,
+        warnings=warnings,
+        stored_fields=page.stored_fields,
+        filter={"query": query, "text": result.filter},
     )
+
+
+def _tell_property(
+    context: TurnContext, search: SearchPort, read: ReadQuestion
+) -> RetrievalResult | None:
+    """Return the property that a message asks for, for a quoted answer, or None."""
+    reading = read(context.request.question)
+    if context.request.model != EXTRACTIVE or reading is None or reading.operation != "value":
+        return None
+    result = call(lambda: search.search(reading.query, MOST_LISTED), context.cancel)
+    hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
+    told = find_property_line(hits, reading.property)
+    if told is None:
+        return None
+    page = build_value_page(told, reading.property, context.request.attached)
+    return RetrievalResult(segments=page.segments, filter={"query": reading.query, "text": ""})
 
 
 def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:

@@ -14,6 +14,7 @@ from chains.citations.quotes import EscapeRemover
 from chains.concurrency import repeat
 from chains.errors import Cancelled, ModelError
 from chains.events import (
+    AnswerKind,
     ContextPrepared,
     Event,
     ModelLoadProgressed,
@@ -85,6 +86,7 @@ class TurnAnswer:
         seconds: the duration of the turn.
         reason: why the answer is incomplete, or an empty string if it is complete or the user
             stopped it.
+        kind: the kind of the answer.
     """
 
     entry: str
@@ -98,6 +100,7 @@ class TurnAnswer:
     tools: tuple[Mapping[str, Any], ...] = ()
     seconds: float | None = None
     reason: str = ""
+    kind: AnswerKind = "answer"
 
 
 ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
@@ -232,7 +235,7 @@ class AnswerStream:
         partial, status, usage = self._partial, ended.status, ended.usage
         yield from self._add_text(self._escapes.end())
         partial.status = self._full_status if status == "complete" else status
-        partial.usage = usage
+        partial.usage, partial.kind = usage, ended.kind
         partial.reason = reason = self._find_reason(ended)
         if reason:
             is_broken = status == "interrupted"
@@ -322,6 +325,7 @@ class AnswerStream:
             sources=turn.request.segments,
             seconds=entry.seconds,
             reason=partial.reason,
+            kind=partial.kind,
         )
 
     def _build_entry(self, message: Message) -> MessageEntry:

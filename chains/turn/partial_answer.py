@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chains.events import Status, Usage
+from chains.events import AnswerKind, Status, Usage
 from chains.llm.port import ModelReasoning
 from context.log.entries import MessageEntry
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
@@ -24,6 +24,7 @@ class PartialAnswer:
         signed: the sections of reasoning that a signature has ended.
         calls: the tool calls in the answer.
         reason: why the answer is incomplete, or an empty string.
+        kind: the kind of the answer.
         error_code: the code of the error that ended the answer, or None.
     """
 
@@ -36,6 +37,7 @@ class PartialAnswer:
     signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
     reason: str = ""
+    kind: AnswerKind = "answer"
     error_code: str | None = None
 
     @property

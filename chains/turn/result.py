@@ -25,6 +25,7 @@ from context.report.report import ContextReport
 
 if TYPE_CHECKING:
     from chains.retrieval.map_reduce import MapReduceResult
+    from chains.retrieval.retrieve import RetrievalResult
 
 __all__ = ["build_dry_result", "build_result", "end_turn"]
 
@@ -52,14 +53,14 @@ def build_result(
     answer: TurnAnswer,
     checked: CitationReport,
     read: "MapReduceResult | None" = None,
-    by: tuple[str, ...] = (),
+    found: "RetrievalResult | None" = None,
 ) -> AskResult:
     """Build the result of a turn.
 
     Args:
         checked: the checked citations of the answer.
         read: the result of reading attachments in full by map-reduce, or None if none was read.
-        by: the ways in which notes were searched: `words`, `meaning`, or both.
+        found: what retrieval found, or None if nothing was searched.
     """
     request = context.request
     return AskResult(
@@ -78,7 +79,9 @@ def build_result(
         tools=answer.tools,
         read_whole=None if read is None else read.summary,
         searched=request.searched or None,
-        searched_by=by,
+        searched_by=() if found is None else found.by,
+        kind=answer.kind,
+        filter=None if found is None else found.filter,
         seconds=answer.seconds,
         reason=answer.reason,
         sentences=checked.sentences,

@@ -105,7 +105,7 @@ def run_turn(
     noted = context.customization.instructions
     known, is_noted = join_texts(context.request.question, noted), has_note_text(noted)
     checked = check_answer(answer.text, answer.sources, known, has_project_text=is_noted)
-    yield TurnEnded(build_result(context, answer, checked, fitted.read, found.by))
+    yield TurnEnded(build_result(context, answer, checked, fitted.read, found))
 
 
 def store_user_message(
