@@ -168,6 +168,7 @@ def test_the_result_has_every_field_of_the_command_line(run):
         "entry",
         "mode",
         "answer",
+        "kind",
         "status",
         "citations",
         "unverified",
