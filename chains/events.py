@@ -305,7 +305,7 @@ class AskResult:
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
         kind: the kind of the answer.
-        filter: the filter of a list, as a query and in words, or None for other answers.
+        applied_filter: the filter of a list, as a query and in words, or None for other answers.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
             if none were searched.
     """
@@ -331,7 +331,7 @@ class AskResult:
     sentences: int = 0
     searched_by: tuple[str, ...] = ()
     kind: AnswerKind = "answer"
-    filter: Mapping[str, str] | None = None
+    applied_filter: Mapping[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata ask --json`."""
@@ -355,7 +355,7 @@ class AskResult:
             "context": dict(self.context),
             **read,
             **({} if self.searched is None else {"searched": self.searched}),
-            **({} if self.filter is None else {"filter": dict(self.filter)}),
+            **({} if self.applied_filter is None else {"filter": dict(self.applied_filter)}),
             **({"by": list(self.searched_by)} if self.searched_by else {}),
             **({} if self.edits is None else {"edits": dict(self.edits)}),
         }

@@ -18,7 +18,8 @@ sources → blocks → parts of each source ──→ ranking → choice → ans
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 
-This package may import `chains.llm`, `chains.citations`, `chains.cancel`, `context` and `vault`.
+This package may import `chains.llm`, `chains.citations`, `chains.cancel`, `chains.events`,
+`context` and `vault`.
 Every quotation occurs in the source that its citation number refers to.
 """
 

@@ -105,7 +105,7 @@ class ExtractiveModel:
         for piece in self._write_pieces(own):
             cancel.raise_if_cancelled()
             yield ModelText(piece)
-        yield ModelEnded("complete", "stop", kind=self._kind)
+        yield ModelEnded("complete", "stop", quoted_kind=self._kind)
 
     def _write_pieces(self, sources: Sequence[Segment]) -> Iterator[str]:
         lists = [source for source in sources if source.source in (LIST_SOURCE, VALUE_SOURCE)]

@@ -171,7 +171,7 @@ class ModelEnded:
             string.
         usage: the reported token counts, or None.
         reason: why the answer was interrupted, or an empty string.
-        kind: the kind of the answer. Only an answer of quotations can be another kind than
+        quoted_kind: the kind of the answer. Only an answer of quotations can be another kind than
             `answer`.
     """
 
@@ -179,7 +179,7 @@ class ModelEnded:
     finish: str = ""
     usage: Usage | None = None
     reason: str = ""
-    kind: AnswerKind = "answer"
+    quoted_kind: AnswerKind = "answer"
 
 
 ModelEvent = (

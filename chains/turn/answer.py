@@ -235,7 +235,7 @@ class AnswerStream:
         partial, status, usage = self._partial, ended.status, ended.usage
         yield from self._add_text(self._escapes.end())
         partial.status = self._full_status if status == "complete" else status
-        partial.usage, partial.kind = usage, ended.kind
+        partial.usage, partial.answer_kind = usage, ended.quoted_kind
         partial.reason = reason = self._find_reason(ended)
         if reason:
             is_broken = status == "interrupted"
@@ -325,7 +325,7 @@ class AnswerStream:
             sources=turn.request.segments,
             seconds=entry.seconds,
             reason=partial.reason,
-            kind=partial.kind,
+            kind=partial.answer_kind,
         )
 
     def _build_entry(self, message: Message) -> MessageEntry:

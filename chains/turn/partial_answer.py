@@ -24,7 +24,7 @@ class PartialAnswer:
         signed: the sections of reasoning that a signature has ended.
         calls: the tool calls in the answer.
         reason: why the answer is incomplete, or an empty string.
-        kind: the kind of the answer.
+        answer_kind: the kind of the answer.
         error_code: the code of the error that ended the answer, or None.
     """
 
@@ -37,7 +37,7 @@ class PartialAnswer:
     signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
     reason: str = ""
-    kind: AnswerKind = "answer"
+    answer_kind: AnswerKind = "answer"
     error_code: str | None = None
 
     @property

@@ -81,7 +81,7 @@ def build_result(
         searched=request.searched or None,
         searched_by=() if found is None else found.by,
         kind=answer.kind,
-        filter=None if found is None else found.filter,
+        applied_filter=None if found is None else found.filter,
         seconds=answer.seconds,
         reason=answer.reason,
         sentences=checked.sentences,

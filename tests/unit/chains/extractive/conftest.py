@@ -50,7 +50,7 @@ def answer(ask):
             support = Support(support, dict.fromkeys(list_content_words(question), 0.5))
         model = ExtractiveModel(question, has_searched=has_searched, support=support, **known)
         *pieces, ended = model.stream(turn.request, CancelToken())
-        assert ended == ModelEnded("complete", "stop", kind=ended.kind)
+        assert ended == ModelEnded("complete", "stop", quoted_kind=ended.quoted_kind)
         assert all(isinstance(piece, ModelText) for piece in pieces)
         return "".join(piece.text for piece in pieces)
 
