@@ -16,7 +16,7 @@ from app.library.edits import NoteEdits, SavedNote, UserEdits
 from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
-from app.library.open_vault import NoteSearch, OpenVault
+from app.library.open_vault import OpenVault, search_notes
 from app.library.projects import Projects
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
@@ -32,9 +32,9 @@ from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
 from vault.embedder import Embedder
-from vault.index import NoteState
 from vault.notes.note import READ_WHOLE, Note, ReadOptions
-from vault.search.search import SearchResult
+from vault.records import NoteState
+from vault.search.hits import SearchResult
 
 if TYPE_CHECKING:
     from app.config.model_setup import ModelSetup
@@ -207,7 +207,7 @@ class Assistant:
         self._images.close()
 
     def _open_attachments(self) -> Attachments:
-        return Attachments(self._vault.library, self._pages, self._images)
+        return Attachments(self._vault.vault, self._pages, self._images)
 
     def _build_turns(
         self, vault: OpenVault, projects: Projects, customization: UserCustomization
@@ -219,7 +219,7 @@ class Assistant:
             self.ledger,
             self._learned,
             self.agents,
-            lambda: Attachments(vault.library, self._pages, self._images),
+            lambda: Attachments(vault.vault, self._pages, self._images),
             projects,
         )
 
@@ -249,13 +249,16 @@ class Assistant:
             InvalidRequest: the query is blank.
             VaultError: the index cannot be searched.
         """
-        notes = NoteSearch(self.settings, self._vault, self.projects.open_named)
-        return notes.search(query, k, project)
+        if project is None:
+            vault = self._vault.require_vault()
+        else:
+            vault = self.projects.open_named(project)
+        return search_notes(vault, query, k or self.settings.values.retrieval_top_k)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every file in the vault, or an empty tuple if no vault is open."""
-        library = self._vault.library
-        return () if library is None else library.notes()
+        vault = self._vault.vault
+        return () if vault is None else vault.notes()
 
     def read_note(self, path: str, options: ReadOptions = READ_WHOLE) -> Note:
         """Read a note of the vault, or another file given by its absolute path.
@@ -267,18 +270,18 @@ class Assistant:
         """
         if (file := Path(path)).is_absolute():
             return replace(read_allowed(file.parent, file.name), path=path)
-        return self._vault.require().read_note(path, options)
+        return self._vault.require_vault().read_note(path, options)
 
     def take_warnings(self) -> tuple[str, ...]:
         """Return new warnings about damaged data files. Each warning is returned only once."""
-        library = self._vault.library
-        said = (self.sessions.take_warning(), "" if library is None else library.take_warning())
+        vault = self._vault.vault
+        said = (self.sessions.take_warning(), "" if vault is None else vault.take_warning())
         return tuple(filter(None, said))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
         """Map each tag, without its leading `#`, to the paths of the notes that have it."""
-        library = self._vault.library
-        return {} if library is None else library.tags()
+        vault = self._vault.vault
+        return {} if vault is None else vault.tags()
 
     def read_attachments(
         self, attach: Sequence[str], selections: Sequence[Selection] = ()

@@ -131,7 +131,7 @@ def make_command(own: UserCommand) -> SlashCommand:
 
     def act(assistant: Assistant, situation: Situation, argument: str) -> CommandResult:
         library = assistant.library
-        resolve = library.build_link_resolver().resolve if library else lambda _name: None
+        resolve = library.vault.build_link_resolver().resolve if library else lambda _name: None
         return CommandResult(message=expand_command(own, argument, situation.place, resolve))
 
     return SlashCommand(own.name, "[text]", own.help, act)

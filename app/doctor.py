@@ -25,6 +25,7 @@ from chains.gguf.process import INSTALL, LIBRARY, ModelRunner, is_installed
 from chains.models import EXTRACTIVE, ModelInfo, look_up_model
 from resources.system.files import make_private_folder
 from vault.errors import NoteUnreadable, VaultError
+from vault.vault import Vault
 
 _LOW_DISK_BYTES = 500_000_000
 
@@ -199,9 +200,9 @@ def _hooks(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
         yield Check("hooks", True, f"{'on' if is_on else 'off'}, {names} in {folder}")
 
 
-def _instructions(assistant: Assistant, library: Library) -> Iterator[Check]:
+def _instructions(assistant: Assistant, vault: Vault) -> Iterator[Check]:
     try:
-        found = InstructionDecisions(assistant.paths.instructions).of(library)
+        found = InstructionDecisions(assistant.paths.instructions).of(vault)
     except NoteUnreadable as error:
         yield Check("instructions", False, str(error))
         return
@@ -233,8 +234,8 @@ def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
         yield Check("vault", False, describe(error).message)
         return
     try:
-        yield Check("vault", True, str(library.root))
-        yield from _instructions(assistant, library)
-        yield from (Check(name, ok, detail) for name, ok, detail in library.health())
+        yield Check("vault", True, str(library.vault.root))
+        yield from _instructions(assistant, library.vault)
+        yield from (Check(name, ok, detail) for name, ok, detail in library.vault.health())
     finally:
         library.close()

@@ -21,7 +21,7 @@ from vault.paths import check_folder
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from app.library.files import FolderFiles
+    from vault.records import NoteState
 
 __all__ = ["Startup", "StartupInfo"]
 
@@ -111,13 +111,21 @@ class Startup:
             str(settings.get("ui.sendKey")),
         )
 
-    def find_files(self) -> "FolderFiles | None":
-        """Return the files of the vault that will be opened, or None if there is no vault."""
-        from app.library.files import FolderFiles
+    def list_files(self) -> "tuple[tuple[NoteState, ...], tuple[str, ...]]":
+        """List the notes and the images of the vault that will be opened, as they are on disk.
+
+        Raises:
+            VaultError: the folder cannot be read.
+            OSError: the folder cannot be read.
+        """
+        from app.library.images import list_attachable_images
+        from vault.access import list_names
 
         folder, excluded = self.look.vault, self._read_values().get("vault.exclude")
-        patterns = excluded if isinstance(excluded, list) else ()
-        return None if folder is None else FolderFiles(folder, [str(one) for one in patterns])
+        patterns = [str(one) for one in excluded] if isinstance(excluded, list) else []
+        if folder is None:
+            return (), ()
+        return list_names(folder, patterns), list_attachable_images(folder, patterns)
 
     def open(self) -> "Assistant":
         """Load the program, open the vault, and return the assistant.

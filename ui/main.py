@@ -131,10 +131,8 @@ class _Start:
     def _list_names(self) -> "Folders":
         from ui.panels.notes.folders import Folders
 
-        files = self._opening.find_files()
         with suppress(VaultError, OSError):  # reported when the vault is opened
-            if files is not None:
-                return Folders(files.list_names(), files.list_images())
+            return Folders(*self._opening.list_files())
         return Folders()
 
     def _begin_opening(self) -> None:

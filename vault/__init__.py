@@ -1,6 +1,6 @@
 """Notes in a folder, and an index for searching them.
 
-`index.VaultIndex` is the public interface of this package. An index update runs top to bottom:
+`vault.Vault` is the public interface of this package. An index update runs top to bottom:
 
     scan                    names and attributes of the files; no note is opened
     notes                   bytes → text → structure; PDF, HTML and Word files in a child process
@@ -20,9 +20,9 @@ scores, and checks them against the notes on disk.
     embedding_versions  the vectors of two embedding models, kept at the same time
     errors, options, paths  the exceptions; the user's options; safe opening of files in the vault
     exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
-    index           `VaultIndex`; open_index: opens, locks and repairs an index
     indexing        updates of an index: indexer, throttle, watcher, status
     search, listing searching, lists; questions: what is asked; ranking: weights; quotes: quotations
+    vault, scope    `Vault`, `Scope`; open_index: opens, locks and repairs an index
     vectors         the vector store; vector_worker: its entry point
     workers         child processes and their messages
 

@@ -13,13 +13,14 @@ from vault.paths import printable, safe_path
 from vault.scan import scan, scan_paths
 
 if TYPE_CHECKING:
-    from vault.records import FileRow
+    from vault.records import FileRow, NoteState
     from vault.scan import FileStat
 
 __all__ = [
     "filter_allowed",
     "is_hidden",
     "list_allowed_notes",
+    "list_names",
     "parse_allowed",
     "read_allowed",
     "read_allowed_image",
@@ -149,3 +150,21 @@ def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> 
     prefix = f"{folder.rstrip('/')}/" if folder.strip("/") else ""
     found = scan(root, exclude).files
     return tuple(sorted(path for path in found if path.startswith(prefix)))
+
+
+def list_names(root: Path, exclude: Sequence[str] = ()) -> "tuple[NoteState, ...]":
+    """List the files in a folder on disk, without reading them, sorted by path.
+
+    This is fast enough to show the names before the index exists.
+
+    Args:
+        root: the folder.
+        exclude: patterns as in a `.gitignore`.
+    """
+    from vault.records import NoteState  # loads the catalog, which other callers do without
+
+    found = scan(root, exclude)
+    waiting = [NoteState(path, "", "waiting") for path in found.files]
+    excluded = [NoteState(path, "", "excluded", rule) for path, rule in found.excluded]
+    failed = [NoteState(path, "", "failed", reason) for path, reason in found.failed]
+    return tuple(sorted((*waiting, *excluded, *failed), key=lambda note: note.path))

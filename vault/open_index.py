@@ -8,12 +8,12 @@ damaged, it is replaced with an empty one, and the call is repeated.
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Final
 
 from resources.system.calls import lock_file
 from resources.system.files import make_private_folder, open_file
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["INDEX_DAMAGED", "IndexHandle", "IndexStores", "retry_when_damaged", "take_lock"]
+__all__ = ["INDEX_DAMAGED", "IndexHandle", "IndexStores", "take_lock"]
 
 INDEX_DAMAGED: Final = "The index was damaged and is being rebuilt. Your notes are untouched."
 
@@ -104,18 +104,22 @@ class IndexStores:
             encode = partial(embedders.begin_query, self.catalog)
             fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
 
-    def search_in_one_version(self, search: Callable[[int], SearchResult], k: int) -> SearchResult:
-        """Run a search, and repeat it if the embedding model was switched during the search."""
-        while True:
-            before = read_used_model(self.catalog)
-            try:
-                result: SearchResult | None = search(k)
-            except ValueError:  # vectors of different lengths were compared
-                if read_used_model(self.catalog) == before:
-                    raise
-                result = None
-            if result is not None and read_used_model(self.catalog) == before:
-                return result
+    def read_version(self) -> tuple[str, str]:
+        """Return the name and the stamp of the embedding model whose vectors are searched."""
+        return read_used_model(self.catalog)
+
+    @contextmanager
+    def tolerate_switch(self, version: tuple[str, str]) -> Iterator[None]:
+        """Ignore a `ValueError` within the `with` block if the embedding model was switched.
+
+        Args:
+            version: what `read_version` returned before.
+        """
+        try:
+            yield
+        except ValueError:  # vectors of different lengths were compared
+            if self.read_version() == version:
+                raise
 
     def warn_if_store_failed(self, result: SearchResult) -> SearchResult:
         """Return the result, with a warning if the configured vector server failed."""
@@ -327,38 +331,6 @@ class IndexHandle:
     def _refuse_if_closed(self) -> None:
         if self._is_closed:
             raise IndexUnusable("The index was closed.")
-
-
-class _HasHandle(Protocol):
-    _handle: IndexHandle
-
-
-_Self = TypeVar("_Self", bound=_HasHandle)
-_Result = TypeVar("_Result")
-_Params = ParamSpec("_Params")
-
-
-def retry_when_damaged(
-    act: Callable[Concatenate[_Self, _Params], _Result],
-) -> Callable[Concatenate[_Self, _Params], _Result]:
-    """Decorate a method so that it is retried on a new catalog if the catalog was damaged."""
-
-    @wraps(act)
-    def run(self: _Self, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
-        handle = self._handle
-        before = handle.generation
-        try:
-            return act(self, *args, **kwargs)
-        except Exception as error:
-            if not handle.has_damage(before, error):
-                raise
-            handle.replace_damaged(before)
-        found = act(self, *args, **kwargs)
-        if isinstance(found, SearchResult) and (said := handle.take_warning()):
-            return cast(_Result, replace(found, warnings=(said, *found.warnings)))
-        return found
-
-    return run
 
 
 def take_lock(index_dir: Path) -> IO[bytes]:

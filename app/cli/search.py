@@ -6,9 +6,10 @@ a third of the CPU time that building the whole assistant would take.
 
 import argparse
 import logging
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 from app.cli import text as cli_text
@@ -18,15 +19,21 @@ from app.config.settings_file import SettingsStore
 from app.hidden_characters import escape_text
 from app.ledger import Ledger
 from app.library.library import IndexFinished, Library
-from app.library.open_vault import NoteSearch, OpenVault, follow_folder, parse_folder
+from app.library.open_vault import (
+    PAGE_NOTES,
+    OpenVault,
+    follow_folder,
+    parse_folder,
+    search_notes,
+)
 from app.log import open_log
 from app.paths import Paths
 from chains.retrieval.listing_query import read_list_query
 from vault.embedder import Embedder
 from vault.search.hits import SearchResult
+from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from app.library.project_notes import ProjectNotes
     from app.library.projects import Projects
 
 __all__ = ["open_notes", "rebuild_if_damaged", "run_search"]
@@ -36,11 +43,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class OpenedNotes:
-    """The settings and the open vault, for one search."""
+    """The settings and the open vault, for one search.
+
+    Attributes:
+        open_project: opens the part of a vault that holds the notes of a project.
+    """
 
     settings: SettingsStore
     vault: OpenVault
-    searching: NoteSearch
+    open_project: Callable[[str], Vault]
 
 
 def run_search(args: argparse.Namespace) -> int:
@@ -90,15 +101,15 @@ def open_notes(
 
         return stack.enter_context(closing(Projects(paths, vault)))
 
-    def open_project(named: str) -> "ProjectNotes":
+    def open_project(named: str) -> Vault:
         return open_projects().open_named(named)
 
-    return OpenedNotes(settings, vault, NoteSearch(settings, vault, open_project))
+    return OpenedNotes(settings, vault, open_project)
 
 
 def rebuild_if_damaged(library: Library | None) -> bool:
     """Rebuild the index if it is damaged. Return whether it was rebuilt."""
-    if library is None or not library.is_mending:
+    if library is None or not library.vault.is_mending:
         return False
     line = ProgressLine()
     with Interruptible() as run:
@@ -111,8 +122,7 @@ def rebuild_if_damaged(library: Library | None) -> bool:
 
 def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> None:
     query = readable(args.query)
-    read = partial(notes.searching.read_question, project=args.project)
-    listed = read_list_query(query, (), read=read)
+    listed = read_list_query(query, (), read=_select(args, notes).read_question)
     if listed is not None and not listed.is_tentative:
         args.all, query = True, listed.query
     result = _find(args, notes, query)
@@ -127,14 +137,23 @@ def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> Non
     added = {} if why_not is None else {"why_not": why_not}
     output.show(lambda: {**result.to_dict(), **added}, [*lines, *reasons])
     library = notes.vault.library
-    if library is not None and (said := library.take_warning()):
+    if library is not None and (said := library.vault.take_warning()):
         complain(said)
 
 
+def _select(args: argparse.Namespace, notes: OpenedNotes) -> Vault:
+    """Return the open vault, or the part of a vault that the project consists of."""
+    if args.project is None:
+        return notes.vault.require_vault()
+    return notes.open_project(args.project)
+
+
 def _find(args: argparse.Namespace, notes: OpenedNotes, query: str) -> SearchResult:
+    vault = _select(args, notes)
     if args.all:
-        return notes.searching.list_notes(query, args.k, args.offset, args.project)
-    return notes.searching.search(query, args.k, args.project)
+        rebuilds = args.project is not None
+        return vault.list_notes(query, args.k or PAGE_NOTES, args.offset, rebuilds=rebuilds)
+    return search_notes(vault, query, args.k or notes.settings.values.retrieval_top_k)
 
 
 def _explain(args: argparse.Namespace, notes: OpenedNotes, query: str) -> dict[str, str] | None:
@@ -146,4 +165,6 @@ def _explain(args: argparse.Namespace, notes: OpenedNotes, query: str) -> dict[s
         return None
     path = readable(args.why_not)
     shown = args.k or notes.settings.values.retrieval_top_k
-    return {"path": path, "reason": notes.vault.require().why_not(path, query, shown)}
+    vault = notes.vault.require_vault()
+    reason = vault.why_not(query, path, vault.excerpts(query, shown).hits)
+    return {"path": path, "reason": reason}

@@ -85,9 +85,9 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
         args.vault = args.dir
     open_vault(assistant, args.vault)
     if assistant.library is not None and args.retry:
-        assistant.library.retry()
+        assistant.library.vault.retry()
     if assistant.library is not None and args.rebuild:
-        assistant.library.rebuild()
+        assistant.library.vault.rebuild()
     line = ProgressLine()
     with Interruptible() as run:
         for event in assistant.index(run.cancel):
@@ -105,14 +105,14 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
 
     open_vault(assistant, args.vault)
     library, path = _library(assistant), readable(args.path)
-    library.notes()
+    library.vault.notes()
     rebuild_if_damaged(library)
-    if all(note.path != path or note.state != "indexed" for note in library.notes()):
+    if all(note.path != path or note.state != "indexed" for note in library.vault.notes()):
         raise NotFound(
             f"There is no note {path} in the index.",
             hint="Give its path from the folder of notes on, as strata search prints it.",
         )
-    found = library.find_related(path, args.k)
+    found = library.vault.find_related(path, args.k)
     output.show(
         lambda: {"path": path, "notes": [note.to_dict() for note in found]},
         cli_text.list_related(found),
@@ -142,7 +142,7 @@ def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) ->
     if assistant.library is None:
         raise VaultNotChosen
     with Interruptible() as run:
-        result = assistant.library.self_test(run.cancel)
+        result = assistant.library.vault.self_test(lambda: run.cancel.is_cancelled)
     output.show(result.to_dict, cli_text.self_test(result))
     return run.exit_code or 0
 

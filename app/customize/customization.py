@@ -20,10 +20,12 @@ from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from chains.errors import BadPrompt
 from chains.prompts import Customization, PromptSource, SystemPrompt, load_prompt, read_prompt
+from chains.request.project import INSTRUCTIONS_FILE
 from context.hooks import HookRegistry
 from context.layers import Segment
 from resources.system.files import read_file
 from vault.errors import NoteUnreadable
+from vault.scope import WHOLE
 
 __all__ = ["UserCustomization", "load_user_prompts"]
 
@@ -97,9 +99,10 @@ class UserCustomization:
         """
         library = self._vault.library
         if project is None:
-            return None if library is None else self._book.of(library)
+            return None if library is None else self._book.of(library.vault)
         notes = self._projects.open(project)
-        found = self._book.of(notes.library, notes.instructions_path)
+        whole = notes.limit(WHOLE)
+        found = self._book.of(whole, f"{notes.scope.prefix}{INSTRUCTIONS_FILE}")
         if found is None:
             return None
         folder = self._projects.find_folder(project)

@@ -1,14 +1,12 @@
 """The open vault: notes, index, attachments and instructions for models.
 
-    library       A vault with its index: update, search, read, watch.
-    open_vault    Open a vault, one at a time, and search it.
+    library       A vault, and the updates of its index with their events.
+    open_vault    Open a vault, one at a time.
     projects      Projects: folders with the user's instructions, patterns, model and memory.
-    project_notes The notes of a project: a part of the vault, or a folder with its own index.
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
     embeds        Find the notes, sections and blocks that a note embeds.
     edits         Edits to notes by models and by the user: the tools, the journal, undo.
-    files         Read the files in the folder of a vault as they are on disk.
     image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.
     images        Find and read the images that a note shows.
     indexing      Update the index before a question is answered, and continue during the answer.
@@ -26,14 +24,12 @@ __all__ = [
     "attachment_paths",
     "attachments",
     "edits",
-    "files",
     "image_reader",
     "images",
     "instructions",
     "library",
     "long_texts",
     "open_vault",
-    "project_notes",
     "projects",
     "review",
     "suggested_questions",

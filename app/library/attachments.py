@@ -17,7 +17,6 @@ from app.errors import AppError, InvalidRequest, NotFound
 from app.library.attachment_paths import AttachedPath, find_path, mark_sent, resolve_path
 from app.library.embeds import EmbeddedPart, find_named_part, list_embeds
 from app.library.image_reader import ImageReader, is_image_file
-from app.library.library import Library
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.web.client import WebClient
@@ -30,6 +29,7 @@ from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
 from vault.paths import name_on_disk, printable
+from vault.vault import Vault
 
 __all__ = ["Attachments", "Selection", "WebPages", "is_web_address"]
 
@@ -111,8 +111,8 @@ class WebPages:
 class Attachments:
     """Reads attachments, and checks in later turns whether the attached files have changed."""
 
-    def __init__(self, library: Library | None, web: WebPages, images: ImageReader) -> None:
-        self._library = library
+    def __init__(self, vault: Vault | None, web: WebPages, images: ImageReader) -> None:
+        self._vault = vault
         self._web = web
         self._images = images
 
@@ -186,13 +186,13 @@ class Attachments:
             if file.is_absolute():
                 place = resolve_path(Path(name_on_disk(file.parent, segment.source)), self._root)
                 note = self._read(place)
-            elif self._library is None:
+            elif self._vault is None:
                 return CurrentSource("gone")
             elif segment.kind == "image":
-                self._library.read_image(segment.source)
+                self._vault.read_image(segment.source)
                 return CurrentSource("same")
             else:
-                note = self._library.read_attached(segment.source)
+                note = self._vault.read_attached(segment.source)
         except (NoteExcluded, UnsafePath):
             return CurrentSource("excluded")
         except NoteUnreadable:
@@ -203,7 +203,7 @@ class Attachments:
 
     @property
     def _root(self) -> Path | None:
-        return None if self._library is None else self._library.root
+        return None if self._vault is None else self._vault.root
 
     def _is_tag(self, named: str) -> bool:
         """Return whether a name is a tag, and not a file name such as `#1 Start.md`."""
@@ -234,10 +234,10 @@ class Attachments:
             note = self._read(place)
             is_note = place.is_in_vault and note.kind is MARKDOWN
             yield _segment("note" if is_note else "file", place.source, note)
-            if is_note and self._library is not None:
-                yield from map(_segment_of_part, list_embeds(self._library, note))
+            if is_note and self._vault is not None:
+                yield from map(_segment_of_part, list_embeds(self._vault, note))
             return
-        if self._library is None or not place.is_in_vault:
+        if self._vault is None or not place.is_in_vault:
             raise InvalidRequest(
                 f"{path} is a folder outside the notes, and only folders of notes can be attached.",
                 hint="Attach single files of it.",
@@ -246,17 +246,17 @@ class Attachments:
 
     def _find_part(self, path: str) -> EmbeddedPart | None:
         """Return the part of a note that a name with `#` stands for, unless it names a file."""
-        if self._library is None or "#" not in path or is_web_address(path):
+        if self._vault is None or "#" not in path or is_web_address(path):
             return None
         try:
             find_path(path, self._root)
         except NotFound:
-            return find_named_part(self._library, path)
+            return find_named_part(self._vault, path)
         return None
 
     def _notes_below(self, named: str, folder: str) -> Iterator[Segment]:
-        assert self._library is not None
-        notes = _read_allowed_notes(self._library, self._library.list_allowed_notes(folder))
+        assert self._vault is not None
+        notes = _read_allowed_notes(self._vault, self._vault.list_allowed_notes(folder))
         if not notes:
             raise NotFound(f"There are no notes in {named} that can be attached.")
         for note in notes:
@@ -265,8 +265,8 @@ class Attachments:
     def _attach_tag(self, named: str) -> Iterator[Segment]:
         """Yield the notes with a tag or one of its subtags."""
         notes: list[Note] = []
-        if self._library is not None:
-            notes = _read_allowed_notes(self._library, _find_tagged_paths(self._library, named))
+        if self._vault is not None:
+            notes = _read_allowed_notes(self._vault, _find_tagged_paths(self._vault, named))
         carrying = [note for note in notes if _has_tag(note.tags, named)]
         if not carrying:
             raise NotFound(f"No note that can be attached carries the tag {named}.")
@@ -292,8 +292,8 @@ class Attachments:
         )
 
     def _attach_image(self, place: AttachedPath) -> Segment:
-        if place.is_in_vault and self._library is not None:
-            data = self._library.read_image(place.path)
+        if place.is_in_vault and self._vault is not None:
+            data = self._vault.read_image(place.path)
         else:
             data = read_allowed_image(place.root, place.path)
         read = self._images.read(printable(place.path), data)
@@ -309,12 +309,12 @@ class Attachments:
         )
 
     def _read(self, place: AttachedPath) -> Note:
-        if place.is_in_vault and self._library is not None:
-            return self._library.read_attached(place.path)
+        if place.is_in_vault and self._vault is not None:
+            return self._vault.read_attached(place.path)
         return read_allowed(place.root, place.path)
 
 
-def _read_allowed_notes(library: Library, paths: Iterable[str]) -> list[Note]:
+def _read_allowed_notes(vault: Vault, paths: Iterable[str]) -> list[Note]:
     """Read notes, skipping those that models may not read.
 
     Files without text, such as scanned PDFs, are skipped too.
@@ -322,15 +322,15 @@ def _read_allowed_notes(library: Library, paths: Iterable[str]) -> list[Note]:
     found = []
     for path in paths:
         with suppress(NoteExcluded, NoteUnreadable):
-            found.append(library.read_allowed(path))
+            found.append(vault.read_allowed(path))
     return found
 
 
-def _find_tagged_paths(library: Library, named: str) -> tuple[str, ...]:
+def _find_tagged_paths(vault: Vault, named: str) -> tuple[str, ...]:
     known = {
-        path for tag, paths in library.tags().items() if _has_tag((tag,), named) for path in paths
+        path for tag, paths in vault.tags().items() if _has_tag((tag,), named) for path in paths
     }
-    return tuple(path for path in library.list_allowed_notes("") if path in known)
+    return tuple(path for path in vault.list_allowed_notes("") if path in known)
 
 
 def _has_tag(tags: Iterable[str], named: str) -> bool:

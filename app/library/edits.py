@@ -209,7 +209,7 @@ class UserEdits:
             EditRefused: the note already has this link, or cannot be edited.
             VaultError: the note cannot be read.
         """
-        links = self._vault.require().build_link_resolver()
+        links = self._vault.require_vault().build_link_resolver()
         return self._editor.plan_related_link(path, to, links)
 
     def apply(self, plan: "EditPlan") -> str:
@@ -227,4 +227,4 @@ class UserEdits:
     @property
     def _editor(self) -> "NoteEditor":
         exclude = self._settings.values.vault_exclude
-        return self._edits.build_editor(self._vault.require().root, lambda: exclude)
+        return self._edits.build_editor(self._vault.require_vault().root, lambda: exclude)

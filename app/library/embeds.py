@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from app.library.library import Library
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note
+from vault.vault import Vault
 
 __all__ = ["EmbeddedPart", "find_named_part", "list_embeds"]
 
@@ -28,41 +28,41 @@ class EmbeddedPart:
     lines: tuple[int, int] | None = None
 
 
-def list_embeds(library: Library, note: Note) -> Iterator[EmbeddedPart]:
+def list_embeds(vault: Vault, note: Note) -> Iterator[EmbeddedPart]:
     """Yield what a note embeds with `![[…]]`, and what that embeds, each part once.
 
     Embedded notes that models may not read are skipped, and pictures too.
 
     Args:
-        library: the notes.
+        vault: the notes.
         note: the note that embeds others.
     """
     if any(link.is_embed for link in note.links):
-        yield from _Embeds(library, note).list_below(EmbeddedPart(note), _DEPTH)
+        yield from _Embeds(vault, note).list_below(EmbeddedPart(note), _DEPTH)
 
 
-def find_named_part(library: Library, name: str) -> EmbeddedPart | None:
+def find_named_part(vault: Vault, name: str) -> EmbeddedPart | None:
     """Return the section or block that a name such as `Note#^block` stands for, or None.
 
     Args:
-        library: the notes.
+        vault: the notes.
         name: the name or path of a note, with `#` and a heading or `^block`.
     """
     target, mark, place = name.partition("#")
     if not (mark and target and place):
         return None
-    path = _build_resolver(library).resolve(target)
+    path = _build_resolver(vault).resolve(target)
     if path is None:
         return None
-    note = library.read_attached(path)
+    note = vault.read_attached(path)
     lines = _find_part(note, place)
     return None if lines is None else EmbeddedPart(note, lines)
 
 
 class _Embeds:
-    def __init__(self, library: Library, note: Note) -> None:
-        self._library = library
-        self._resolver = _build_resolver(library)
+    def __init__(self, vault: Vault, note: Note) -> None:
+        self._vault = vault
+        self._resolver = _build_resolver(vault)
         self._seen: set[tuple[str, tuple[int, int] | None]] = {(note.path, None)}
 
     def list_below(self, part: EmbeddedPart, depth: int) -> Iterator[EmbeddedPart]:
@@ -83,7 +83,7 @@ class _Embeds:
         if path is None or find_kind(path) is not MARKDOWN:
             return None
         with suppress(NoteExcluded, NoteUnreadable, UnsafePath):
-            note = self._library.read_allowed(path)
+            note = self._vault.read_allowed(path)
             lines = _find_part(note, heading) if heading else None
             return EmbeddedPart(note, lines) if lines or not heading else None
         return None
@@ -93,8 +93,8 @@ def _key(part: EmbeddedPart) -> tuple[str, tuple[int, int] | None]:
     return part.note.path, part.lines
 
 
-def _build_resolver(library: Library) -> LinkResolver:
-    return LinkResolver((path, ()) for path in library.list_allowed_notes(""))
+def _build_resolver(vault: Vault) -> LinkResolver:
+    return LinkResolver((path, ()) for path in vault.list_allowed_notes(""))
 
 
 def _find_part(note: Note, anchor: str) -> tuple[int, int] | None:

@@ -14,8 +14,8 @@ from typing import Final
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed, Step
 from vault.errors import VaultError
-from vault.index import VaultIndex
 from vault.indexing.progress import READING, IndexProgress, IndexReport
+from vault.vault import Vault
 
 __all__ = ["AnswerUpdates", "IndexListener"]
 
@@ -52,9 +52,9 @@ class AnswerUpdates:
         listener: the callbacks for updates that continue in the background.
     """
 
-    def __init__(self, index: VaultIndex) -> None:
+    def __init__(self, vault: Vault) -> None:
         self.listener = IndexListener()
-        self._index = index
+        self._vault = vault
         self._lock = threading.Lock()
         self._runs: list[_AnswerUpdate] = []
 
@@ -73,7 +73,7 @@ class AnswerUpdates:
             yield from self._wait_for_words(cancel)
             return
         yield Step("index", "Reading your notes")
-        with self._index.throttle.run_at_full_speed():
+        with self._vault.throttle.run_at_full_speed():
             yield from self._start().follow(cancel)
 
     def close(self) -> None:
@@ -87,11 +87,11 @@ class AnswerUpdates:
         Return whether the updates have ended or `cancel` was set. Usually, one second is enough to
         update a note that was just saved.
         """
-        wait = self._index.updates.wait_until_idle
+        wait = self._vault.updates.wait_until_idle
         return any(cancel.is_cancelled or wait(_LOOK_S) for _ in range(_IDLE_LOOKS))
 
     def _wait_for_words(self, cancel: CancelToken) -> Iterator[Step]:
-        wait = self._index.updates.wait_for_words
+        wait = self._vault.updates.wait_for_words
         if not wait(0.0):
             yield Step("index", "Reading your notes")
         ends_at = time.monotonic() + LONGEST_READING_S
@@ -99,7 +99,7 @@ class AnswerUpdates:
             pass
 
     def _start(self) -> "_AnswerUpdate":
-        run = _AnswerUpdate(self._index, self.listener)
+        run = _AnswerUpdate(self._vault, self.listener)
         with self._lock:
             self._runs = [*(one for one in self._runs if one.is_running), run]
             run.start()
@@ -113,8 +113,8 @@ class _AnswerUpdate:
         is_running: whether the update is running.
     """
 
-    def __init__(self, index: VaultIndex, listener: IndexListener) -> None:
-        self._index = index
+    def __init__(self, vault: Vault, listener: IndexListener) -> None:
+        self._vault = vault
         self._listener = listener
         self._news: queue.SimpleQueue[IndexProgress | IndexReport | Exception] = queue.SimpleQueue()
         self._cancel = CancelToken()
@@ -181,7 +181,7 @@ class _AnswerUpdate:
     def _run(self) -> None:
         news: IndexReport | Exception
         try:
-            news = self._index.update(
+            news = self._vault.update(
                 self._tell, lambda: self._cancel.is_cancelled, is_background=True, fills_store=False
             )
         except Exception as error:  # noqa: BLE001 - raised in the turn's thread, or logged

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from app.errors import storage_errors
-from app.library.library import Library
+from chains.request.project import INSTRUCTIONS_FILE
 from context.layers import Layer, Segment
 from resources.system.files import make_private_folder, write_atomically
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
+from vault.vault import Vault
 
 __all__ = [
     "Decision",
@@ -27,7 +28,6 @@ __all__ = [
     "visible_text",
 ]
 
-FILE_NAME: Final = "AGENTS.md"
 SECTION: Final = "vault_instructions"
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _VARIANTS: Final = frozenset(map(chr, range(0xE0100, 0xE01F0)))  # variation selectors
@@ -110,26 +110,26 @@ class InstructionDecisions:
         """Use the decisions in a folder, which need not exist."""
         self._folder = folder
 
-    def of(self, library: Library, path: str = FILE_NAME) -> VaultInstructions | None:
+    def of(self, vault: Vault, path: str = INSTRUCTIONS_FILE) -> VaultInstructions | None:
         """Return a vault's AGENTS.md with the user's decision.
 
         Return None if the file is missing, blank, or excluded from models.
 
         Args:
-            library: the vault.
+            vault: the vault.
             path: the path of the file. A project in the vault has its own AGENTS.md.
 
         Raises:
             NoteUnreadable: the file cannot be read as text.
         """
-        if not os.path.lexists(library.root / path):
+        if not os.path.lexists(vault.root / path):
             return None  # as in most vaults, whose exclude rules then need not be read for it
         try:
-            note = library.read_allowed(path)
+            note = vault.read_allowed(path)
         except (NoteExcluded, UnsafePath):
             return None
         except NoteUnreadable:
-            if not (library.root / path).exists():
+            if not (vault.root / path).exists():
                 return None  # a link to nothing, or the file was deleted meanwhile
             raise
         if not note.text.strip():

@@ -1,10 +1,10 @@
-"""Open and close the vault, and search it. Only one vault can be open at a time."""
+"""Open and close the vault. Only one vault can be open at a time."""
 
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from app.config.settings import Settings
 from app.config.settings_file import SettingsStore
@@ -18,10 +18,17 @@ from vault.errors import VectorStoreFailed
 from vault.indexing.relocate import find_moved_folder
 from vault.options import IndexOptions, RecordCall, VectorServer
 from vault.paths import check_folder
-from vault.questions.reader import Reading
 from vault.search.hits import SearchResult
+from vault.vault import Vault
 
-__all__ = ["NoteSearch", "OpenVault", "follow_folder", "index_options", "parse_folder"]
+__all__ = [
+    "PAGE_NOTES",
+    "OpenVault",
+    "follow_folder",
+    "index_options",
+    "parse_folder",
+    "search_notes",
+]
 
 PAGE_NOTES: Final = 100
 _VECTOR_SERVER: Final = "chroma"  # the owner of its key in the keyring
@@ -114,10 +121,16 @@ class OpenVault:
         return self._library
 
     @property
+    def vault(self) -> Vault | None:
+        """The open vault, or None."""
+        library = self._library
+        return None if library is None else library.vault
+
+    @property
     def folder(self) -> Path | None:
         """The folder of the open vault, or None."""
-        library = self._library
-        return None if library is None else library.root
+        vault = self.vault
+        return None if vault is None else vault.root
 
     def open(self, folder: Path, remember: bool) -> None:
         """Open a folder as the vault, and close the current one.
@@ -133,13 +146,13 @@ class OpenVault:
         """
         with self._lock:
             check_folder(folder)
-            if self._library is not None and not os.path.isdir(self._library.root):
+            if self._library is not None and not os.path.isdir(self._library.vault.root):
                 self.close()  # it may have been moved to `folder`, which then takes over the index
             library = self.open_library(folder)
             self.close()
             self._library = library
             if remember:
-                self._settings.set("vault.path", str(library.root))
+                self._settings.set("vault.path", str(library.vault.root))
 
     def open_library(self, folder: Path) -> Library:
         """Open a folder and its index without making it the vault. The caller must close it.
@@ -157,6 +170,14 @@ class OpenVault:
                 lambda: index_options(self._settings.values, self._ledger),
                 self._embedder,
             )
+
+    def require_vault(self) -> Vault:
+        """Return the open vault.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+        """
+        return self.require().vault
 
     def close(self) -> None:
         """Close the vault and stop its child processes."""
@@ -176,73 +197,13 @@ class OpenVault:
         return self._library
 
 
-class SearchedNotes(Protocol):
-    """Notes that can be searched: those of a vault or of a project."""
+def search_notes(vault: Vault, query: str, k: int) -> SearchResult:
+    """Return the `k` passages that best match a query, each shortened to what matches.
 
-    def excerpts(self, query: str, k: int) -> SearchResult:
-        """Return the best `k` excerpts, which are passages shortened to the matching sentences."""
-
-    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """Return one page of the notes that match a query."""
-
-    def read_question(self, text: str) -> Reading | None:
-        """Read a question against the notes, or return None if it names no filter."""
-
-
-class NoteSearch:
-    """Searches the open vault, or the notes of a project. Thread-safe."""
-
-    def __init__(
-        self,
-        settings: SettingsStore,
-        vault: OpenVault,
-        open_project: Callable[[str], SearchedNotes],
-    ) -> None:
-        self._settings = settings
-        self._vault = vault
-        self._open_project = open_project
-
-    def search(self, query: str, k: int | None = None, project: str | None = None) -> SearchResult:
-        """Return the passages that best match a query.
-
-        If `k` is None, the number of passages is the setting `retrieval.topK`. If `project` is
-        given, only the notes of that project are searched.
-
-        Raises:
-            VaultNotChosen: no vault is open.
-            InvalidRequest: the query is blank.
-            VaultError: the index cannot be searched.
-        """
-        notes = self._vault.require() if project is None else self._open_project(project)
-        if not query.strip():
-            raise InvalidRequest("There is nothing to search for.")
-        return notes.excerpts(query, k or self._settings.values.retrieval_top_k)
-
-    def list_notes(
-        self, query: str, limit: int | None = None, offset: int = 0, project: str | None = None
-    ) -> SearchResult:
-        """Return one page of the notes in the vault or a project that match a query.
-
-        Args:
-            query: the words and filters to search for.
-            limit: the maximum number of notes per page, or None for the usual number.
-            offset: the index of the first note on the page.
-            project: the project to search, or None for the whole vault.
-
-        Raises:
-            VaultNotChosen: no vault is open.
-            VaultError: the index cannot be searched.
-        """
-        most = limit or PAGE_NOTES
-        if project is not None:
-            return self._open_project(project).list_notes(query, most, offset)
-        return self._vault.require().list_notes(query, most, offset, rebuilds=False)
-
-    def read_question(self, text: str, project: str | None = None) -> Reading | None:
-        """Read a question against the vault or a project, or return None if it names no filter.
-
-        Raises:
-            VaultNotChosen: no vault is open.
-        """
-        notes = self._vault.require() if project is None else self._open_project(project)
-        return notes.read_question(text)
+    Raises:
+        InvalidRequest: the query is blank.
+        VaultError: the index cannot be searched.
+    """
+    if not query.strip():
+        raise InvalidRequest("There is nothing to search for.")
+    return vault.excerpts(query, k)

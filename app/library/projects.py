@@ -19,17 +19,18 @@ from pathlib import Path
 from typing import Any
 
 from app.errors import BadSetting, InvalidRequest, NotFound, storage_errors
-from app.library.files import FolderFiles
 from app.library.library import Library
 from app.library.open_vault import OpenVault
-from app.library.project_notes import ProjectNotes
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths
 from resources.system.files import make_private_folder, read_file, write_atomically
+from vault.access import list_names
 from vault.errors import VaultMissing
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver
 from vault.paths import check_folder
+from vault.scope import Scope
+from vault.vault import Vault
 
 __all__ = ["PROJECT_MEMORY", "Project", "ProjectSettings", "Projects", "find_project_folder"]
 
@@ -241,8 +242,8 @@ class Projects:
         """Read the user's instructions and the memories of a project."""
         return self.instructions(name).read(), self.memory(name).read()
 
-    def open(self, name: str) -> ProjectNotes:
-        """Open the notes of a project.
+    def open(self, name: str) -> Vault:
+        """Open the part of a vault that holds the notes of a project.
 
         Projects in the vault use the vault's index. Others have their own.
 
@@ -253,13 +254,21 @@ class Projects:
             StorageFailed: the index cannot be written.
         """
         folder = _check_project(self.find_folder(name))
-        settings, vault = self.settings(name), self._vault.library
-        if vault is not None and folder.is_relative_to(vault.root):
-            inside = folder.relative_to(vault.root).as_posix()
-            return ProjectNotes(vault, inside, settings.include, settings.exclude)
-        return ProjectNotes(self._open_outside(folder), None, settings.include, settings.exclude)
+        settings, inside = self.settings(name), self._find_inside(folder)
+        scope = Scope(inside or "", settings.include, settings.exclude, inside is None)
+        return self._find_library(folder).vault.limit(scope)
 
-    def open_named(self, named: str) -> ProjectNotes:
+    def open_library(self, name: str) -> Library:
+        """Open the library that a project belongs to: that of the vault, or its own.
+
+        Raises:
+            NotFound: the folder does not exist.
+            VaultUnreadable: the folder cannot be read.
+            StorageFailed: the index cannot be written.
+        """
+        return self._find_library(_check_project(self.find_folder(name)))
+
+    def open_named(self, named: str) -> Vault:
         """Open the notes of a project, given the path of its folder.
 
         The path is resolved as in `find_name`. The exceptions are those of `find_name` and `open`.
@@ -286,7 +295,7 @@ class Projects:
         file = Path(source)
         root = self.find_folder_around(file)
         if root is not None:
-            names = [note.path for note in FolderFiles(root, ()).list_names()]
+            names = [note.path for note in list_names(root)]
         else:
             root = file.parent
             names = _list_reachable(root, target)
@@ -303,10 +312,23 @@ class Projects:
 
     def _open_outside(self, folder: Path) -> Library:
         with self._lock:
-            if self._outside is None or self._outside.root != folder:
+            if self._outside is None or self._outside.vault.root != folder:
                 self.close()
                 self._outside = self._vault.open_library(folder)
             return self._outside
+
+    def _find_inside(self, folder: Path) -> str | None:
+        """Return the path of a project's folder in the vault, or None if it is outside of it."""
+        vault = self._vault.folder
+        if vault is None or not folder.is_relative_to(vault):
+            return None
+        return folder.relative_to(vault).as_posix()
+
+    def _find_library(self, folder: Path) -> Library:
+        library = self._vault.library
+        if library is not None and folder.is_relative_to(library.vault.root):
+            return library
+        return self._open_outside(folder)
 
     def _name(self, folder: Path) -> str:
         vault = self._vault.folder

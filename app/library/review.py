@@ -157,12 +157,12 @@ class NoteReview:
             library: the open vault.
             rest: called between two notes, to pause or cancel the review.
         """
-        folder = library.index_dir
+        folder = library.vault.index_dir
         stored = _read_report(folder, read_fingerprint(folder))
         if stored is not None:
             yield stored
             return
-        for item in review_notes(library.root, folder, rest):
+        for item in review_notes(library.vault.root, folder, rest):
             if isinstance(item, ReviewReport):
                 _write_report(folder, item)
             yield item
@@ -176,7 +176,7 @@ class NoteReview:
 
     def _change(self, change: Callable[[list[str]], list[str]]) -> None:
         library = self._vault.require()
-        file = self._name_file(library.index_dir)
+        file = self._name_file(library.vault.index_dir)
         with self._lock, storage_errors(file):
             keys = change(self._read(library))[-_MOST_DISMISSED:]
             make_private_folder(file.parent)
@@ -191,9 +191,9 @@ class NoteReview:
         The list is empty if the file is missing or damaged. If the vault was moved and nothing has
         been dismissed since, the file for its old path is read.
         """
-        file = self._name_file(library.index_dir)
+        file = self._name_file(library.vault.index_dir)
         if not file.exists():
-            indexes = map(self._paths.index_folder, list_folders(library.index_dir))
+            indexes = map(self._paths.index_folder, list_folders(library.vault.index_dir))
             former = (found for one in indexes if (found := self._name_file(one)).exists())
             file = next(former, file)
         try:

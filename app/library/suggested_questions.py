@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
-from app.library.files import FolderFiles
 from vault.errors import VaultError
-from vault.index import NoteState
 from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.note import Note
+from vault.records import NoteState
+from vault.vault import Vault
 
 __all__ = ["suggest_questions"]
 
@@ -30,7 +30,7 @@ _ITEM: Final = re.compile(
 )
 
 
-def suggest_questions(notes: Sequence[NoteState], files: FolderFiles) -> tuple[str, ...]:
+def suggest_questions(notes: Sequence[NoteState], vault: Vault) -> tuple[str, ...]:
     """Suggest up to three questions that the notes can answer.
 
     Questions from the user's own list are preferred. If there are none, each suggested question
@@ -39,20 +39,20 @@ def suggest_questions(notes: Sequence[NoteState], files: FolderFiles) -> tuple[s
 
     Args:
         notes: the notes of the vault.
-        files: reads the notes.
+        vault: reads the notes.
     """
-    listed = _read_user_list(notes, files)
+    listed = _read_user_list(notes, vault)
     if listed:
         return listed[:_MOST_QUESTIONS]
     checked = islice(_choose_notes(notes), _MOST_CHECKED)
-    answered = (note.title for note in checked if _has_text(note.path, files))
+    answered = (note.title for note in checked if _has_text(note.path, vault))
     return tuple(_ask_about(title) for title in islice(answered, _MOST_QUESTIONS))
 
 
-def _read_user_list(notes: Sequence[NoteState], files: FolderFiles) -> tuple[str, ...]:
+def _read_user_list(notes: Sequence[NoteState], vault: Vault) -> tuple[str, ...]:
     """Return the questions that the user has listed in a note."""
     path = next((note.path for note in notes if PurePosixPath(note.path).name == _USER_LIST), "")
-    note = _read(path, files) if path else None
+    note = _read(path, vault) if path else None
     return () if note is None else tuple(match["text"] for match in _ITEM.finditer(note.text))
 
 
@@ -87,7 +87,7 @@ def _ask_about(title: str) -> str:
     return title if title.endswith("?") else f"What is in “{title}”?"
 
 
-def _has_text(path: str, files: FolderFiles) -> bool:
+def _has_text(path: str, vault: Vault) -> bool:
     """Return whether a note has more than properties and headings.
 
     Other files and large notes are not read, because that could take long. The result is True for
@@ -96,11 +96,11 @@ def _has_text(path: str, files: FolderFiles) -> bool:
     if find_kind(path) is not MARKDOWN:
         return True
     try:
-        if (files.root / path).stat().st_size > _MOST_READ_BYTES:
+        if (vault.root / path).stat().st_size > _MOST_READ_BYTES:
             return True
     except OSError:  # deleted meanwhile
         return False
-    note = _read(path, files)
+    note = _read(path, vault)
     if note is None:
         return False
     headings = {heading.line for heading in note.headings}
@@ -110,9 +110,9 @@ def _has_text(path: str, files: FolderFiles) -> bool:
     )
 
 
-def _read(path: str, files: FolderFiles) -> Note | None:
+def _read(path: str, vault: Vault) -> Note | None:
     """Read a note. Return None if it cannot be read, such as after it was deleted."""
     try:
-        return files.read_note(path)
+        return vault.read_note(path)
     except (OSError, VaultError):
         return None

@@ -92,7 +92,7 @@ class NoteServer:
         if name != "read_note":
             self._is_waited_for.wait(self._longest_wait_s)
             self._is_waited_for.set()  # later calls do not wait again
-        found = run_vault_tool(self._library, name, arguments)
+        found = run_vault_tool(self._library.vault, name, arguments)
         is_partial = not found.is_error and self._is_partial(name)
         note = f"\n{NOT_FINISHED}" if is_partial else ""
         return ToolAnswer(found.content + note, found.is_error)

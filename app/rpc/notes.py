@@ -48,9 +48,9 @@ class NoteRequests:
 
     def _find_related(self, request: asked.Related, _cancel: CancelToken) -> Json:
         library, path = self._require_library(), request.path
-        if all(note.path != path or note.state != "indexed" for note in library.notes()):
+        if all(note.path != path or note.state != "indexed" for note in library.vault.notes()):
             raise NotFound(f"There is no note {path} in the index.")
-        found = library.find_related(path, request.k)
+        found = library.vault.find_related(path, request.k)
         return {"path": path, "notes": [note.to_dict() for note in found]}
 
     def _save_note(self, request: asked.SaveNote, _cancel: CancelToken) -> Json:

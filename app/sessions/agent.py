@@ -18,7 +18,7 @@ from chains.cancel import CancelToken, TimeLimit
 from chains.events import Event
 from chains.ledger import LedgerPort
 from chains.mcp.server import McpServer
-from chains.request.chain import AgentLimits, AgentSetup, Chain, NotesPort
+from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.tool import (
     ApprovalLevel,
     ApprovalPort,
@@ -32,6 +32,7 @@ from chains.web.client import WebClient
 
 if TYPE_CHECKING:
     from app.sessions.mcp import McpServers
+from vault.vault import Vault
 
 __all__ = ["WHOLE_VAULT", "AgentBuilder", "AgentScope"]
 
@@ -144,7 +145,7 @@ class AgentBuilder:
     def add_agent(
         self,
         chain: Chain,
-        notes: NotesPort,
+        notes: Vault,
         session: str,
         scope: AgentScope = WHOLE_VAULT,
     ) -> Chain:
@@ -171,7 +172,7 @@ class AgentBuilder:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)
 
-    def _build_agent(self, notes: NotesPort, session: str, scope: AgentScope) -> AgentSetup:
+    def _build_agent(self, notes: Vault, session: str, scope: AgentScope) -> AgentSetup:
         port, rules = self._find_approvals(session)
         time = TimeLimit()
         return AgentSetup(
@@ -184,7 +185,7 @@ class AgentBuilder:
         )
 
     def _build_extra_tools(
-        self, notes: NotesPort, session: str, time: TimeLimit, scope: AgentScope
+        self, notes: Vault, session: str, time: TimeLimit, scope: AgentScope
     ) -> tuple[Tool, ...]:
         """Build all tools except those that read notes.
 

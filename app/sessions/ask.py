@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, NotFound, TurnFailed
-from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.sessions.session import Session
@@ -46,6 +45,7 @@ from context.history.replay import replay_path
 from context.history.turns import Turn, list_turns
 from context.log.entries import MessageEntry
 from context.tokens import TokenCounter
+from vault.vault import Vault
 
 if TYPE_CHECKING:
     from chains.retrieval.map_reduce_plan import ReadingCost
@@ -103,9 +103,9 @@ class TurnRunner:
         self._damaged: set[str] = set()  # the damaged chats that the user was warned about
 
     @property
-    def library(self) -> Library | None:
-        """The open vault with its index, or None."""
-        return self._vault.library
+    def vault(self) -> Vault | None:
+        """The open vault, or None."""
+        return self._vault.vault
 
     def ask(self, request: AskRequest, cancel: CancelToken) -> Generator[Event]:
         """Answer a question, ending with `TurnEnded`.
@@ -296,8 +296,8 @@ class TurnRunner:
 
     def _report_damage(self, warnings: list[str], chat: Session) -> Iterator[Event]:
         """Yield a warning, only once, if the index, `state.db` or the chat's file is damaged."""
-        library = self._vault.library
-        found = [self._sessions.take_warning(), "" if library is None else library.take_warning()]
+        vault = self._vault.vault
+        found = [self._sessions.take_warning(), "" if vault is None else vault.take_warning()]
         if chat.problems and chat.id not in self._damaged:
             self._damaged.add(chat.id)
             found.append(describe_damage(chat))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.errors import NotFound
-from app.library.library import Library
 from app.request_images import StoredRequest
 from app.sessions.ask import TurnRunner
 from app.sessions.export import build_note, export_markdown
@@ -28,6 +27,7 @@ from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
 from vault.access import read_allowed
 from vault.errors import VaultError
+from vault.vault import Vault
 
 __all__ = ["NOT_ASKED", "NO_ENTRY_NEXT", "RequestHistory", "describe_request", "why_sent"]
 
@@ -61,10 +61,10 @@ class RequestHistory:
         title = self._sessions.info(session).title
         found = build_transcript(title, chat.log.entries, report)
         found = replace(found, project=chat.header.project)
-        library = self._asking.library
-        if library is None or chat.header.vault != str(library.root) or not library.root.is_dir():
+        vault = self._asking.vault
+        if vault is None or chat.header.vault != str(vault.root) or not vault.root.is_dir():
             return found
-        read = cache(partial(_read_current, library))
+        read = cache(partial(_read_current, vault))
         return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))
 
     def list_changed_sources(self, session: str) -> list[dict[str, object]]:
@@ -122,8 +122,8 @@ class RequestHistory:
             SessionMissing: the chat does not exist.
             NotFound: the active branch has no such answer.
         """
-        library = self._asking.library
-        resolve = None if library is None else library.build_link_resolver().resolve
+        vault = self._asking.vault
+        resolve = None if vault is None else vault.build_link_resolver().resolve
         found = build_note(self.transcript(session), session, entry, resolve)
         if found is None:
             raise NotFound(f"The chat {session} has no answer {entry}.")
@@ -176,13 +176,13 @@ class RequestHistory:
         return path[-2].id
 
 
-def _read_current(library: Library, path: str) -> CurrentText | None:
+def _read_current(vault: Vault, path: str) -> CurrentText | None:
     file = Path(path)
     try:
         if file.is_absolute():  # a note of a project outside of the vault, or an attached file
             note = read_allowed(file.parent, file.name)
         else:
-            note = library.read_allowed(path)
+            note = vault.read_allowed(path)
     except VaultError:
         return None
     return CurrentText(note.text, note.version)
@@ -232,13 +232,13 @@ def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool
     return {**prepared.report.to_dict(), "ephemeral_log": _ephemeral_log(chat), **shown}
 
 
-def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
+def why_sent(vault: Vault, chat: SessionPort, path: str, k: int) -> str:
     """Explain why a note was or was not among the passages for a chat's last question.
 
     The search is repeated with the current notes.
 
     Args:
-        library: the open vault with its index.
+        vault: the open vault.
         chat: the chat.
         path: the path of the note.
         k: the maximum number of passages for a question.
@@ -255,7 +255,9 @@ def why_sent(library: Library, chat: SessionPort, path: str, k: int) -> str:
     if any(segment.source == path for segment in attached):
         return f"{path} was attached to the question."
     query = str(last.stored_fields.get(SEARCHED) or last.user.message.text)
-    return library.why_not_sent(path, query, k, list_notes_in_play(asked[:-1], attached))
+    in_play = list_notes_in_play(asked[:-1], attached)
+    shown = vault.search(query, k, in_play=in_play).hits
+    return vault.why_not(query, path, shown, in_play)
 
 
 def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:

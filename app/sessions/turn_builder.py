@@ -1,6 +1,6 @@
 """Build a turn and its chain from a user message, the settings and the open vault."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -8,11 +8,10 @@ from app.config import secrets
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.customize.memory import MemoryNote
-from app.errors import InvalidRequest, VaultNotChosen
+from app.errors import InvalidRequest
 from app.library.attachments import Attachments
-from app.library.library import Library, read_texts
+from app.library.library import Library
 from app.library.open_vault import OpenVault
-from app.library.project_notes import ProjectNotes
 from app.library.projects import PROJECT_MEMORY, Projects
 from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
 from app.sessions.user_messages import AskRequest, record_names
@@ -23,18 +22,14 @@ from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor, LearnedPort
 from chains.models import EXTRACTIVE
 from chains.prompts import Customization
-from chains.request.chain import AttachmentSearch, Chain
+from chains.request.chain import Chain
 from chains.request.project import ProjectSetup
 from chains.request.request import TurnRequest
 from chains.request.session import SessionView
-from context.layers import Segment
-from vault.search.adhoc import search_texts
-from vault.search.hits import Hit
-from vault.search.search import SearchResult
+from vault.vault import Vault
 
 if TYPE_CHECKING:
     from chains.turn.calls import ModelCheck
-    from vault.questions.reader import Reading
 
 
 class TurnBuilder:
@@ -134,29 +129,30 @@ class TurnBuilder:
             InvalidRequest: the mode needs a project, and the chat has none.
             NotFound: the folder of the project does not exist.
         """
-        library = self._vault.library or NoLibrary()
         inside = project if mode in ("project", "agent") else None
-        chain = self._make_chain(library, self._customization.collect(runs_hooks, inside))
+        chain = self._make_chain(self._customization.collect(runs_hooks, inside))
         notes = None if inside is None else self._projects.open(inside)
         if notes is not None:
-            chain = replace(chain, within=notes, project=self._set_up_project(notes))
+            chain = replace(chain, vault=notes, project=self._set_up_project(notes))
         if mode == "agent":
             scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
-            return self.agents.add_agent(chain, notes or self._vault.require(), session, scope)
+            notes = notes or self._vault.require_vault()
+            return self.agents.add_agent(chain, notes, session, scope)
         if mode == "project":
             if notes is None:
                 raise InvalidRequest(
                     "This chat has no project.",
                     hint="Begin a chat in a project. `--project DIR` does it.",
                 )
-            return replace(chain, prompt="project", search=notes)
-        return chain if mode == "chat" else replace(chain, prompt="vault_qa", search=library)
+            return replace(chain, prompt="project", search=lambda: notes)
+        if mode == "chat":
+            return chain
+        return replace(chain, prompt="vault_qa", search=self._vault.require_vault)
 
-    def _make_chain(self, within: AttachmentSearch, customization: Customization) -> Chain:
+    def _make_chain(self, customization: Customization) -> Chain:
         """Build a chain without search or tools.
 
         Args:
-            within: searches in attachments.
             customization: the user's prompts, instructions and hooks for the turn.
         """
         return Chain(
@@ -164,7 +160,7 @@ class TurnBuilder:
             secrets.key_for,
             resolve=self.attachments.resolve,
             customization=customization,
-            within=within,
+            vault=self._vault.vault,
             ledger=self._ledger,
             learned=self._learned,
             local=self.local,
@@ -217,51 +213,16 @@ class TurnBuilder:
         """
         if mode == "vault" or project is None:
             return self._vault.require()
-        return self._projects.open(project).library
+        return self._projects.open_library(project)
 
     def _limit_agent(self, project: str) -> AgentScope:
         notes, file = self._projects.open(project), self._projects.memory(project).path
-        memories = MemoryNote(file, PROJECT_MEMORY, f"in the project {notes.name}")
-        return AgentScope(memories, notes.list_edit_patterns())
+        memories = MemoryNote(file, PROJECT_MEMORY, f"in the project {notes.folder.name}")
+        return AgentScope(memories, notes.scope.list_edit_patterns())
 
-    def _set_up_project(self, notes: ProjectNotes) -> ProjectSetup:
+    def _set_up_project(self, notes: Vault) -> ProjectSetup:
         return ProjectSetup(notes, self._settings.values.project_include_text == "auto")
 
     def _find_project_model(self, request: AskRequest) -> str:
         project = request.project
         return "" if project is None else self._projects.settings(project).model
-
-
-class NoLibrary:
-    """Takes the place of the library while no vault is open. It can search only in attachments."""
-
-    def search(
-        self,
-        query: str,  # noqa: ARG002 (the port's arguments)
-        k: int,  # noqa: ARG002
-        *,
-        in_play: Collection[str] = (),  # noqa: ARG002
-        reranks: bool = True,  # noqa: ARG002
-        is_quoted: bool = False,  # noqa: ARG002
-    ) -> SearchResult:
-        """Raise `VaultNotChosen`, because no vault is open."""
-        raise VaultNotChosen
-
-    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:  # noqa: ARG002
-        """Raise `VaultNotChosen`, because no vault is open."""
-        raise VaultNotChosen
-
-    def read_question(self, text: str) -> "Reading | None":
-        """Return None, because no vault is open."""
-
-    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:  # noqa: ARG002
-        """Raise `VaultNotChosen`, because no vault is open."""
-        raise VaultNotChosen
-
-    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:  # noqa: ARG002
-        """Return no dates, because no vault is open."""
-        return {}
-
-    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the `k` passages of attachments that best match a query."""
-        return search_texts(read_texts(segments), query, k)

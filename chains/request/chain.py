@@ -5,10 +5,8 @@ with `agent` lets the model call tools. A chain without either only chats.
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Protocol
 
 from chains.cancel import Pause, TimeLimit, wait_or_cancel
 from chains.folders import FOLDER, find_recorded_names, list_names
@@ -26,89 +24,10 @@ from chains.request.project import PROJECT, ProjectContext, ProjectSetup
 from chains.request.session import SessionPort
 from chains.tool import READING_TOOLS, ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import CurrentSource, Resolve
-from context.layers import Segment
 from context.messages import ToolDefinition
-from vault.index import NoteState
-from vault.notes.links import LinkResolver
-from vault.notes.note import Note
-from vault.questions.reader import Reading
-from vault.search.hits import Hit, SearchResult
+from vault.vault import Vault
 
-__all__ = ["AgentLimits", "AgentSetup", "AttachmentSearch", "Chain", "NotesPort", "SearchPort"]
-
-
-class SearchPort(Protocol):
-    """The protocol of an object that searches the open vault."""
-
-    def search(
-        self,
-        query: str,
-        k: int,
-        *,
-        in_play: Collection[str] = (),
-        reranks: bool = True,
-        is_quoted: bool = False,
-    ) -> SearchResult:
-        """Return the `k` passages that best match a query, best first.
-
-        Args:
-            query: the words and filters to search for.
-            k: the maximum number of passages.
-            in_play: the paths of notes that the session already uses.
-            reranks: whether to reorder the passages with the reranking model, if there is one.
-            is_quoted: whether the answer will quote the passages, without using a model. If so, the
-                query's spelling is corrected, and passages next to the best ones are added at the
-                end.
-        """
-
-    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
-        """Return one page of the notes that match a query, with one hit per note."""
-
-    def read_question(self, text: str) -> Reading | None:
-        """Read a question against the notes, or return None if it names no filter."""
-
-    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the cosine similarity of a query and each of a few short texts.
-
-        The result is empty if texts cannot be compared by meaning.
-        """
-
-    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Map each given note's path to the ISO 8601 dates in its properties."""
-
-
-class AttachmentSearch(Protocol):
-    """The protocol of an object that searches attachments."""
-
-    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        """Return the `k` passages of attachments that best match a query.
-
-        At least one passage of each attachment is returned. Passages that do not match the query
-        come last, in document order.
-        """
-
-
-class NotesPort(SearchPort, Protocol):
-    """The notes of the open vault that a model may read."""
-
-    @property
-    def root(self) -> Path:
-        """The folder that holds the notes."""
-
-    def read_allowed(self, path: str) -> Note:
-        """Read the note at a path that a model gave, if the model may read it."""
-
-    def notes(self) -> tuple[NoteState, ...]:
-        """Return every file of the vault with its state in the index."""
-
-    def tags(self) -> Mapping[str, Sequence[str]]:
-        """Return the paths of indexed notes by tag, without the `#`."""
-
-    def build_link_resolver(self) -> LinkResolver:
-        """Build a link resolver for the indexed notes."""
-
-    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return the given paths that the current rules do not exclude."""
+__all__ = ["AgentLimits", "AgentSetup", "Chain"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +60,7 @@ class AgentSetup:
         time: the time that the tools have, which the turn starts.
     """
 
-    notes: NotesPort
+    notes: Vault
     limits: AgentLimits
     clock: Callable[[], float] = time.monotonic
     approvals: ApprovalPort | None = None
@@ -157,13 +76,14 @@ class Chain:
     Attributes:
         prompt: the name of the prompt.
         key_for: returns a provider's key.
-        search: retrieves passages, or None to skip retrieval.
+        search: returns the vault to retrieve passages from, and raises if none is open. It is None
+            to skip retrieval.
         pause: waits before a failed call is repeated.
         resolve: returns the current state of a source from an earlier turn. If None, sources of
             earlier turns are not sent again.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.
-        within: searches in attachments that are too large to send, or None.
+        vault: the open vault or the part of it that is used, or None.
         agent: the vault and limits of an agent, or None.
         project: the project that the system message describes, or None.
         stored_fields: extra fields to store in the log with the next turn's segments.
@@ -176,12 +96,12 @@ class Chain:
 
     prompt: str
     key_for: KeyFor
-    search: SearchPort | None = None
+    search: Callable[[], Vault] | None = None
     pause: Pause = wait_or_cancel
     resolve: Resolve | None = None
     tools: tuple[ToolDefinition, ...] = ()
     customization: Customization = NO_CUSTOMIZATION
-    within: AttachmentSearch | None = None
+    vault: Vault | None = None
     agent: AgentSetup | None = None
     project: ProjectSetup | None = None
     stored_fields: Mapping[str, object] = field(default_factory=dict)
@@ -222,7 +142,7 @@ class Chain:
         if names is None:
             notes = self.agent.notes
             indexed = [note.path for note in notes.notes() if note.state == "indexed"]
-            names = list_names(notes.root.name, sorted(notes.still_allowed(indexed)), threshold)
+            names = list_names(notes.root.name, sorted(notes.filter_allowed(indexed)), threshold)
         customization = replace(self.customization, folder_names=names)
         # An empty list is stored too, so that notes added later do not change the prompt.
         stored_fields = {FOLDER: names} if is_new else {}

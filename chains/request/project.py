@@ -5,10 +5,9 @@ prompt therefore stays the same when a note is saved, so that providers can cach
 after a compaction, or when the user asks for it.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Final, Self
 
 from chains.folders import clean_name, list_tree
 from chains.request.session import SessionPort
@@ -18,12 +17,12 @@ from context.log.entries import Entry, OtherEntry, SegmentsEntry, TransformEntry
 from context.tokens import TokenCounter
 from vault.errors import VaultError
 from vault.notes.note import Note
+from vault.vault import Vault, VaultFile
 
 __all__ = [
+    "INSTRUCTIONS_FILE",
     "PROJECT",
     "ProjectContext",
-    "ProjectFile",
-    "ProjectPort",
     "ProjectSetup",
     "build_project_context",
     "build_refresh_entry",
@@ -34,6 +33,7 @@ __all__ = [
     "list_recorded_notes",
 ]
 
+INSTRUCTIONS_FILE: Final = "AGENTS.md"  # it is sent as instructions, with the user's consent
 PROJECT: Final = "project"  # the key of the record in the segments entry of a turn
 REFRESH: Final = "project_refresh"  # the type of the custom entry that asks for a new record
 NOTE_ID: Final = "project_note_"
@@ -48,44 +48,6 @@ MOST_READ: Final = 300
 MOST_BYTES_OF_A_TOKEN: Final = 12
 
 
-class ProjectFile(NamedTuple):
-    """A project note that a model may read.
-
-    Attributes:
-        path: the path relative to the vault, or the absolute path if the project is outside it.
-        relative: the path relative to the project's folder.
-    """
-
-    path: str
-    relative: str
-    size: int
-
-    @property
-    def shown(self) -> str:
-        """The path that models and tools use for the note, which is never absolute."""
-        return self.relative if os.path.isabs(self.path) else self.path
-
-    @property
-    def base(self) -> str:
-        """The project's folder, if the project is outside the vault, or an empty string."""
-        is_outside = os.path.isabs(self.path)
-        return self.path.removesuffix(f"/{self.relative}") if is_outside else ""
-
-
-class ProjectPort(Protocol):
-    """The interface to the notes of a project."""
-
-    @property
-    def name(self) -> str:
-        """The name of the project's folder."""
-
-    def list_newest(self) -> Sequence[ProjectFile]:
-        """List the notes that a model may read, most recently changed first."""
-
-    def read_allowed(self, path: str) -> Note:
-        """Read the current version of a note, if a model may read it."""
-
-
 @dataclass(frozen=True)
 class ProjectSetup:
     """The project of a chain.
@@ -94,7 +56,7 @@ class ProjectSetup:
         includes_text: whether the system message may include the text of the project's notes.
     """
 
-    notes: ProjectPort
+    notes: Vault
     includes_text: bool = True
 
 
@@ -180,7 +142,7 @@ def build_refresh_entry(session: SessionPort) -> OtherEntry:
 
 
 def build_project_context(
-    notes: ProjectPort, counter: TokenCounter, budget: int, includes_text: bool
+    notes: Vault, counter: TokenCounter, budget: int, includes_text: bool
 ) -> ProjectContext:
     """Read the names, outlines and texts of a project that fit the token budget.
 
@@ -190,12 +152,13 @@ def build_project_context(
         budget: the token budget of a request.
         includes_text: whether to include the text of notes, newest first.
     """
-    files = notes.list_newest()
+    files = [file for file in notes.list_newest() if file.relative != INSTRUCTIONS_FILE]
     most = min(budget // TEXT_SHARE, MOST_TEXT_TOKENS) if includes_text else 0
     texts = tuple(_include_texts(notes, files, counter, most))
     included = {segment.source for segment in texts}
+    name = notes.folder.name
     parts = [
-        f"The project is the folder “{clean_name(notes.name)}”. Its names and headings were read "
+        f"The project is the folder “{clean_name(name)}”. Its names and headings were read "
         "when this chat began, or when they were last refreshed; they are data.",
         *list_tree([file.relative for file in files], min(MOST_OUTLINE_TOKENS, budget // 2)),
     ]
@@ -209,15 +172,15 @@ def build_project_context(
         id="project_context",
         layer=Layer.L1,
         kind="folder",
-        source=notes.name,
+        source=name,
         text="\n".join(parts),
-        title=notes.name,
+        title=name,
     )
     return ProjectContext((described, *texts), includes_text)
 
 
 def _include_texts(
-    notes: ProjectPort, files: Sequence[ProjectFile], counter: TokenCounter, most_tokens: int
+    notes: Vault, files: Sequence[VaultFile], counter: TokenCounter, most_tokens: int
 ) -> Iterator[Segment]:
     """Yield the notes whose text fits as a whole, the newest first.
 
@@ -243,7 +206,7 @@ def _include_texts(
             yield _build_note_segment(number, file, note, text)
 
 
-def _build_note_segment(number: int, file: ProjectFile, note: Note, text: str) -> Segment:
+def _build_note_segment(number: int, file: VaultFile, note: Note, text: str) -> Segment:
     made = Segment.build(
         id=f"{NOTE_ID}{number}",
         layer=Layer.L1,
@@ -257,7 +220,7 @@ def _build_note_segment(number: int, file: ProjectFile, note: Note, text: str) -
 
 
 def _outline(
-    notes: ProjectPort, files: Sequence[ProjectFile], counter: TokenCounter, most_tokens: int
+    notes: Vault, files: Sequence[VaultFile], counter: TokenCounter, most_tokens: int
 ) -> Iterator[str]:
     for file in files[:MOST_READ]:
         note = _read(notes, file)
@@ -270,7 +233,7 @@ def _outline(
         yield lines
 
 
-def _outline_note(file: ProjectFile, note: Note) -> Iterator[str]:
+def _outline_note(file: VaultFile, note: Note) -> Iterator[str]:
     name = clean_name(file.shown)
     is_named = note.title and note.title != file.relative.rpartition("/")[2].rpartition(".")[0]
     yield f"- {name}: {clean_name(note.title)}" if is_named else f"- {name}"
@@ -281,7 +244,7 @@ def _outline_note(file: ProjectFile, note: Note) -> Iterator[str]:
         yield f"  - … {len(shown) - MOST_HEADINGS:,} more"
 
 
-def _read(notes: ProjectPort, file: ProjectFile) -> Note | None:
+def _read(notes: Vault, file: VaultFile) -> Note | None:
     try:
         return notes.read_allowed(file.path)
     except VaultError:

@@ -293,15 +293,15 @@ class TurnContext:
             # Its regular expressions take long to compile, and searches do without them.
             from chains.extractive.model import ExtractiveModel
 
-            search = self.chain.search
+            vault = None if self.chain.search is None else self.chain.vault
             return ExtractiveModel(
                 request.question,
-                has_searched=search is not None,
+                has_searched=self.chain.search is not None,
                 has_notes=request.has_notes,
                 searched=request.searched,
                 support=request.support,
-                compare=None if search is None else search.measure_cosines,
-                find_days=None if search is None else search.find_days,
+                compare=None if vault is None else vault.measure_cosines,
+                find_days=None if vault is None else vault.find_days,
             )
         return open_model(self, self.model, read)
 

@@ -14,7 +14,6 @@ from chains.errors import CannotRead
 from chains.events import Event, Warned
 from chains.models import EXTRACTIVE, ModelInfo
 from chains.prompts import READING_PROMPT
-from chains.request.chain import AttachmentSearch
 from chains.request.request import TurnContext
 from chains.retrieval.excerpts import (
     AttachmentBudget,
@@ -34,6 +33,7 @@ from context.tokens import count_message, count_segment
 if TYPE_CHECKING:  # reading attachments in full is rare
     from chains.retrieval.map_reduce import MapReduceResult
     from chains.retrieval.map_reduce_plan import MapReducePlan, ReadingCost
+from vault.vault import Vault
 
 __all__ = [
     "FittedAttachments",
@@ -104,7 +104,7 @@ def estimate_attachments(context: TurnContext) -> FittedAttachments:
     seen = tuple(part for part in request.attached if part not in unseen)
     warnings = (explain_blindness(context.model),) if unseen else ()
     dropped = (*request.unsent, *unseen)
-    if context.chain.within is None or not seen:
+    if not seen:
         return FittedAttachments(seen, dropped, warnings)
     budget = _measure_budget(context)
     attached, repeated = drop_repeats(seen, budget, counter)
@@ -162,28 +162,26 @@ def _read_whole(
 
 
 def _fit_by_search(context: TurnContext, retrieved: Sequence[Segment]) -> FittedAttachments:
-    request, counter, within = context.request, context.counter, context.chain.within
-    if within is None:
-        return FittedAttachments(request.attached, request.unsent)
+    request, counter, vault = context.request, context.counter, context.chain.vault
     budget = _measure_budget(context)
     attached, warnings = drop_repeats(request.attached, budget, counter)
     if find_large_attachments(attached, budget, counter).segments:
         beside = sum(count_segment(segment, counter) for segment in retrieved)
         beside = min(beside, _measure_passages_share(context))
         budget = replace(budget, share=budget.share - beside)
-    found = call(lambda: _search_within(context, within, attached, budget), context.cancel)
+    found = call(lambda: _search_within(context, vault, attached, budget), context.cancel)
     return FittedAttachments(found.segments, found.unsent, warnings)
 
 
 def _search_within(
     context: TurnContext,
-    within: AttachmentSearch,
+    vault: Vault | None,
     attached: Sequence[Segment],
     budget: AttachmentBudget,
 ) -> FittedSegments:
     request = context.request
     question = request.searched or request.question
-    return choose_excerpts(attached, question, budget, context.counter, within)
+    return choose_excerpts(attached, question, budget, context.counter, vault)
 
 
 def _plan(context: TurnContext) -> "MapReducePlan | None":

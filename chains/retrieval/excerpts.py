@@ -11,11 +11,12 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
-from chains.request.chain import AttachmentSearch
 from chains.retrieval.passages import build_passages
 from context.layers import Segment, name_lines, render_segments
 from context.tokens import TokenCounter, count_segment_image
+from vault.search.adhoc import AdhocText, search_texts
 from vault.search.hits import Hit
+from vault.vault import Vault
 
 __all__ = [
     "AttachmentBudget",
@@ -106,7 +107,7 @@ def choose_excerpts(
     question: str,
     budget: AttachmentBudget,
     counter: TokenCounter,
-    within: AttachmentSearch,
+    vault: Vault | None,
 ) -> FittedSegments:
     """Fit attachments into their budget, using excerpts of large ones.
 
@@ -117,7 +118,7 @@ def choose_excerpts(
         question: the query for the excerpts.
         budget: the tokens available for attachments.
         counter: the token counter.
-        within: searches in large attachments.
+        vault: the vault, whose vectors are used to search in large attachments, or None.
     """
     attached, too_large = _drop_too_large(attached, budget, counter)
     large = find_large_attachments(attached, budget, counter)
@@ -125,7 +126,7 @@ def choose_excerpts(
         return FittedSegments(_number(attached) if too_large else tuple(attached), too_large)
     whole = [part for part in attached if part not in large.segments]
     wanted = max(0, large.tokens_left) // SMALL_PASSAGE + len(large.segments)
-    found = within.search_within(large.segments, question, wanted)
+    found = _search(large.segments, question, wanted, vault)
     lines = {part.source: part.raw_content.split("\n") for part in large.segments}
     hits = [
         _add_blank_lines(hit, lines[hit.path])
@@ -138,6 +139,18 @@ def choose_excerpts(
     used = {part.source for part in excerpts}
     unsent = tuple(part for part in large.segments if part.source not in used)
     return FittedSegments(_number((*whole, *excerpts)), (*too_large, *unsent))
+
+
+def _search(
+    segments: Sequence[Segment], question: str, k: int, vault: Vault | None
+) -> Sequence[Hit]:
+    search = search_texts if vault is None else vault.search_texts
+    return search(read_texts(segments), question, k)
+
+
+def read_texts(segments: Sequence[Segment]) -> list[AdhocText]:
+    """Convert attachments to searchable texts."""
+    return [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]
 
 
 def _number(segments: Iterable[Segment]) -> tuple[Segment, ...]:

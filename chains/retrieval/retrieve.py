@@ -9,7 +9,6 @@ from typing import Any, Final
 from chains.concurrency import call
 from chains.events import Event, Step, Warned
 from chains.models import EXTRACTIVE
-from chains.request.chain import SearchPort
 from chains.request.request import SEARCHED, TurnContext
 from chains.request.usage import CallUsage
 from chains.retrieval.follow_up import (
@@ -30,6 +29,7 @@ from context.tokens import count_segment
 from vault.questions.reader import Reading
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
+from vault.vault import Vault
 
 __all__ = ["RetrievalResult", "read_ways", "retrieve"]
 
@@ -97,7 +97,9 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
     if request.is_regenerated:
         sent = list_turns(context.session.path())
         return _read_earlier(sent[-1].stored_fields) if sent else RetrievalResult()
-    before, read = _list_turns_before(context), cache(search.read_question)
+    vault = context.chain.vault
+    read = cache(_read_nothing if vault is None else vault.read_question)
+    before = _list_turns_before(context)
     query = yield from _choose_query(context, before, read)
     context = context.with_query(query.text)
     found = yield from _list_notes(context, search, before, read)
@@ -108,6 +110,10 @@ def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
     warnings = (*query.warnings, *found.warnings)
     searched = found.searched or query.text
     return replace(found, searched=searched, warnings=warnings, calls=query.calls)
+
+
+def _read_nothing(_question: str) -> None:
+    return None  # no vault is open
 
 
 def _choose_query(
@@ -140,7 +146,7 @@ def _is_rewritten(context: TurnContext, before: tuple[Turn, ...], read: ReadQues
 
 
 def _search(
-    context: TurnContext, search: SearchPort, before: tuple[Turn, ...]
+    context: TurnContext, search: Callable[[], Vault], before: tuple[Turn, ...]
 ) -> Generator[Event, None, RetrievalResult]:
     request = context.request
     yield Step(
@@ -157,9 +163,11 @@ def _search(
     wanted = most * (1 if context.chain.project is None else 2)
 
     def find(text: str, k: int) -> SearchResult:
-        return search.search(text, k, in_play=in_play, reranks=reranks, is_quoted=is_quoted)
+        return search().search(
+            text, k, in_play=in_play, reranks=reranks, is_quoted=is_quoted, rebuilds=True
+        )
 
-    dated = PeriodSearch(find, search.find_days, date.today())
+    dated = PeriodSearch(find, lambda paths: search().find_days(paths), date.today())
 
     def find_all() -> tuple[SearchResult, int]:
         of_period = MOST_PASSAGES_OF_PERIOD if is_quoted else PERIOD_TIMES * request.top_k
@@ -226,7 +234,10 @@ def _is_number(value: object) -> bool:
 
 
 def _list_notes(
-    context: TurnContext, search: SearchPort, before: tuple[Turn, ...], read: ReadQuestion
+    context: TurnContext,
+    search: Callable[[], Vault],
+    before: tuple[Turn, ...],
+    read: ReadQuestion,
 ) -> Generator[Event, None, RetrievalResult | None]:
     """List what a message asks for, or return None if the message is to be searched for."""
     listed = read_list_query(context.request.question, before, read=read)
@@ -234,7 +245,11 @@ def _list_notes(
         return None
     query = listed.query
     yield Step("search", f"Listing “{query}”" if query else "Listing all notes")
-    result = call(lambda: search.list_notes(query, MOST_LISTED, listed.offset), context.cancel)
+
+    def list_page() -> SearchResult:
+        return search().list_notes(query, MOST_LISTED, listed.offset, rebuilds=True)
+
+    result = call(list_page, context.cancel)
     if listed.is_tentative and (result.is_partial or not result.hits):
         return None
     attached = context.request.attached
@@ -252,13 +267,15 @@ def _list_notes(
 
 
 def _tell_property(
-    context: TurnContext, search: SearchPort, read: ReadQuestion
+    context: TurnContext, search: Callable[[], Vault], read: ReadQuestion
 ) -> RetrievalResult | None:
     """Return the property that a message asks for, for a quoted answer, or None."""
     reading = read(context.request.question)
     if context.request.model != EXTRACTIVE or reading is None or reading.operation != "value":
         return None
-    result = call(lambda: search.search(reading.query, MOST_LISTED), context.cancel)
+    result = call(
+        lambda: search().search(reading.query, MOST_LISTED, rebuilds=True), context.cancel
+    )
     hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
     told = find_property_line(hits, reading.property)
     if told is None:

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from chains.errors import ToolFailed
-from chains.request.chain import NotesPort
 from chains.tool import Tool
 from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.messages import ToolDefinition
 from vault.coverage import name_count
 from vault.notes.links import Link, LinkResolver
 from vault.search.grep import find_backlinks, find_lines
+from vault.vault import Vault
 
 __all__ = ["LISTING_TOOLS", "build_listing_tools", "list_allowed"]
 
@@ -65,7 +65,7 @@ def _read_clock() -> datetime:
 
 
 def build_listing_tools(
-    notes: NotesPort, now: Callable[[], datetime] = _read_clock
+    notes: Vault, now: Callable[[], datetime] = _read_clock
 ) -> tuple[Tool, ...]:
     """Build the listing tools.
 
@@ -116,7 +116,7 @@ def build_listing_tools(
     return tuple(Tool(*pair) for pair in zip(LISTING_TOOLS, works, strict=True))
 
 
-def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
+def list_allowed(notes: Vault, below: str = "") -> Sequence[str]:
     """Return the paths of all notes at or below a path that a model may read.
 
     Args:
@@ -134,7 +134,7 @@ def list_allowed(notes: NotesPort, below: str = "") -> Sequence[str]:
         if note.state == "indexed"
         and (not place or note.path == place or note.path.startswith(f"{place}/"))
     ]
-    allowed = sorted(notes.still_allowed(known))
+    allowed = sorted(notes.filter_allowed(known))
     if place and not allowed:
         raise ToolFailed(f"There are no notes at {below}. List the folder above it first.")
     return allowed
@@ -160,7 +160,7 @@ def _count_tags(tags: Mapping[str, Sequence[str]], allowed: frozenset[str]) -> I
         yield f"There are {len(used) - MOST_TAGS:,} more, used less often."
 
 
-def _list_changed(notes: NotesPort, since: datetime) -> list[tuple[datetime, str]]:
+def _list_changed(notes: Vault, since: datetime) -> list[tuple[datetime, str]]:
     """Return the notes that changed since a time, newest first."""
     found = []
     for path in list_allowed(notes):

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from chains.errors import ToolFailed
-from chains.request.chain import NotesPort
 from chains.retrieval.passages import build_passages
 from chains.tool import Tool
 from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
 from vault.coverage import name_count
-from vault.index import NoteState
 from vault.notes.note import Note
+from vault.records import NoteState
+from vault.vault import Vault
 
 __all__ = ["NOTE_TOOLS", "NumberedSources", "build_note_tools"]
 
@@ -106,7 +106,7 @@ NOTE_TOOLS: Final = (_SEARCH, _READ, _LIST)
 
 
 def build_note_tools(
-    notes: NotesPort, sources: NumberedSources, known: Sequence[Segment] = ()
+    notes: Vault, sources: NumberedSources, known: Sequence[Segment] = ()
 ) -> tuple[Tool, ...]:
     """Build the tools that read notes.
 
@@ -121,7 +121,7 @@ def build_note_tools(
         if not query.strip():
             raise ToolFailed("There is nothing to search for.")
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
-        result = notes.search(query, offset + k + 1)
+        result = notes.search(query, offset + k + 1, rebuilds=True)
         hits = result.hits[offset : offset + k]
         found = sources.number(build_passages(hits, known=known))
         if not found:
@@ -139,7 +139,7 @@ def build_note_tools(
     def list_folder(arguments: Mapping[str, Any]) -> str:
         folder = arguments.get("path", "").strip("/")
         shown = [n for n in notes.notes() if n.state == "indexed"]
-        return _list_folder(folder.removeprefix("./"), shown, notes.still_allowed)
+        return _list_folder(folder.removeprefix("./"), shown, notes.filter_allowed)
 
     return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, list_folder))
 
@@ -167,7 +167,7 @@ def _read_lines(note: Note, start: int, end: int | None) -> Segment:
 def _list_folder(
     folder: str,
     notes: Sequence[NoteState],
-    still_allowed: Callable[[Sequence[str]], frozenset[str]],
+    filter_allowed: Callable[[Sequence[str]], frozenset[str]],
 ) -> str:
     prefix = "" if folder in ("", ".") else f"{folder}/"
     inside = [note for note in notes if note.path.startswith(prefix)]
@@ -184,5 +184,5 @@ def _list_folder(
     folders = [
         f"{prefix}{name}/ ({name_count(count, 'note')})" for name, count in sorted(counts.items())
     ]
-    files = [f"{path}: {here[path]}" for path in sorted(still_allowed(list(here)))]
+    files = [f"{path}: {here[path]}" for path in sorted(filter_allowed(list(here)))]
     return "\n".join((*folders, *files)) or "There are no notes."

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from chains.llm.port import RequestedCall
-from chains.request.chain import NotesPort
 from chains.tool import Tool
 from chains.tools.listing_tools import LISTING_TOOLS, build_listing_tools, list_allowed
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
@@ -18,6 +17,7 @@ from chains.tools.registry import ToolOutcome, ToolRegistry
 from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.messages import ToolDefinition
 from vault.notes.keywords import fold
+from vault.vault import Vault
 
 __all__ = ["VAULT_TOOLS", "run_vault_tool"]
 
@@ -50,7 +50,7 @@ _LINKS: Final = next(tool for tool in LISTING_TOOLS if tool.name == "get_links")
 VAULT_TOOLS: Final = (_SEARCH, _READ, _LIST, _LINKS)
 
 
-def run_vault_tool(notes: NotesPort, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+def run_vault_tool(notes: Vault, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
     """Run a tool call. If it fails, the outcome contains the error.
 
     Args:
@@ -63,14 +63,14 @@ def run_vault_tool(notes: NotesPort, name: str, arguments: Mapping[str, Any]) ->
     return replace(found, content=_limit(found.content))
 
 
-def _build_tools(notes: NotesPort) -> Iterator[Tool]:
+def _build_tools(notes: Vault) -> Iterator[Tool]:
     agent_tools = (*build_note_tools(notes, NumberedSources()), *build_listing_tools(notes))
     works = {tool.definition.name: tool.run for tool in agent_tools}
     works[_LIST.name] = lambda arguments: _list_notes(notes, **arguments)
     yield from (Tool(definition, works[definition.name]) for definition in VAULT_TOOLS)
 
 
-def _list_notes(notes: NotesPort, folder: str = "", tag: str = "") -> str:
+def _list_notes(notes: Vault, folder: str = "", tag: str = "") -> str:
     titles = {note.path: note.title for note in notes.notes()}
     paths: Sequence[str] = list_allowed(notes, folder)
     if tag:
@@ -82,7 +82,7 @@ def _list_notes(notes: NotesPort, folder: str = "", tag: str = "") -> str:
     return "\n".join(lines) or "There are no such notes."
 
 
-def _find_tagged(notes: NotesPort, tag: str) -> frozenset[str]:
+def _find_tagged(notes: Vault, tag: str) -> frozenset[str]:
     """Return the paths of the notes with a tag or one of its subtags, ignoring case."""
     wanted = fold(tag.lstrip("#").rstrip("/"))
     return frozenset(

@@ -129,7 +129,7 @@ class IndexController(QObject):
         """Pause the indexing run until `resume` is called."""
         library = self._assistant.library
         if library is not None and self.state.kind == "running":
-            library.pause()
+            library.vault.throttle.pause()
             self._show(replace(self.state, kind="paused"))
 
     def resume(self) -> None:
@@ -149,13 +149,13 @@ class IndexController(QObject):
 
     def retry(self, paths: Sequence[str]) -> None:
         """Index failed notes again: the given ones, or all of them if no paths are given."""
-        self._orders.append(lambda library: library.retry(paths or None))
+        self._orders.append(lambda library: library.vault.retry(paths or None))
         self.start()
 
     def rebuild(self) -> None:
         """Delete the index and start building it again."""
         self.cancel()
-        self._orders.append(Library.rebuild)
+        self._orders.append(lambda library: library.vault.rebuild())
         self.start()
 
     def forget(self) -> None:
@@ -174,7 +174,7 @@ class IndexController(QObject):
             self.settle()
             return
         library = self._assistant.library
-        is_paused = library is not None and library.is_paused  # read now: the event may be older
+        is_paused = self._is_paused()  # read now: the event may be older
         self._show(
             IndexState(
                 "paused" if is_paused else "running",
@@ -185,7 +185,7 @@ class IndexController(QObject):
                 per_s=progress.per_s,
                 left_s=progress.remaining_s,
                 slow=progress.throttle,
-                is_mending=self._is_mending or (library is not None and library.is_mending),
+                is_mending=self._is_mending or (library is not None and library.vault.is_mending),
             )
         )
 
@@ -196,8 +196,7 @@ class IndexController(QObject):
         """
         if self.is_running or not self.state.is_going_on:
             return
-        library = self._assistant.library
-        is_paused = library is not None and library.is_paused  # a pause lasts until `resume`
+        is_paused = self._is_paused()  # a pause lasts until `resume`
         self._show(replace(self.state, kind="paused") if is_paused else self._settled)
 
     def show_counts(self, notes: int, failed: int) -> None:
@@ -243,9 +242,13 @@ class IndexController(QObject):
             view.continue_requested.connect(self.resume)
             view.cancel_requested.connect(self.cancel)
 
+    def _is_paused(self) -> bool:
+        library = self._assistant.library
+        return library is not None and library.vault.throttle.is_paused
+
     def _read_status(self) -> IndexStatus | None:
         library = self._assistant.library
-        return None if library is None else library.status()
+        return None if library is None else library.vault.status()
 
     def _on_status_failed(self, _error: Exception) -> None:
         self._panel.show_status(None)  # the index state shows the error
@@ -268,14 +271,14 @@ class IndexController(QObject):
         is_first = True
         for event in self._assistant.index(token, is_background=self._is_background):
             if is_first and library is not None:
-                yield library.status()  # known only now: whether the index was damaged
+                yield library.vault.status()  # known only now: whether the index was damaged
             is_first = False
             yield event
 
     def _let_go_on(self) -> None:
         library = self._assistant.library
         if library is not None:
-            library.resume()
+            library.vault.throttle.resume()
 
     def _on_yielded(self, event: object) -> None:
         if isinstance(event, IndexStatus):

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.assistant import Assistant
 from app.errors import describe
+from app.library.images import list_attachable_images
 from app.library.suggested_questions import suggest_questions
 from ui.chat.composer.completion import Offers
 from ui.frame import WindowFrame
@@ -18,8 +19,8 @@ from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.completion_list import Choice
 from ui.widgets.formatting import plural
-from vault.index import NoteState
 from vault.notes.links import LinkResolver, fold_link_name
+from vault.records import NoteState
 
 __all__ = ["NoteListing", "NotesController", "build_offers"]
 
@@ -170,25 +171,30 @@ class NotesController(QObject):
         library = self._assistant.library
         if library is None:
             return NoteListing()
-        folders = Folders(library.list_names(), library.list_images())
+        vault = library.vault
+        folders = Folders(vault.list_names(), list_attachable_images(vault.root, vault.exclude))
         links = LinkResolver((note.path, ()) for note in folders.notes)
         return NoteListing(folders=folders, links=links)
 
     def _list(self) -> NoteListing:
         notes, before = self._assistant.notes(), self.listing
         library = self._assistant.library
-        questions = () if library is None else suggest_questions(notes, library)
-        images = () if library is None else library.list_images()
+        questions = () if library is None else suggest_questions(notes, library.vault)
+        images = (
+            ()
+            if library is None
+            else list_attachable_images(library.vault.root, library.vault.exclude)
+        )
         tags = self._assistant.tags()
         offers = build_offers(notes, tags, images)
-        indexed_at = None if library is None else library.indexed_at
+        indexed_at = None if library is None else library.vault.indexed_at
         folders, by_state = before.folders, before.by_state
         if notes != before.notes:
             by_state = NotesByState(notes, before.by_state)
-        links = LinkResolver(()) if library is None else library.build_link_resolver()
+        links = LinkResolver(()) if library is None else library.vault.build_link_resolver()
         names = notes
         if library is not None and indexed_at is None:  # there is no index yet, so show names
-            names = _add_names(notes, library.list_names())
+            names = _add_names(notes, library.vault.list_names())
             links = LinkResolver((note.path, ()) for note in names)
         if names != folders.notes or tuple(images) != folders.images:
             folders = Folders(names, images)

@@ -70,7 +70,7 @@ class RelatedController(QObject):
     def _find(self, path: str) -> Answer:
         library = self._assistant.library
         try:
-            return path, [] if library is None else library.find_related(path)
+            return path, [] if library is None else library.vault.find_related(path)
         except Exception as error:  # noqa: BLE001 - the panel shows the error
             return path, error
 
@@ -116,7 +116,8 @@ class ReasonController(QObject):
         if assistant.library is None:
             return "No folder is open."
         chat = assistant.sessions.read(session)
-        return why_sent(assistant.library, chat, path, assistant.settings.values.retrieval_top_k)
+        k = assistant.settings.values.retrieval_top_k
+        return why_sent(assistant.library.vault, chat, path, k)
 
     def _on_turn_begun(self, _turn: ChatTurn) -> None:
         self._forget()

@@ -15,7 +15,7 @@ from ui.widgets.formatting import percent, plural
 from ui.widgets.geometry import clear_layout
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline
-from vault.index import NoteState
+from vault.records import NoteState
 
 __all__ = ["ActionSection", "IndexSection", "PrivacySection", "TextSizeSection", "stack_separated"]
 

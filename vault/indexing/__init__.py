@@ -1,6 +1,5 @@
 """Indexing: from files in the folder to chunks, keywords and vectors.
 
-    contents      The notes, states, tags, links and related notes that an index contains.
     embed         Embed the texts that have no vector yet.
     indexer       One update of an index: scan, read, chunk, remove, and at the end embed.
     machine_load  Detect whether the machine is on battery or busy with other programs.
@@ -11,12 +10,11 @@
     throttle      Slow down or pause updates, and run them one at a time.
     watcher       Watch a folder for changes.
 
-This package may import `resources.system`, and all of vault except `vault.index` and
+This package may import `resources.system`, and all of vault except `vault.vault` and
 `vault.search`.
 """
 
 __all__ = [
-    "contents",
     "indexer",
     "machine_load",
     "priority",

@@ -20,10 +20,11 @@ from vault.listing.tasks import list_tasks
 from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
 from vault.notes.text.stems import WordStems
 from vault.quotes.lines import choose_best_line
+from vault.scope import WHOLE, Scope
+from vault.search.filters import ChosenPassages, choose_passages
 from vault.search.hits import WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import KeepCurrent, Passage, Passages
 from vault.search.query import Query, TaskFilter, describe_filters, parse_query
-from vault.search.scope import Covers, Scope, build_scope
 
 __all__ = ["list_notes"]
 
@@ -60,7 +61,7 @@ def list_notes(
     text: str,
     limit: int,
     offset: int = 0,
-    covers: Covers = None,
+    scope: Scope = WHOLE,
 ) -> SearchResult:
     """List the notes that match a query, best matches first, or the tasks if it has such a filter.
 
@@ -69,7 +70,7 @@ def list_notes(
         text: the words to search for, and filters.
         limit: the maximum number of notes or tasks.
         offset: the number of notes or tasks on previous pages.
-        covers: returns whether to search the note at a path, or None to search all notes.
+        scope: the part of the vault to search.
 
     Returns:
         One hit per note with its best line, or one per task, their total number, and the next
@@ -81,21 +82,21 @@ def list_notes(
     began = time.perf_counter()
     query = parse_query(text)
     passages = Passages(catalog)
-    scope = build_scope(query, catalog, passages, covers)
+    chosen = choose_passages(query, catalog, passages, scope)
     if query.task:
-        found, is_partial = list_tasks(query, passages.details(scope.passages or ()), keep_current)
+        found, is_partial = list_tasks(query, passages.details(chosen.passages or ()), keep_current)
     else:
-        found, is_partial = _build_note_hits(catalog, query, scope, keep_current)
+        found, is_partial = _build_note_hits(catalog, query, chosen, keep_current)
     unit, end, gap = _UNITS[query.task], offset + limit, find_gap(catalog)
     return SearchResult(
         text,
         tuple(found[offset:end]),
         time.perf_counter() - began,
         query.filters(),
-        (*scope.warnings, _PARTLY.format(unit)) if is_partial else scope.warnings,
+        (*chosen.warnings, _PARTLY.format(unit)) if is_partial else chosen.warnings,
         total=len(found),
         next=end if end < len(found) else None,
-        searched=_count_searched(catalog, covers),
+        searched=_count_searched(catalog, scope),
         is_whole=gap is None or gap.by_words >= gap.notes,
         is_partial=is_partial,
         unit=unit,
@@ -106,7 +107,7 @@ def list_notes(
 
 
 def _build_note_hits(
-    catalog: Catalog, query: Query, scope: Scope, keep_current: KeepCurrent
+    catalog: Catalog, query: Query, chosen: ChosenPassages, keep_current: KeepCurrent
 ) -> tuple[list[Hit], bool]:
     """Build the hits of all notes that match a query, best matches first.
 
@@ -114,8 +115,8 @@ def _build_note_hits(
         One hit for each note with its best line, and whether no note contains all words.
     """
     terms, stems = _choose_terms(query.words), WordStems(query.words)
-    files = _list_files(catalog, scope)
-    found, is_partial = _find_passages(catalog, query, terms, files, scope)
+    files = _list_files(catalog, chosen)
+    found, is_partial = _find_passages(catalog, query, terms, files, chosen)
     read = Passages(catalog).details(found)
     there = keep_current((number, read[number]) for number in found if number in read)
     hits = [_build_line_hit(passage, found[number], stems) for number, passage in there]
@@ -157,7 +158,11 @@ def _choose_terms(words: str) -> tuple[str, ...]:
 
 
 def _find_passages(
-    catalog: Catalog, query: Query, terms: Sequence[str], files: Collection[int], scope: Scope
+    catalog: Catalog,
+    query: Query,
+    terms: Sequence[str],
+    files: Collection[int],
+    chosen: ChosenPassages,
 ) -> tuple[Mapping[int, float], bool]:
     """Find the best passage of each matching note, or the first one if there are no terms.
 
@@ -166,14 +171,14 @@ def _find_passages(
         query: the query.
         terms: the search terms of the query.
         files: the file ids of the notes to search.
-        scope: the passages to search.
+        chosen: the passages to search.
 
     Returns:
         The score of each passage by passage id, best first, and whether no note contains all of the
         terms.
     """
     if not terms:
-        return _find_first_passages(catalog, files, scope, query), False
+        return _find_first_passages(catalog, files, chosen, query), False
     counts = Counter(
         file for term in terms for file in _find_files_with(catalog, term) if file in files
     )
@@ -182,28 +187,28 @@ def _find_passages(
     rows = catalog.rows(_RANKED, {"terms": match_any(terms), "files": json.dumps(wanted)})
     best: dict[int, tuple[int, float]] = {}
     for number, cost, file in rows:
-        if scope.passages is None or number in scope.passages:
+        if chosen.passages is None or number in chosen.passages:
             best.setdefault(file, (int(number), -float(cost)))
     return dict(best.values()), 0 < most < len(terms)
 
 
-def _count_searched(catalog: Catalog, covers: Covers) -> int:
+def _count_searched(catalog: Catalog, scope: Scope) -> int:
     """Return the number of indexed notes that a listing searches.
 
     Args:
         catalog: the catalog of the index.
-        covers: returns whether to search the note at a path, or None to search all notes.
+        scope: the part of the vault to search.
     """
     rows = catalog.rows("SELECT path FROM notes JOIN files ON files.id = file_id")
-    return len(rows) if covers is None else sum(covers(path) for (path,) in rows)
+    return len(rows) if scope.is_whole else sum(scope.covers(path) for (path,) in rows)
 
 
-def _list_files(catalog: Catalog, scope: Scope) -> frozenset[int]:
-    if scope.passages is None:
+def _list_files(catalog: Catalog, chosen: ChosenPassages) -> frozenset[int]:
+    if chosen.passages is None:
         return frozenset(row[0] for row in catalog.rows("SELECT DISTINCT file_id FROM chunks"))
     rows = catalog.rows(
         "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(scope.passages)),),
+        (json.dumps(list(chosen.passages)),),
     )
     return frozenset(row[0] for row in rows)
 
@@ -217,7 +222,7 @@ def _find_files_with(catalog: Catalog, term: str) -> Iterator[int]:
 
 
 def _find_first_passages(
-    catalog: Catalog, files: Collection[int], scope: Scope, query: Query
+    catalog: Catalog, files: Collection[int], chosen: ChosenPassages, query: Query
 ) -> Mapping[int, float]:
     """Return the first passage of each matching note. All scores are 1.
 
@@ -227,7 +232,7 @@ def _find_first_passages(
     rows = catalog.rows(_FIRST_BY_CHANGE if is_by_change else _FIRST_BY_PATH)
     first: dict[int, int] = {}
     for number, file in rows:
-        if file in files and (scope.passages is None or number in scope.passages):
+        if file in files and (chosen.passages is None or number in chosen.passages):
             first.setdefault(file, int(number))
     return dict.fromkeys(first.values(), 1.0)
 

@@ -6,10 +6,10 @@ from datetime import date
 
 from vault.notes.tasks import TaskItem
 from vault.notes.text.stems import WordStems
+from vault.search.filters import list_matching_tasks
 from vault.search.hits import Hit, build_hit
 from vault.search.passages import KeepCurrent, Passage
 from vault.search.query import Query
-from vault.search.scope import list_matching_tasks
 
 __all__ = ["list_tasks"]
 

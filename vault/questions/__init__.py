@@ -13,7 +13,8 @@ The phrases of each language are data, in `resources/questions`. A reading is ce
 word of the question is part of a filter, has a role or says nothing: only then may an answer say
 "none", "all" or a count.
 
-This package may import `vault.notes`, `vault.search`, `vault.catalog` and `resources`.
+This package may import `vault.notes`, `vault.scope`, `vault.search`, `vault.catalog` and
+`resources`.
 """
 
 __all__ = ["reader"]

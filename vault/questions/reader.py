@@ -9,9 +9,9 @@ from vault.notes.tasks import TaskKind
 from vault.questions.linker import Links, link_items
 from vault.questions.tokens import find_spans, list_items
 from vault.questions.vocabulary import VaultNames, read_vocabulary
+from vault.scope import WHOLE, Scope
 from vault.search.conditions import Condition
 from vault.search.query import Query, parse_query, write_query
-from vault.search.scope import Covers
 
 __all__ = ["Operation", "Reading", "read_question"]
 
@@ -38,16 +38,14 @@ class Reading:
     property: str = ""
 
 
-def read_question(
-    text: str, catalog: Catalog, today: date, covers: Covers = None
-) -> Reading | None:
+def read_question(text: str, catalog: Catalog, today: date, scope: Scope = WHOLE) -> Reading | None:
     """Read a question against the vault.
 
     Args:
         text: the question.
         catalog: the catalog of the index.
         today: the date that words such as "yesterday" refer to.
-        covers: returns whether to search the note at a path, or None to search all notes.
+        scope: the part of the vault to search.
 
     Returns:
         The reading, or None if the question names no filter and asks for no list.
@@ -55,7 +53,7 @@ def read_question(
     if len(text) > _MOST_CHARS or "\n" in text.strip():
         return None
     given = parse_query(text)
-    vocabulary = read_vocabulary(catalog, covers)
+    vocabulary = read_vocabulary(catalog, scope)
     items = list_items(given.words, vocabulary, today)
     links = link_items(items, find_spans(given.words, today))
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:

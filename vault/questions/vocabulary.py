@@ -10,7 +10,7 @@ from typing import Final, Literal
 from vault.catalog import Catalog
 from vault.notes.kinds import drop_note_suffix
 from vault.questions.words import are_same_word, split_words
-from vault.search.scope import Covers
+from vault.scope import WHOLE, Scope
 
 __all__ = ["Name", "NameKind", "VaultNames", "read_vocabulary"]
 
@@ -77,18 +77,18 @@ class VaultNames:
         return max(map(len, self._by_words), default=0)
 
 
-def read_vocabulary(catalog: Catalog, covers: Covers = None) -> VaultNames:
+def read_vocabulary(catalog: Catalog, scope: Scope = WHOLE) -> VaultNames:
     """Read the names of a vault from its catalog.
 
     Args:
         catalog: the catalog of the index.
-        covers: returns whether to search the note at a path, or None to search all notes.
+        scope: the part of the vault to search.
     """
     found = VaultNames()
     rows = catalog.rows(
         "SELECT file_id, path, title, aliases FROM notes JOIN files ON files.id = file_id"
     )
-    paths = {int(row[0]): str(row[1]) for row in rows if covers is None or covers(row[1])}
+    paths = {int(row[0]): str(row[1]) for row in rows if scope.is_whole or scope.covers(row[1])}
     for number, path, title, aliases in rows:
         if number in paths:
             _add_note(found, path, title, json.loads(aliases))

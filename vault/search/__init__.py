@@ -1,6 +1,6 @@
 """Search: from a query to ranked hits.
 
-    query → scope → vault.ranking (keywords) and exact (vectors) → search (fuses) → boosts
+    query → filters → vault.ranking (keywords) and exact (vectors) → search (fuses) → boosts
           → staleness → hits → rerank → excerpts
 
     adhoc      Search texts that are not indexed, such as a note that is too large to be sent.
@@ -10,6 +10,7 @@
     exact      Find the nearest passages by an exact scan of the catalog's vectors.
     excerpts   Cut long passages to the few sentences that match a query.
     explain    Explain why a note is or is not among the hits.
+    filters    Choose the passages to search, by a query's filters and a scope.
     grep       Find lines and links in the notes on disk, without the index.
     hits       The hits of a search.
     matching   Find the notes that fulfil the conditions of a query.
@@ -18,13 +19,12 @@
     query      Parse the text of a query into words, phrases and filters.
     related    Find the notes related to a note, by semantic similarity or links.
     rerank     Rerank the best passages with a cross-encoder.
-    scope      Apply a query's filters.
     search     Combine keyword search and semantic search.
-    selftest   Measure how well a vault's notes are found. An idle `VaultIndex` fits its ranking
+    selftest   Measure how well a vault's notes are found. An idle `Vault` fits its ranking
                with it.
     staleness  Check the passages that were found against the notes on disk.
 
-This package may import all of vault except `vault.index` and `vault.indexing`.
+This package may import all of vault except `vault.vault` and `vault.indexing`.
 """
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "exact",
     "excerpts",
     "explain",
+    "filters",
     "grep",
     "hits",
     "matching",
@@ -41,7 +42,6 @@ __all__ = [
     "query",
     "related",
     "rerank",
-    "scope",
     "search",
     "selftest",
     "staleness",

@@ -11,7 +11,7 @@ import math
 import re
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -29,7 +29,7 @@ __all__ = [
     "LONG_NOTE_PASSAGES",
     "cut_excerpts",
     "drop_irrelevant",
-    "search_excerpts",
+    "shorten_hits",
 ]
 
 LONG_NOTE_PASSAGES = 4
@@ -64,28 +64,21 @@ class _Span(NamedTuple):
 _Ranked = Sequence[tuple[float, _Span]]
 
 
-def search_excerpts(
-    search: Callable[[str, int], SearchResult], passages: Passages | None, query: str, k: int
-) -> SearchResult:
-    """Find the `k` best hits, and shorten the passages of long notes to excerpts.
+def shorten_hits(found: SearchResult, passages: Passages, query: str, k: int) -> SearchResult:
+    """Keep the `k` best hits, and shorten the passages of long notes to excerpts.
 
     Args:
-        search: returns the best passages for a query. Its second argument is the maximum number.
-        passages: reads passages from the catalog, or None without an index.
+        found: the best passages, at least `FEWEST_PASSAGES` if there are so many.
+        passages: reads passages from the catalog.
         query: the words to search for, and filters.
         k: the maximum number of hits. Irrelevant hits are dropped.
     """
     began = time.perf_counter()
-    if k < 1:
-        return SearchResult(query, (), 0.0)
-    found = search(query, max(k, FEWEST_PASSAGES))
-    if passages is None:
-        return found
     relevant = drop_irrelevant(found.hits)
     counts = passages.counts({hit.path for hit in relevant})
     long_notes = {path for path, count in counts.items() if count >= LONG_NOTE_PASSAGES}
     hits = cut_excerpts(relevant, parse_query(query), long_notes, k)
-    return replace(found, hits=tuple(hits), seconds=time.perf_counter() - began)
+    return replace(found, hits=tuple(hits), seconds=found.seconds + time.perf_counter() - began)
 
 
 def drop_irrelevant(hits: Sequence[Hit]) -> Sequence[Hit]:

@@ -6,7 +6,7 @@ demand, exits when idle, and is restarted if it dies.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -41,20 +41,16 @@ class Reranker:
         child = self._child
         return child.pid if child is not None and child.is_alive else None
 
-    def rank_best(
-        self, search: Callable[[int], SearchResult], query: str, k: int, folder: str | None
-    ) -> SearchResult:
-        """Return the `k` best hits of a search, reranked if a model is configured.
+    def rank_best(self, result: SearchResult, query: str, k: int, folder: str) -> SearchResult:
+        """Rerank the hits of a search, and return the `k` best ones.
 
         Args:
-            search: returns up to the given number of hits.
+            result: the result of a search, with at least `RERANKED` hits if there are so many.
             query: the query with its filters.
             k: the maximum number of hits.
-            folder: the cross-encoder's folder, or None or an empty string to disable reranking.
+            folder: the cross-encoder's folder.
         """
-        if not folder:
-            return search(k)
-        found = self.apply(search(max(k, RERANKED)), parse_query(query).words, folder)
+        found = self.apply(result, parse_query(query).words, folder)
         return replace(found, hits=found.hits[:k])
 
     def apply(self, result: SearchResult, words: str, folder: str) -> SearchResult:

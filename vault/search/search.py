@@ -29,12 +29,13 @@ from vault.ranking.fusion import (
 from vault.ranking.keyword_scores import KeywordScores
 from vault.ranking.terms import choose_terms
 from vault.ranking.titles import find_titled
+from vault.scope import WHOLE, Scope
 from vault.search.boosts import Booster, Boosts, apply_boosts
 from vault.search.copies import CopiedPassages, find_copied_passages
+from vault.search.filters import ChosenPassages, choose_passages, has_notes_to_search
 from vault.search.hits import MEANING, SIGNALS, WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import Passage, Passages, measure_cosines
 from vault.search.query import parse_query
-from vault.search.scope import Covers, Scope, build_scope, has_notes_to_search
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +101,7 @@ class Searcher:
         text: str,
         k: int,
         in_play: Collection[str] = (),
-        covers: Covers = None,
+        scope: Scope = WHOLE,
         *,
         is_quoted: bool = False,
     ) -> SearchResult:
@@ -112,7 +113,7 @@ class Searcher:
             text: the words to search for, and filters.
             k: the maximum number of hits.
             in_play: the paths of the notes that the session already uses.
-            covers: returns whether to search the note at a path, or None to search all notes.
+            scope: the part of the vault to search.
             is_quoted: whether the passages are shown to the user directly, without a model's
                 answer. If so, the spelling of the query is corrected, and the result contains how
                 well the hits support an answer.
@@ -129,15 +130,15 @@ class Searcher:
         if text.strip() and k > 0 and self._passages.most:
             vector = _QueryVector(self._begin_encoding(query.words, warnings))
             self._catch_up()
-            scope = build_scope(query, self._catalog, self._passages, covers)
-            warnings += scope.warnings
-            hits = self._find(query.words, vector, scope, k, in_play)
+            chosen = choose_passages(query, self._catalog, self._passages, scope)
+            warnings += chosen.warnings
+            hits = self._find(query.words, vector, chosen, k, in_play)
             has_terms = bool(choose_terms(query.words, self._today()))
             by = (*((WORDS,) if has_terms else ()), *((MEANING,) if vector.is_compared else ()))
         support = self._measure_support(query.words, hits) if is_quoted and hits else None
         seconds = time.perf_counter() - began
         found = SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
-        has_notes = bool(hits) or has_notes_to_search(self._catalog, covers)
+        has_notes = bool(hits) or has_notes_to_search(self._catalog, scope)
         return replace(found, support=support, has_notes=has_notes, by=by)
 
     def collect_scores(self, words: str) -> Scores:
@@ -149,8 +150,8 @@ class Searcher:
             EmbedderFailed: the question cannot be embedded.
         """
         vector = self._encode(words[:_MAX_DENSE_CHARS])
-        titled = self._find_titled(words, Scope())
-        scores = self._score(words, vector, Scope(), _CANDIDATES, titled)
+        titled = self._find_titled(words, ChosenPassages())
+        scores = self._score(words, vector, ChosenPassages(), _CANDIDATES, titled)
         return replace(scores, titles=self._context.measure_titles(words, scores.files))
 
     def widen(self, result: SearchResult) -> SearchResult:
@@ -199,12 +200,12 @@ class Searcher:
         self,
         words: str,
         vector: "Callable[[], Vector | None]",
-        scope: Scope,
+        chosen: ChosenPassages,
         k: int,
         in_play: Collection[str],
     ) -> list[Hit]:
-        titled = self._find_titled(words, scope)
-        scores = self._score(words, vector, scope, max(_CANDIDATES, 2 * k), titled)
+        titled = self._find_titled(words, chosen)
+        scores = self._score(words, vector, chosen, max(_CANDIDATES, 2 * k), titled)
         found = _Signals(scores)
         if words.strip():
             weight = weigh_words(words, self._weights.words)
@@ -215,21 +216,21 @@ class Searcher:
             spread = spread_notes(sort_by_score(boosted), scores.files)
             ranked = complete_first_notes(spread, scores)
         else:
-            ranked = [(number, 1.0) for number in scope.passages or ()]
+            ranked = [(number, 1.0) for number in chosen.passages or ()]
         found.copies = find_copied_passages(self._catalog, (number for number, _ in ranked))
         ranked = found.copies.move_back(ranked)
         return list(islice(self._build_hits(ranked, found, k), k))
 
-    def _find_titled(self, words: str, scope: Scope) -> Collection[int]:
+    def _find_titled(self, words: str, chosen: ChosenPassages) -> Collection[int]:
         """Return the ids of passages in the scope whose titles contain all words of the query."""
         found = find_titled(self._catalog, words, _TITLED)
-        return found if scope.passages is None else scope.passages.keys() & found
+        return found if chosen.passages is None else chosen.passages.keys() & found
 
     def _score(
         self,
         words: str,
         vector: "Callable[[], Vector | None]",
-        scope: Scope,
+        chosen: ChosenPassages,
         wanted: int,
         titled: Collection[int],
     ) -> Scores:
@@ -241,20 +242,20 @@ class Searcher:
         Args:
             words: the query without filters.
             vector: waits for the query's vector, and returns it, or None.
-            scope: the passages to search.
+            chosen: the passages to search.
             wanted: the number of passages that each of the two searches returns.
             titled: the ids of passages whose titles contain all words of the query.
         """
         terms = choose_terms(words, self._today())
-        by_words = self._by_words.find_best(terms, wanted, scope.passages)
+        by_words = self._by_words.find_best(terms, wanted, chosen.passages)
         by_words = dict.fromkeys(titled, min(by_words.values(), default=0.0)) | by_words
         first = islice(by_words, len(titled) + _BOOSTED)
         self._context.load(list(first))
-        by_notes = self._by_notes.find_best(terms, _CANDIDATES, self._list_files(scope.passages))
+        by_notes = self._by_notes.find_best(terms, _CANDIDATES, self._list_files(chosen.passages))
         files = self._passages.find_files(by_words)
         stored = self._passages.read_vectors(by_words)
         # Until here, the query was still being embedded.
-        by_meaning = self._measure_meaning(stored, vector(), wanted, scope)
+        by_meaning = self._measure_meaning(stored, vector(), wanted, chosen)
         files |= self._passages.find_files(by_meaning.keys() - files.keys())
         return Scores(by_words, by_meaning, by_notes, files)
 
@@ -262,7 +263,11 @@ class Searcher:
         return None if among is None else set(self._passages.find_files(among).values())
 
     def _measure_meaning(
-        self, by_words: Mapping[int, bytes], vector: "Vector | None", wanted: int, scope: Scope
+        self,
+        by_words: Mapping[int, bytes],
+        vector: "Vector | None",
+        wanted: int,
+        chosen: ChosenPassages,
     ) -> Mapping[int, float]:
         """Return the cosine similarities of the nearest passages and of the given ones.
 
@@ -270,15 +275,15 @@ class Searcher:
             by_words: the vectors of the passages that the keyword search found, keyed by id.
             vector: the query's vector, or None to compare nothing.
             wanted: the number of nearest passages.
-            scope: the passages to search.
+            chosen: the passages to search.
         """
         if vector is None:
             return {}
-        among = None if scope.passages is None else set(scope.passages.values())
+        among = None if chosen.passages is None else set(chosen.passages.values())
         near = dict(self._nearest(vector, wanted, among))
         found = self._passages.find_by_hash(near)
-        if scope.passages is not None:
-            found = {number: found[number] for number in found.keys() & scope.passages.keys()}
+        if chosen.passages is not None:
+            found = {number: found[number] for number in found.keys() & chosen.passages.keys()}
         cosines = {number: near[text_hash] for number, text_hash in found.items()}
         return measure_cosines(vector, by_words) | cosines
 

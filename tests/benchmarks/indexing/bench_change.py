@@ -12,8 +12,8 @@ from statistics import median
 from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, unpack_vault
 from vault.embedder import Embedder
-from vault.index import VaultIndex
 from vault.indexing.progress import IndexReport
+from vault.vault import Vault
 
 SMALL, LARGE = 1_000, 1_000_000
 ROUNDS = 15
@@ -47,7 +47,7 @@ def _first(notes: Path, target: Path) -> Path:
 def _seconds(notes: Path, index_dir: Path, embedder: Embedder) -> tuple[float, int]:
     """Give the usual time until a note is found, and how many passages there are."""
     fill(notes, index_dir, LARGE)
-    index = VaultIndex(notes, index_dir, embedder=embedder)
+    index = Vault(notes, index_dir, embedder=embedder)
     told: queue.Queue[IndexReport] = queue.Queue()
     try:
         (notes / "first.md").write_text("First.\n")
@@ -73,7 +73,7 @@ def _until_watched(notes: Path, told: "queue.Queue[IndexReport]") -> None:
     raise RuntimeError("the folder is not watched")
 
 
-def _once(index: VaultIndex, notes: Path, number: int, told: "queue.Queue[IndexReport]") -> float:
+def _once(index: Vault, notes: Path, number: int, told: "queue.Queue[IndexReport]") -> float:
     word = f"zyzzyva{number}"
     (notes / "saved.md").write_text(f"# Saved\n\nThe {word} was seen at dusk by the pond.\n")
     deadline = time.monotonic() + PATIENCE_S

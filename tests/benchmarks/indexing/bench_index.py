@@ -21,7 +21,7 @@ from statistics import median
 from tests.benchmarks.filled import fill
 from tests.benchmarks.measure import Ratio, run_strata, unpack_vault
 from vault.catalog import Catalog
-from vault.index import VaultIndex
+from vault.vault import Vault
 
 NOTES = 300
 NOTES_OUTSIDE = 500
@@ -103,7 +103,7 @@ def _no_change(folder: Path) -> Ratio:
     """Compare a run that finds nothing to do with a scan that looks at every file."""
     notes = unpack_vault("tldr", folder / "tldr")
     fill(notes, folder / "index", MOST)
-    index = VaultIndex(notes, folder / "index")
+    index = Vault(notes, folder / "index")
     try:
         index.update()
         times = [(_seconds(index.update), _seconds(lambda: _bare_scan(notes))) for _ in range(5)]

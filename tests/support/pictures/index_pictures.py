@@ -19,8 +19,8 @@ from ui.panels.notes.related import RelatedPanel
 from ui.panels.notes.review import ReviewPanel
 from ui.theme import Mode, Theme, tokens
 from vault.coverage import Coverage
-from vault.index import NoteState
 from vault.indexing.status import IndexStatus
+from vault.records import NoteState
 from vault.review.findings import Finding, FindingNote
 from vault.review.review import ReviewProgress
 from vault.search.related import RelatedNote

@@ -9,7 +9,7 @@ from chains.tool import Proposal, Tool
 from chains.tools.schema import build_arguments_schema, build_text_schema
 from context.messages import ToolDefinition
 from tests.support.sessions.memory_session import ListSearch
-from vault.index import NoteState
+from vault.records import NoteState
 
 SCHEMA = build_arguments_schema({"text": build_text_schema("What to write.")})
 
@@ -46,5 +46,5 @@ class NoNotes(ListSearch):
     def notes(self) -> tuple[NoteState, ...]:
         return ()
 
-    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+    def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
         return frozenset(paths)

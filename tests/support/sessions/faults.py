@@ -25,6 +25,7 @@ from chains.tools.registry import ToolRegistry
 from chains.turn import agent, run
 from chains.turn.answer import AnswerStream
 from context.hooks import HookRegistry
+from vault.vault import Vault
 
 
 class Place(NamedTuple):
@@ -77,7 +78,7 @@ PLACES: Final = (
     Place("store", StateDB, "save_request"),
     Place("store", SessionStore, "_remember"),
     Place("retrieval", Library, "freshen"),
-    Place("retrieval", Library, "search"),
+    Place("retrieval", Vault, "search"),
     Place("retrieval", run, "retrieve"),
     Place("retrieval", run, "fit_attachments"),
     Place("answer", run, "prepare_turn"),

@@ -117,6 +117,7 @@ class ListSearch:
         in_play: Collection[str] = (),
         reranks: bool = True,
         is_quoted: bool = False,
+        rebuilds: bool = False,
     ) -> SearchResult:
         self.asked.append((query, k))
         self.in_play.append(tuple(in_play))
@@ -131,7 +132,9 @@ class ListSearch:
     def read_question(self, text: str) -> Reading | None:
         return self.readings.get(text)
 
-    def list_notes(self, query: str, limit: int, offset: int = 0) -> SearchResult:
+    def list_notes(
+        self, query: str, limit: int, offset: int = 0, *, rebuilds: bool = False
+    ) -> SearchResult:
         self.asked.append((query, limit))
         end, total = offset + limit, len(self.hits)
         rest = end if end < total else None

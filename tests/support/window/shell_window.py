@@ -9,7 +9,7 @@ from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.sources import SourceRow
 from ui.window import MainWindow
-from vault.index import NoteState
+from vault.records import NoteState
 from vault.search.related import RelatedNote
 
 Make = Callable[..., MainWindow]

@@ -109,7 +109,7 @@ def test_a_run_that_is_stopped_while_paused_leaves_nothing_paused(
     window.column.index.run.cancel.click()
     wait_for(window, "stopped", qtbot)
     assert assistant.library is not None
-    assert not assistant.library.is_paused
+    assert not assistant.library.vault.throttle.is_paused
     window.column.index.run.act.click()
     wait_for(window, "done", qtbot)
 
@@ -141,7 +141,7 @@ def test_a_damaged_index_is_said_to_be_made_anew_until_it_is(
     window: MainWindow, assistant: Assistant, qtbot: QtBot
 ) -> None:
     assert assistant.library is not None
-    (assistant.library.index_dir / "catalog.db").write_bytes(b"this is no database" * 100)
+    (assistant.library.vault.index_dir / "catalog.db").write_bytes(b"this is no database" * 100)
     begin(window, qtbot)
     indexing = window.controllers.index
     qtbot.waitUntil(lambda: indexing.state.is_mending)
@@ -154,7 +154,7 @@ def test_a_pause_lets_a_question_go_on_and_stays_seen(
     assert assistant.library is not None
     begin(window, qtbot)
     wait_for(window, "done", qtbot)
-    indexing, folder = window.controllers.index, assistant.library.root
+    indexing, folder = window.controllers.index, assistant.library.vault.root
     (folder / "More.md").write_text("More to read.\n")
     with each_progress(window, indexing.pause):
         ask_and_wait(window, "What is there to read?", qtbot)
@@ -169,7 +169,7 @@ def test_a_question_s_reading_can_be_stopped_and_stays_stopped(
     assert assistant.library is not None
     begin(window, qtbot)
     wait_for(window, "done", qtbot)
-    footer, folder = window.sidebar.footer, assistant.library.root
+    footer, folder = window.sidebar.footer, assistant.library.vault.root
     (folder / "More.md").write_text("More to read.\n")
 
     def stop() -> None:
@@ -263,7 +263,8 @@ def test_an_index_that_cannot_be_read_is_said_by_the_run_alone(
 
     assistant.open_vault(small_vault, remember=False)
     monkeypatch.setattr(assistant, "index", broken)
-    monkeypatch.setattr(assistant.library, "status", broken)
+    assert assistant.library is not None
+    monkeypatch.setattr(assistant.library.vault, "status", broken)
     quiet.docking.show_index()
     quiet.controllers.index.start()
     assert quiet.column.index.run._text.text() == "The index cannot be read; rebuild it."

@@ -65,6 +65,6 @@ def test_a_rule_excludes_a_name_before_the_index_too(
     assistant.settings.set("vault.exclude", ["garden/"])
     assistant.open_vault(small_vault, remember=False)
     assert assistant.library is not None
-    names = {note.path: note.state for note in assistant.library.list_names()}
+    names = {note.path: note.state for note in assistant.library.vault.list_names()}
     assert names["Watering.md"] == "waiting"
     assert all(state == "excluded" for path, state in names.items() if path.startswith("garden"))

@@ -115,7 +115,7 @@ def test_a_folder_that_is_renamed_while_it_is_indexed_is_named(
 ) -> None:
     indexing, library = window.controllers.index, window.assistant.library
     assert library is not None
-    library.pause()  # as a long run that embeds texts read before
+    library.vault.throttle.pause()  # as a long run that embeds texts read before
     (small_vault / "Second.md").write_text("More words.")
     indexing.start()
     qtbot.waitUntil(lambda: indexing.is_running)
@@ -129,7 +129,7 @@ def test_a_folder_that_is_renamed_while_it_is_indexed_is_named(
     page.composer.send("Where is the barrel?")
     qtbot.waitUntil(lambda: len(page.chat.failures()) == 1)
     assert f"There is no folder at {small_vault}." in page.chat.failures()[0].accessibleName()
-    library.resume()
+    library.vault.throttle.resume()
     elsewhere.rename(small_vault)
     qtbot.waitUntil(lambda: indexing.state.kind == "done" and "Second.md" in listed(window))
 

@@ -13,8 +13,8 @@ from ui.panels.index.panel import IndexPanel
 from ui.panels.index.state import IndexState, NotesByState
 from ui.widgets.formatting import size, span
 from vault.coverage import Coverage
-from vault.index import NoteState
 from vault.indexing.status import IndexStatus
+from vault.records import NoteState
 
 AT_WORK = IndexState(
     "running", 3_000, 12_000, 28, phase="embed", per_s=45.2, left_s=200.0, slow="battery"

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_tree import NoteTree, NoteTreeModel
-from vault.index import NoteState
+from vault.records import NoteState
 
 NAMES = ("Daily/Monday.md", "Daily/Tuesday.md", "Inbox.md", "Reading/Book.md", "Reading/deep/a.md")
 

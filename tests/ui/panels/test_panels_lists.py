@@ -22,8 +22,8 @@ from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
 from ui.widgets.lists import elide_path
-from vault.index import NoteState
 from vault.notes.note import Note
+from vault.records import NoteState
 
 NOTES = (
     NoteState("Daily/2026-05-14.md", "14 May", "indexed"),

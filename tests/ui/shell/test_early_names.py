@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.library.files import FolderFiles
+from app.library.images import list_attachable_images
 from app.startup import StartupInfo
 from tests.support.window.clicks import click_row
 from tests.support.window.note_page import NotePage
@@ -18,6 +18,7 @@ from tests.support.window.window_pages import open_window
 from ui.panels.notes.folders import Folders
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
+from vault.access import list_names
 
 START = """
 import sys
@@ -69,8 +70,7 @@ def test_a_note_that_is_clicked_before_the_vault_is_open_is_opened_after_that(
     qtbot.addWidget(window, before_close_func=lambda window: window.close())
     window.resize(1280, 800)
     window.show()
-    files = FolderFiles(small_vault, ())
-    window.show_names(Folders(files.list_names(), files.list_images()))
+    window.show_names(Folders(list_names(small_vault), list_attachable_images(small_vault, ())))
     click_row(window.sidebar.notes, "Watering.md")
     window.attach(assistant)
     window.begin()
@@ -83,7 +83,7 @@ def test_names_of_a_folder_that_cannot_be_opened_are_taken_away(
     window = MainWindow(StartupInfo(assistant.paths.state, small_vault), runner)
     qtbot.addWidget(window, before_close_func=lambda window: window.close())
     window.show()
-    window.show_names(Folders(FolderFiles(small_vault, ()).list_names()))
+    window.show_names(Folders(list_names(small_vault)))
     window.attach(assistant)
     window.begin()
     assert window.sidebar.notes.model().rowCount() == 0

@@ -31,7 +31,7 @@ from ui.widgets.controls import label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.surfaces import Header, Notice, Pane
 from ui.window import MainWindow
-from vault.index import NoteState
+from vault.records import NoteState
 
 # A screen belongs to a process: Qt reads it from a file when the program starts.
 FIRST_WINDOW = """

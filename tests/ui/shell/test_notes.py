@@ -5,9 +5,9 @@ from pathlib import Path
 from app.assistant import Assistant
 from tests.support.window.shell_window import Make, shown_texts
 from ui.controllers.notes import NoteListing
-from vault.index import NoteState
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note
+from vault.records import NoteState
 
 
 def test_a_note_opens_at_its_lines_beside_the_conversation(

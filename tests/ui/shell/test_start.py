@@ -12,7 +12,7 @@ from ui.main import display_problem
 HEAVY = ("torch", "chromadb", "litellm", "sentence_transformers", "tiktoken")
 NOT_FOR_A_PAINT = (
     *("pydantic", "httpx", "markdown_it", "pygments", "sqlite3", "numpy", "yaml"),
-    *("app.assistant", "app.config.schema", "chains.events", "context.messages", "vault.index"),
+    *("app.assistant", "app.config.schema", "chains.events", "context.messages", "vault.vault"),
     *("ui.chat.transcript.transcript", "ui.controllers.session", "ui.settings.dialog"),
 )
 SHOW = """

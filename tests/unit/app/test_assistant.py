@@ -19,8 +19,8 @@ from context.errors import ContextOverflow
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import ask, result_of
 from vault.errors import VaultMissing
-from vault.index import VaultIndex
 from vault.indexing.throttle import UpdateQueue
+from vault.vault import Vault
 
 
 def test_a_folder_that_is_remembered_is_opened_by_the_next_run(
@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_opened_leaves_the_open_one(
 def test_the_index_lies_among_our_own_files(reading: Assistant, strata_home: Path) -> None:
     library = reading.library
     assert library is not None
-    assert library.index_dir.parent == strata_home / "data" / "vaults"
+    assert library.vault.index_dir.parent == strata_home / "data" / "vaults"
 
 
 def test_without_notes_only_a_chat_works(assistant: Assistant) -> None:
@@ -69,8 +69,8 @@ def test_an_answer_rests_on_notes_that_were_indexed_on_the_way(
     assert "Watering.md" in {citation.path for citation in result.citations}
     library = reading.library
     assert library is not None
-    assert (library.note_count, library.is_updating) == (5, False)
-    assert library.indexed_at is not None
+    assert (library.vault.note_count, library.is_updating) == (5, False)
+    assert library.vault.indexed_at is not None
     assert {note.state for note in reading.notes()} == {"indexed"}
     assert reading.search("barrel", 1).hits
     (small_vault / "Watering.md").write_text("# Watering\n\nBy hand.\n", "utf-8")
@@ -89,7 +89,7 @@ def test_a_folder_that_another_process_indexes_is_searched_with_a_warning(
 ) -> None:
     library = reading.library
     assert library is not None
-    with closing(VaultIndex(small_vault.resolve(), library.index_dir)) as other:
+    with closing(Vault(small_vault.resolve(), library.vault.index_dir)) as other:
         other.update()
         events = ask(reading, "How many litres does the barrel hold?")
     assert any(isinstance(event, Warned) for event in events)
@@ -107,7 +107,7 @@ def test_a_question_does_not_wait_for_an_index_that_is_running(reading: Assistan
         is_running.set()
         assert may_end.wait(60)
 
-    update = threading.Thread(target=library._index.update, args=(hold,))
+    update = threading.Thread(target=library.vault.update, args=(hold,))
     update.start()
     assert is_running.wait(60)
     events = ask(reading, "How many litres does the barrel hold?")
@@ -129,7 +129,7 @@ def test_a_question_does_not_wait_for_an_index_that_is_paused_meanwhile(
     for event in asked:
         events.append(event)
         if isinstance(event, IndexProgressed):
-            reading.library.pause()
+            reading.library.vault.throttle.pause()
     assert result_of(events).status == "complete"
     later = ask(reading, "How many litres does the barrel hold?")
     assert not any(isinstance(event, IndexProgressed) for event in later)
@@ -156,13 +156,13 @@ def test_whoever_stops_watching_stops_the_index(
 ) -> None:
     stopped = threading.Event()
 
-    def update(_self: VaultIndex, progress: object, is_cancelled: object, **_how: object) -> None:
+    def update(_self: Vault, progress: object, is_cancelled: object, **_how: object) -> None:
         progress(None)  # type: ignore[operator]
         while not is_cancelled():  # type: ignore[operator]
             stopped.wait(0.001)
         stopped.set()
 
-    monkeypatch.setattr(VaultIndex, "update", update)
+    monkeypatch.setattr(Vault, "update", update)
     indexing = reading.index(CancelToken())
     next(indexing)
     indexing.close()  # type: ignore[attr-defined]

@@ -83,13 +83,13 @@ def test_the_files_are_known_before_the_vault_is_open(paths: Paths, notes: Path)
     (notes / "Draft.md").write_text("A draft.")
     written = f'[vault]\npath = "{notes}"\nexclude = ["Draft.md"]\n'
     paths.settings_file.write_text(written)
-    files = Startup(paths).find_files()
-    assert files is not None
-    states = {note.path: note.state for note in files.list_names()}
+    names, images = Startup(paths).list_files()
+    states = {note.path: note.state for note in names}
+    assert images == ()
     assert states == {"Draft.md": "excluded", "Note.md": "waiting"}
 
 
 @pytest.mark.parametrize("content", ["", '[vault]\npath = "/not/there"\n'])
 def test_there_are_no_files_without_a_vault(paths: Paths, content: str) -> None:
     paths.settings_file.write_text(content)
-    assert Startup(paths).find_files() is None
+    assert Startup(paths).list_files() == ((), ())

@@ -20,9 +20,9 @@ from context.budget import compute_budget_tokens, compute_window, output_reserve
 from resources import sample_vault
 from ui.actions import COMMANDS
 from vault.embedder import Embedder
-from vault.index import VaultIndex
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note, read_note
+from vault.vault import Vault
 
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
@@ -225,9 +225,9 @@ def test_the_slash_commands_are_those_there_are() -> None:
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[VaultIndex]:
+def index(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Vault]:
     index_dir = tmp_path_factory.mktemp("index")
-    with closing(VaultIndex(sample_vault(), index_dir, (), embedder)) as opened:
+    with closing(Vault(sample_vault(), index_dir, (), embedder)) as opened:
         opened.update()
         yield opened
 
@@ -240,7 +240,7 @@ def questions() -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("question", "title", "heading"), questions())
 def test_a_question_worth_asking_finds_the_lines_that_answer_it(
-    index: VaultIndex, question: str, title: str, heading: str
+    index: Vault, question: str, title: str, heading: str
 ) -> None:
     path = named(title)
     (line,) = [place.line for place in note_of(path).headings if place.text == heading]

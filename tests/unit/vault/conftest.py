@@ -9,10 +9,10 @@ import pytest
 
 from tests.support.models.remembering_embedder import RememberingEmbedder
 from vault.embedder import Embedder
-from vault.index import VaultIndex
+from vault.vault import Vault
 
-IndexMaker = Callable[..., VaultIndex]
-NotesIndexer = Callable[[Mapping[str, str]], VaultIndex]
+IndexMaker = Callable[..., Vault]
+NotesIndexer = Callable[[Mapping[str, str]], Vault]
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +26,14 @@ def index_of_notes(
     tmp_path_factory: pytest.TempPathFactory, embedder: Embedder
 ) -> Iterator[NotesIndexer]:
     """Write notes, by their paths, and make an index of them for all tests of a module."""
-    made: list[VaultIndex] = []
+    made: list[Vault] = []
 
-    def make(notes: Mapping[str, str]) -> VaultIndex:
+    def make(notes: Mapping[str, str]) -> Vault:
         root = tmp_path_factory.mktemp("vault")
         for path, text in notes.items():
             (root / path).parent.mkdir(exist_ok=True)
             (root / path).write_text(text, "utf-8")
-        made.append(VaultIndex(root, tmp_path_factory.mktemp("index"), (), embedder))
+        made.append(Vault(root, tmp_path_factory.mktemp("index"), (), embedder))
         made[-1].update()
         return made[-1]
 
@@ -45,10 +45,10 @@ def index_of_notes(
 @pytest.fixture
 def make_index(tmp_path: Path, embedder: Embedder) -> Iterator[IndexMaker]:
     """Make indexes over a folder; all are closed when the test ends."""
-    made: list[VaultIndex] = []
+    made: list[Vault] = []
 
-    def make(root: Path, name: str = "index", exclude: Sequence[str] = ()) -> VaultIndex:
-        made.append(VaultIndex(root, tmp_path / name, exclude, embedder))
+    def make(root: Path, name: str = "index", exclude: Sequence[str] = ()) -> Vault:
+        made.append(Vault(root, tmp_path / name, exclude, embedder))
         return made[-1]
 
     yield make

@@ -6,10 +6,10 @@ import pytest
 from tests.support.vaults.documents import pdf
 from vault.access import list_allowed_notes, read_allowed, read_as_tool
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
-from vault.index import VaultIndex
+from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
-MakeIndex = Callable[..., VaultIndex]
+MakeIndex = Callable[..., Vault]
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 from tests.support.vaults.damage import damage_file
 from vault.embedder import Embedder
 from vault.errors import IndexDamaged
-from vault.index import VaultIndex
 from vault.migrations import set_aside
 from vault.open_index import INDEX_DAMAGED
+from vault.vault import Vault
 
 NOTES = {
     "rain.md": "---\ntags: [weather]\naliases: [Wet]\n---\n# Rain\n\nSee [[fees]].\n",
@@ -28,7 +28,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> tup
     (root / "notes").mkdir()
     for path, text in NOTES.items():
         (root / "notes" / path).write_text(text)
-    index = VaultIndex(root / "notes", root / "index", (), embedder)
+    index = Vault(root / "notes", root / "index", (), embedder)
     index.update()
     index.close()
     return root / "notes", root / "index"
@@ -44,11 +44,11 @@ def catalog(indexed: tuple[Path, Path], tmp_path: Path) -> Path:
 @pytest.fixture
 def open_index(
     indexed: tuple[Path, Path], catalog: Path, embedder: Embedder
-) -> Iterator[Callable[[], VaultIndex]]:
-    made: list[VaultIndex] = []
+) -> Iterator[Callable[[], Vault]]:
+    made: list[Vault] = []
 
-    def make() -> VaultIndex:
-        made.append(VaultIndex(indexed[0], catalog.parent, (), embedder))
+    def make() -> Vault:
+        made.append(Vault(indexed[0], catalog.parent, (), embedder))
         return made[-1]
 
     yield make
@@ -56,7 +56,7 @@ def open_index(
         index.close()
 
 
-def use(index: VaultIndex) -> None:
+def use(index: Vault) -> None:
     """Ask everything that can be asked."""
     index.search("rain fee tag:#weather")
     index.search("burned fee", 20)
@@ -71,7 +71,7 @@ def use(index: VaultIndex) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_whatever_bytes_are_damaged_the_notes_are_found_again(
-    open_index: Callable[[], VaultIndex], catalog: Path, seed: int
+    open_index: Callable[[], Vault], catalog: Path, seed: int
 ) -> None:
     damage_file(catalog, seed)
     index = open_index()
@@ -104,7 +104,7 @@ def test_whatever_bytes_are_damaged_the_notes_are_found_again(
 )
 @pytest.mark.parametrize("is_searched_first", [True, False])
 def test_what_was_never_written_is_damage(
-    open_index: Callable[[], VaultIndex], catalog: Path, change: str, is_searched_first: bool
+    open_index: Callable[[], Vault], catalog: Path, change: str, is_searched_first: bool
 ) -> None:
     connection = sqlite3.connect(catalog)
     connection.execute(change)
@@ -122,7 +122,7 @@ def test_what_was_never_written_is_damage(
 
 
 def test_a_version_that_the_schema_belies_is_damage(
-    open_index: Callable[[], VaultIndex], catalog: Path
+    open_index: Callable[[], Vault], catalog: Path
 ) -> None:
     connection = sqlite3.connect(catalog)
     connection.execute("PRAGMA user_version = 1")
@@ -134,7 +134,7 @@ def test_a_version_that_the_schema_belies_is_damage(
 
 
 def test_damage_that_a_search_finds_is_told_once_and_then_mended(
-    open_index: Callable[[], VaultIndex], catalog: Path
+    open_index: Callable[[], Vault], catalog: Path
 ) -> None:
     damaged = b"no database" * 900
     catalog.write_bytes(damaged)
@@ -150,7 +150,7 @@ def test_damage_that_a_search_finds_is_told_once_and_then_mended(
 
 
 def test_a_watched_index_that_turns_out_to_be_damaged_is_made_anew_at_once(
-    open_index: Callable[[], VaultIndex], catalog: Path, until: Callable[..., None]
+    open_index: Callable[[], Vault], catalog: Path, until: Callable[..., None]
 ) -> None:
     index = open_index()
     index.update()
@@ -163,7 +163,7 @@ def test_a_watched_index_that_turns_out_to_be_damaged_is_made_anew_at_once(
 
 
 def test_who_only_reads_leaves_a_damaged_index_to_its_owner(
-    open_index: Callable[[], VaultIndex], catalog: Path
+    open_index: Callable[[], Vault], catalog: Path
 ) -> None:
     owner = open_index()
     owner.update()
@@ -174,7 +174,7 @@ def test_who_only_reads_leaves_a_damaged_index_to_its_owner(
 
 
 def test_a_folder_in_the_place_of_the_catalog_is_set_aside(
-    open_index: Callable[[], VaultIndex], catalog: Path
+    open_index: Callable[[], Vault], catalog: Path
 ) -> None:
     catalog.unlink()
     (catalog / "mine").mkdir(parents=True)
@@ -186,7 +186,7 @@ def test_a_folder_in_the_place_of_the_catalog_is_set_aside(
 @pytest.mark.parametrize("content", [None, b""], ids=["missing", "empty"])
 @pytest.mark.parametrize("end", ["-wal", "-journal"])
 def test_a_folder_beside_a_catalog_without_content_is_set_aside(
-    open_index: Callable[[], VaultIndex], catalog: Path, end: str, content: bytes | None
+    open_index: Callable[[], Vault], catalog: Path, end: str, content: bytes | None
 ) -> None:
     catalog.unlink()
     if content is not None:

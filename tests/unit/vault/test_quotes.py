@@ -7,8 +7,8 @@ import pytest
 from tests.unit.vault.conftest import NotesIndexer
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
-from vault.index import VaultIndex
 from vault.quotes.spelling import correct_spelling, measure_edits
+from vault.vault import Vault
 
 TURN = "turn the valve slowly " * 9
 STEPS = "\n\n".join(f"{n}. Step {n} of the boiler: {TURN}." for n in range(1, 6))
@@ -20,7 +20,7 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
@@ -39,7 +39,7 @@ def index(index_of_notes: NotesIndexer) -> VaultIndex:
     ],
 )
 def test_a_slip_is_corrected_by_the_words_of_the_notes(
-    index: VaultIndex, query: str, corrected: str
+    index: Vault, query: str, corrected: str
 ) -> None:
     assert index.search(query, is_quoted=True).query == corrected
 
@@ -51,18 +51,18 @@ def test_a_very_long_word_is_not_searched_for_filters_again_and_again(tmp_path: 
         assert time.process_time() - started < 2
 
 
-def test_a_search_that_is_not_quoted_takes_the_query_as_it_is(index: VaultIndex) -> None:
+def test_a_search_that_is_not_quoted_takes_the_query_as_it_is(index: Vault) -> None:
     found = index.search("keybord")
     assert (found.query, found.support) == ("keybord", None)
 
 
-def test_the_best_passage_gets_the_others_of_its_section(index: VaultIndex) -> None:
+def test_the_best_passage_gets_the_others_of_its_section(index: Vault) -> None:
     found = index.search("step 3 of the boiler service", 1, is_quoted=True)
     texts = "\n".join(hit.text for hit in found.hits)
     assert all(f"{n}. Step {n}" in texts for n in range(1, 6))
 
 
-def test_an_answerable_question_has_more_support_than_another(index: VaultIndex) -> None:
+def test_an_answerable_question_has_more_support_than_another(index: Vault) -> None:
     good = index.search("What soil do beans need?", is_quoted=True).support
     bad = index.search("Who won the football world cup?", is_quoted=True).support
     assert good is not None
@@ -71,22 +71,22 @@ def test_an_answerable_question_has_more_support_than_another(index: VaultIndex)
     assert bad.score < 0.5
 
 
-def test_the_words_of_a_question_weigh_more_the_rarer_they_are(index: VaultIndex) -> None:
+def test_the_words_of_a_question_weigh_more_the_rarer_they_are(index: Vault) -> None:
     support = index.search("Which boiler has a football?", is_quoted=True).support
     assert support is not None
     assert list(support.weights) == ["boiler", "football"]
     assert 0.0 < support.weights["boiler"] < 0.5 < support.weights["football"]
 
 
-def test_texts_that_are_not_indexed_are_compared_by_meaning(index: VaultIndex) -> None:
+def test_texts_that_are_not_indexed_are_compared_by_meaning(index: Vault) -> None:
     near, far = index.measure_cosines("warm ground for beans", ["Soil is heated.", "A fee is due."])
     assert near > far
 
 
 def test_nothing_is_compared_without_an_index_or_a_model(
-    index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    empty = VaultIndex(tmp_path, tmp_path / "none")
+    empty = Vault(tmp_path, tmp_path / "none")
     assert empty.measure_cosines("beans", ["Soil"]) == ()
     empty.close()
 
@@ -97,7 +97,7 @@ def test_nothing_is_compared_without_an_index_or_a_model(
     assert index.measure_cosines("beans", ["Soil"]) == ()
 
 
-def test_words_that_are_in_no_note_lower_the_support(index: VaultIndex) -> None:
+def test_words_that_are_in_no_note_lower_the_support(index: Vault) -> None:
     known = index.search("Does the keyboard need soil?", is_quoted=True).support
     unknown = index.search("Does the keyboard need diesel?", is_quoted=True).support
     assert known is not None

@@ -9,8 +9,8 @@ from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.embedding.models import DIMENSION
 from vault.errors import VectorStoreFailed
-from vault.index import VaultIndex
 from vault.options import IndexOptions, VectorServer
+from vault.vault import Vault
 from vault.vectors import VectorStore
 
 Until = Callable[[Callable[[], bool]], None]
@@ -125,7 +125,7 @@ def test_an_index_is_searched_by_a_server_and_without_it_when_it_is_gone(
 ) -> None:
     with ChromaServer(tmp_path / "data") as server:
         options = IndexOptions(server=VectorServer(server.url))
-        index = VaultIndex(small_vault, tmp_path / "index", (), embedder, lambda: options)
+        index = Vault(small_vault, tmp_path / "index", (), embedder, lambda: options)
         try:
             index.update()
             checks = {name: detail for name, _, detail in index.health()}
@@ -157,7 +157,7 @@ def test_a_server_elsewhere_is_not_asked_while_offline(
     embedder: Embedder, small_vault: Path, tmp_path: Path, until: Until
 ) -> None:
     server = VectorServer("https://vectors.invalid", is_refused=True)
-    index = VaultIndex(
+    index = Vault(
         small_vault, tmp_path / "index", (), embedder, lambda: IndexOptions(server=server)
     )
     try:

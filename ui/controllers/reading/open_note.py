@@ -261,7 +261,7 @@ class ReadingController(QObject):
         if PurePath(source).is_absolute():
             return self._assistant.projects.resolve_link(name, source)
         library = self._assistant.library
-        names = () if library is None else library.list_names()
+        names = () if library is None else library.vault.list_names()
         return LinkResolver((note.path, ()) for note in names).resolve(name, source)
 
     def _read_linked_image(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from ui.widgets.long_list import LongList, TwoLines
 from ui.widgets.menus import MenuButton
 
 if TYPE_CHECKING:
-    from vault.index import NoteState
+    from vault.records import NoteState
 
 __all__ = ["NoteLists"]
 

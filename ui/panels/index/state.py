@@ -8,7 +8,7 @@ from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import count, plural, rate, span
 
 if TYPE_CHECKING:
-    from vault.index import NoteState
+    from vault.records import NoteState
 
 __all__ = ["OPENING", "IndexState", "NotesByState"]
 

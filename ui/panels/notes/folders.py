@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault.index import NoteState
+    from vault.records import NoteState
 
 __all__ = ["ROOT", "Folders", "Node"]
 

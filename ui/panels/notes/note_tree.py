@@ -21,7 +21,7 @@ from ui.widgets.formatting import count, plural
 from ui.widgets.lists import FitTree, Row, RowDelegate
 
 if TYPE_CHECKING:
-    from vault.index import NoteState
+    from vault.records import NoteState
 
 __all__ = ["NoteTree", "NoteTreeModel"]
 

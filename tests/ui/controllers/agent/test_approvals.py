@@ -93,8 +93,8 @@ def test_a_proposal_behind_a_note_is_told_and_shown(window, assistant, server, q
     server.script(answer)
     window.view.resize(900, 700)
     window.composer.send("Remember it.")
-    qtbot.waitUntil(lambda: any(assistant.library.notes()))
-    window.view.show_note(min(note.path for note in assistant.library.notes()))
+    qtbot.waitUntil(lambda: any(assistant.library.vault.notes()))
+    window.view.show_note(min(note.path for note in assistant.library.vault.notes()))
     qtbot.waitUntil(lambda: window.view.middle.is_chat_covered)
     is_note_open.set()
     said = "The chat behind this note waits for your decision"

@@ -23,7 +23,7 @@ from ui.controllers.drafts import DraftStore, UnsentMessage
 from ui.controllers.notes import NoteListing, build_offers
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestWriter, Task, TaskRunner
-from vault.index import NoteState
+from vault.records import NoteState
 
 WATERING = Attachment("Watering.md")
 

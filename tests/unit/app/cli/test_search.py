@@ -138,9 +138,9 @@ def test_a_project_outside_of_the_vault_is_opened_once_for_all_searches(
     (tmp_path / "project").mkdir()
     args = argparse.Namespace(overrides={}, vault=str(small_vault))
     with ExitStack() as stack:
-        searching = open_notes(Paths.find(), args, stack, embedder).searching
+        notes = open_notes(Paths.find(), args, stack, embedder)
         for _ in range(2):
-            searching.list_notes("tag:bed", project=str(tmp_path / "project"))
+            notes.open_project(str(tmp_path / "project")).list_notes("tag:bed", 10)
     assert opened.count(tmp_path / "project") == 1
 
 

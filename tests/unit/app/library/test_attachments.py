@@ -14,7 +14,6 @@ from app.library.attachments import Attachments, Selection, WebPages
 from app.library.image_reader import ImageReader
 from app.library.library import Library
 from app.paths import Paths
-from chains.cancel import CancelToken
 from chains.citations.quotes import read_source_text
 from chains.errors import FetchFailed
 from chains.ledger import NoLedger
@@ -47,7 +46,7 @@ def attachments(tmp_path: Path, vault: Path, embedder: Embedder) -> Iterator[Att
     opened = Library.open(vault, paths, ["*.draft.md"], embedder=embedder)
     web = WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
     with closing(opened) as library, closing(ImageReader()) as images:
-        yield Attachments(library, WebPages(web), images)
+        yield Attachments(library.vault, WebPages(web), images)
 
 
 def test_a_note_is_attached_in_full_and_escaped(attachments):
@@ -77,7 +76,7 @@ def tagged(vault: Path, attachments: Attachments) -> Attachments:
     (vault / "Plans/Roof.md").write_text("---\ntags: [Building]\n---\nTiles.\n")
     (vault / "Plans/Secret.md").write_text("---\nprivate: true\n---\n#building\n")
     (vault / "Plans/Old/Hut.draft.md").write_text("#building\n")
-    list(attachments._library.update(CancelToken()))
+    attachments._vault.update()
     return attachments
 
 

@@ -25,8 +25,8 @@ from chains.events import IndexProgressed
 from tests.support.models.remembering_embedder import RememberingEmbedder
 from tests.support.sessions.turns import ask, result_of
 from vault.errors import EmbedderFailed
-from vault.index import VaultIndex
 from vault.indexing.progress import IndexProgress, IndexReport
+from vault.vault import Vault
 
 NOTES = 240
 
@@ -78,7 +78,7 @@ def test_a_question_in_the_middle_of_the_vectors_is_answered_from_the_words(
     again = ask(assistant, "What is the password of row 18?")
     assert "melon18" in result_of(again).answer
     assert result_of(again).warnings == ()
-    assert large.status().gap is None
+    assert large.vault.status().gap is None
 
 
 def test_a_second_question_does_not_wait_for_the_vectors_either(
@@ -114,7 +114,7 @@ def test_an_attached_note_is_embedded_before_the_others(
     assistant: Assistant, large: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     preferred: list[Any] = []
-    priority = large._index.updates.priority
+    priority = large.vault.updates.priority
     monkeypatch.setattr(
         priority, "prefer", lambda paths, question="": preferred.append((set(paths), question))
     )
@@ -129,14 +129,14 @@ def test_an_update_that_fails_after_the_answer_is_told_to_the_listener(
 ) -> None:
     large_is_left = threading.Event()
 
-    def update(_self: VaultIndex, progress: Any, *_rest: object, **_how: object) -> None:
+    def update(_self: Vault, progress: Any, *_rest: object, **_how: object) -> None:
         progress(IndexProgress("embed", "", 0, NOTES))
         large_is_left.wait(30)
         raise EmbedderFailed("The model is gone.")
 
     failures: list[Exception] = []
-    monkeypatch.setattr(VaultIndex, "update", update)
-    updates = AnswerUpdates(large._index)
+    monkeypatch.setattr(Vault, "update", update)
+    updates = AnswerUpdates(large.vault)
     updates.listener = IndexListener(failed=failures.append)
     assert [type(event).__name__ for event in updates.update(CancelToken())] == [
         "Step",

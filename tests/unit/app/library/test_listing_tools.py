@@ -52,7 +52,7 @@ def tools(assistant: Assistant, vault: Path) -> ToolRegistry:
     assistant.open_vault(vault, remember=False)
     list(assistant.index(CancelToken()))
     assert assistant.library is not None
-    return ToolRegistry(build_listing_tools(assistant.library, lambda: NOW))
+    return ToolRegistry(build_listing_tools(assistant.library.vault, lambda: NOW))
 
 
 def run(tools: ToolRegistry, name: str, **arguments: Any) -> ToolOutcome:

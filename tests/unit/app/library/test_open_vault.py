@@ -72,6 +72,6 @@ def test_another_model_may_be_chosen_while_the_notes_are_open(
         assert isinstance(first, IndexFinished)
         assert isinstance(second, IndexFinished)
         assert second.report.embedded_chunks == first.report.embedded_chunks > 0
-        assert library.status().embedder == model
+        assert library.vault.status().embedder == model
     finally:
         library.close()

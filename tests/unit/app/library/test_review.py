@@ -25,7 +25,7 @@ def reviewing(assistant: Assistant, tmp_path: Path) -> Assistant:
     (tmp_path / "notes").mkdir()
     assistant.open_vault(tmp_path / "notes", remember=False)
     assert assistant.library is not None
-    make_catalog(assistant.library.index_dir, NOTES, {})
+    make_catalog(assistant.library.vault.index_dir, NOTES, {})
     return assistant
 
 
@@ -51,7 +51,7 @@ def test_another_figure_is_offered_although_the_one_before_was_dismissed(
     reviewing.review.dismiss(finding)
     assert reviewing.library is not None
     changed = {**NOTES, "Garden.md": BARREL.format("Garden", 190)}
-    make_catalog(reviewing.library.index_dir, changed, {})
+    make_catalog(reviewing.library.vault.index_dir, changed, {})
     assert len(find(reviewing).findings) == 1
 
 
@@ -117,7 +117,7 @@ def test_unchanged_notes_are_not_compared_again(reviewing: Assistant) -> None:
     assert isinstance(again, ReviewResult)
     assert (len(again.findings), again.notes) == (1, len(NOTES))
     assert reviewing.library is not None
-    make_catalog(reviewing.library.index_dir, {**NOTES, "Other 3.md": "Changed.\n"}, {})
+    make_catalog(reviewing.library.vault.index_dir, {**NOTES, "Other 3.md": "Changed.\n"}, {})
     assert len(list(reviewing.review.find(CancelToken()))) > 1
 
 
@@ -125,7 +125,7 @@ def test_unchanged_notes_are_not_compared_again(reviewing: Assistant) -> None:
 def test_a_damaged_report_is_made_again(reviewing: Assistant, content: bytes) -> None:
     first = find(reviewing)
     assert reviewing.library is not None
-    (reviewing.library.index_dir / "review.json").write_bytes(content)
+    (reviewing.library.vault.index_dir / "review.json").write_bytes(content)
     assert find(reviewing) == first
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.library.files import FolderFiles
 from app.library.suggested_questions import suggest_questions
-from vault.index import NoteState
+from vault.records import NoteState
+from vault.vault import Vault
 
 
 def suggest(folder: Path, texts: Mapping[str, str], *titles: str) -> list[str]:
@@ -22,7 +22,7 @@ def suggest(folder: Path, texts: Mapping[str, str], *titles: str) -> list[str]:
         (folder / path).write_text(text, "utf-8")
     names = titles or tuple(Path(path).stem for path in texts)
     notes = [NoteState(path, name, "indexed") for path, name in zip(texts, names, strict=True)]
-    return list(suggest_questions(notes, FolderFiles(folder, ())))
+    return list(suggest_questions(notes, Vault(folder, folder / ".index")))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_note_without_text_a_date_and_a_short_name_are_not_asked_about(tmp_pat
 def test_a_note_that_was_deleted_meanwhile_is_not_asked_about(tmp_path: Path) -> None:
     notes = [NoteState("Gone.md", "Gone", "indexed"), NoteState("Here.md", "Here", "indexed")]
     (tmp_path / "Here.md").write_text("Text.", "utf-8")
-    assert suggest_questions(notes, FolderFiles(tmp_path, ())) == ("What is in “Here”?",)
+    assert suggest_questions(notes, Vault(tmp_path, tmp_path / ".index")) == ("What is in “Here”?",)
 
 
 def test_the_questions_that_the_user_has_listed_come_first(tmp_path: Path) -> None:

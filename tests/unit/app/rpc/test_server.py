@@ -436,7 +436,7 @@ def test_only_an_index_run_in_the_background_is_slowed_down_by_load(
     assistant.library.watch(lambda _report: None)
     events = list(assistant.index(CancelToken(), is_background=True))
     assert "load" in {e.progress.throttle for e in events if isinstance(e, IndexProgressed)}
-    assistant.library.rebuild()
+    assistant.library.vault.rebuild()
     events = list(assistant.index(CancelToken()))
     assert {e.progress.throttle for e in events if isinstance(e, IndexProgressed)} == {""}
 

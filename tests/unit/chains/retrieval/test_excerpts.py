@@ -43,12 +43,12 @@ class EveryOtherLine:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        self.asked += [segment.source for segment in segments]
+    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
+        self.asked += [text.path for text in texts]
         hits = [
             Hit(
-                f"{part.id}{n}",
-                part.source,
+                f"{part.path}{n}",
+                part.path,
                 "",
                 (),
                 (n, n),
@@ -57,8 +57,8 @@ class EveryOtherLine:
                 dict.fromkeys(SIGNALS),
                 "v1",
             )
-            for part in segments
-            for n, line in reversed(list(enumerate(part.raw_content.split("\n"), start=1)))
+            for part in texts
+            for n, line in reversed(list(enumerate(part.text.split("\n"), start=1)))
             if n % 2
         ]
         return hits[:k]
@@ -77,8 +77,8 @@ def test_what_fits_is_sent_whole() -> None:
 
 def test_passages_that_touch_are_chosen_one_by_one_and_sent_as_one() -> None:
     class EveryLine(EveryOtherLine):
-        def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-            lines = segments[0].raw_content.split("\n")
+        def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
+            lines = texts[0].text.split("\n")
             return [hit("A.md", line, first=n) for n, line in enumerate(lines[:k], start=1)]
 
     found = choose_excerpts(
@@ -162,8 +162,7 @@ def test_passages_with_a_blank_line_between_them_are_joined_and_end_with_a_word(
 class Whole:
     """The real search within texts, without an embedding model."""
 
-    def search_within(self, segments: Sequence[Segment], query: str, k: int) -> Sequence[Hit]:
-        texts = [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]
+    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
         return search_texts(texts, query, k)
 
 
@@ -198,7 +197,14 @@ def test_the_room_is_used_and_every_attachment_represented(
     assert used <= room
     large = find_large_attachments(parts, AttachmentBudget(room, room), COUNTER)
     largest = max(
-        (size(build_passages([hit])) for hit in Whole().search_within(parts, question, 10_000)),
+        (
+            size(build_passages([hit]))
+            for hit in search_texts(
+                [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in parts],
+                question,
+                10_000,
+            )
+        ),
         default=0,
     )
     there = sum(large.sizes[part.id] for part in parts)

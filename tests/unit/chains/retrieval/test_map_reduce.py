@@ -43,7 +43,7 @@ def run(server, session, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end with one large attachment; return its events."""
 
     def running(segment: Segment, *, token: CancelToken | None = None, **fields: Any) -> list[Any]:
-        chain = Chain("chat", lambda _: None, pause=pause, within=EveryOtherLine())
+        chain = Chain("chat", lambda _: None, pause=pause, vault=EveryOtherLine())
         values = {"mode": "chat", "api_base": server.url, "reads_whole": True, "threshold": 4_000}
         request = ask(QUESTION, attached=(segment,), **(values | fields))
         return list(run_turn(chain, request, session, token or CancelToken()))
@@ -100,7 +100,7 @@ def test_it_takes_no_more_than_was_told_before(run, server, session) -> None:
 
 
 def test_it_costs_what_the_model_takes_for_its_tokens(session, ask) -> None:
-    chain = Chain("chat", lambda _: None, within=EveryOtherLine())
+    chain = Chain("chat", lambda _: None, vault=EveryOtherLine())
     request = ask(QUESTION, mode="chat", attached=(attached(3_000),), model="gpt-4o")
     cost = measure_reading(chain, request, session)
     known = look_up_model("gpt-4o")
@@ -253,7 +253,7 @@ def test_notes_are_carried_to_later_turns_as_they_were_made(server, session, pau
         "chat",
         lambda _: None,
         pause=pause,
-        within=EveryOtherLine(),
+        vault=EveryOtherLine(),
         resolve=lambda _segment: changed,
     )
     fields: dict[str, Any] = {"mode": "chat", "api_base": server.url, "threshold": 4_000}

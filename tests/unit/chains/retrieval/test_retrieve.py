@@ -30,7 +30,8 @@ class MeasuredSearch(ListSearch):
 
 @pytest.fixture
 def chain():
-    return Chain("vault_qa", lambda _: None, MeasuredSearch(*HITS))
+    search = MeasuredSearch(*HITS)
+    return Chain("vault_qa", lambda _: None, lambda: search, vault=search)
 
 
 @pytest.fixture
@@ -82,7 +83,14 @@ def test_other_logs_are_read_too(
 def test_without_a_model_the_subject_of_a_request_is_searched(ask, session):
     search = ListSearch(*HITS)
     request = ask("Summarise my notes about beans", model=EXTRACTIVE)
-    list(run_turn(Chain("vault_qa", lambda _: None, search), request, session, CancelToken()))
+    list(
+        run_turn(
+            Chain("vault_qa", lambda _: None, lambda: search, vault=search),
+            request,
+            session,
+            CancelToken(),
+        )
+    )
     assert [query for query, _ in search.asked] == ["beans"]
 
 

@@ -23,8 +23,8 @@ from tests.support.models.anthropic_events import SIGNATURE
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.memory_session import ListSearch, hit
 from vault.errors import NoteUnreadable
-from vault.index import NoteState
 from vault.notes.note import Note, parse_note
+from vault.records import NoteState
 from vault.search.search import SearchResult
 
 TEXTS = {
@@ -52,7 +52,7 @@ class Notes(ListSearch):
             raise NoteUnreadable(path, "it does not exist")
         return parse_note(path, TEXTS[path].encode())[0]
 
-    def still_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+    def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
         return frozenset(paths)
 
     def notes(self) -> tuple[NoteState, ...]:

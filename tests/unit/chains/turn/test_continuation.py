@@ -32,7 +32,8 @@ def run(server, session, pause, ask) -> Callable[..., AskResult]:
     """Run a turn to its end, and return its result."""
 
     def running(question: str = "When are beans sown?", **fields: Any) -> AskResult:
-        chain = Chain("vault_qa", lambda _: None, ListSearch(*HITS), pause=pause)
+        search = ListSearch(*HITS)
+        chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search, pause=pause)
         request = ask(question, api_base=server.url, **fields)
         *_, ended = run_turn(chain, request, session, CancelToken())
         assert isinstance(ended, TurnEnded)

@@ -48,7 +48,7 @@ def run(server, session, search, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end; return its events."""
 
     def running(question="When are beans sown?", *, token=None, **fields):
-        chain = Chain("vault_qa", lambda _: None, search, pause=pause)
+        chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search, pause=pause)
         if fields.get("mode") == "chat":
             chain = Chain("chat", lambda _: None, pause=pause)
         request = ask(question, **({"api_base": server.url} | fields))
@@ -410,7 +410,9 @@ def events_until_stopped(chain, request, session):
 def test_a_stop_keeps_what_had_arrived(server, session, search, ask):
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
     request = ask(api_base=server.url)
-    events = events_until_stopped(Chain("vault_qa", lambda _: None, search), request, session)
+    events = events_until_stopped(
+        Chain("vault_qa", lambda _: None, lambda: search, vault=search), request, session
+    )
     result = result_of(events)
     assert (result.status, result.answer) == ("interrupted", "First words")
     stored = session.messages[-1]
@@ -421,13 +423,20 @@ def test_a_stop_before_the_first_request_stores_nothing_but_the_question(session
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        list(run_turn(Chain("vault_qa", lambda _: None, search), ask(), session, token))
+        list(
+            run_turn(
+                Chain("vault_qa", lambda _: None, lambda: search, vault=search),
+                ask(),
+                session,
+                token,
+            )
+        )
     assert [entry.type for entry in session.entries] == ["message"]
 
 
 def test_a_watcher_that_goes_away_loses_nothing_that_had_arrived(server, session, search, ask):
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
-    chain = Chain("vault_qa", lambda _: None, search)
+    chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
     running = run_turn(chain, ask(api_base=server.url), session, CancelToken())
     next(event for event in running if isinstance(event, TextDelta))
     running.close()  # type: ignore[attr-defined]
@@ -439,7 +448,10 @@ def test_a_watcher_that_goes_away_before_the_first_word_leaves_no_failure(
     server, session, search, ask
 ):
     running = run_turn(
-        Chain("vault_qa", lambda _: None, search), ask(api_base=server.url), session, CancelToken()
+        Chain("vault_qa", lambda _: None, lambda: search, vault=search),
+        ask(api_base=server.url),
+        session,
+        CancelToken(),
     )
     next(event for event in running if isinstance(event, Step) and event.kind == "write")
     running.close()  # type: ignore[attr-defined]
@@ -482,21 +494,25 @@ def test_a_dry_run_retrieves_and_prepares_and_leaves_no_trace(run, server, sessi
 
 
 def test_a_preview_looks_nothing_up_and_leaves_no_trace(server, session, search, ask):
-    chain = Chain("vault_qa", lambda _: None, search)
+    chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
     prepared = preview(chain, ask("Half a quest", api_base=server.url), session)
     assert prepared.messages[-1].text == "Half a quest"
     assert (search.asked, session.writes, server.bodies) == ([], [], [])
 
 
 def test_a_preview_needs_no_chat(search, ask):
-    prepared = preview(Chain("vault_qa", lambda _: None, search), ask("", model="extractive"), None)
+    prepared = preview(
+        Chain("vault_qa", lambda _: None, lambda: search, vault=search),
+        ask("", model="extractive"),
+        None,
+    )
     assert prepared.report.when == "next"
 
 
 def test_the_last_request_can_be_built_again_from_the_log(run, server, session, search, ask):
     run()
     run("And what hums?")
-    chain = Chain("vault_qa", lambda _: None, search)
+    chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
     rebuilt = rebuild(chain, ask("", api_base=server.url), session)
     assert rebuilt.request_body() == session.saved[-1]["body"]
 
@@ -538,7 +554,7 @@ def test_two_chats_run_side_by_side(server, search, ask):
     answers = {}
 
     def run_one(name):
-        chain = Chain("vault_qa", lambda _: None, search)
+        chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
         request = ask(f"Question of {name}?", api_base=server.url)
         *_, ended = run_turn(chain, request, MemorySession(name), CancelToken())
         answers[name] = ended.result.answer

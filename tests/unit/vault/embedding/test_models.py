@@ -17,13 +17,13 @@ from vault.embedding.models import (
 )
 from vault.embedding_versions import read_used_model
 from vault.errors import EmbedderFailed, VaultError
-from vault.index import VaultIndex
 from vault.indexing import progress as reports
 from vault.indexing.progress import IndexProgress
 from vault.options import IndexOptions
+from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
-MakeIndex = Callable[..., VaultIndex]
+MakeIndex = Callable[..., Vault]
 
 MANY = 41  # more than one batch
 
@@ -68,11 +68,11 @@ def chosen() -> Chosen:
 @pytest.fixture
 def open_index(
     notes: Path, tmp_path: Path, embedder: Embedder, chosen: Chosen, cache: Path
-) -> Iterator[Callable[[], VaultIndex]]:
-    made: list[VaultIndex] = []
+) -> Iterator[Callable[[], Vault]]:
+    made: list[Vault] = []
 
-    def make() -> VaultIndex:
-        made.append(VaultIndex(notes, tmp_path / "index", (), embedder, chosen, cache))
+    def make() -> Vault:
+        made.append(Vault(notes, tmp_path / "index", (), embedder, chosen, cache))
         return made[-1]
 
     yield make
@@ -80,12 +80,12 @@ def open_index(
         index.close()
 
 
-def used(index: VaultIndex) -> str:
+def used(index: Vault) -> str:
     assert index._handle.opened is not None
     return read_used_model(index._handle.opened.catalog)[0]
 
 
-def by_meaning(index: VaultIndex) -> tuple[str, float | None]:
+def by_meaning(index: Vault) -> tuple[str, float | None]:
     """The first hit of a question that shares no word with its note."""
     result = index.search("How do plants get enough to drink?", 1)
     assert result.warnings == ()
@@ -122,7 +122,7 @@ def test_a_folder_embeds_in_its_own_dimension(model: Path) -> None:
 
 
 def test_another_model_takes_over_once_its_vectors_are_complete(
-    open_index: Callable[[], VaultIndex],
+    open_index: Callable[[], Vault],
     chosen: Chosen,
     model: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -152,7 +152,7 @@ def test_another_model_takes_over_once_its_vectors_are_complete(
 
 
 def test_what_was_made_of_the_new_vectors_is_kept_over_a_cancel_and_a_restart(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path, write: Write
+    open_index: Callable[[], Vault], chosen: Chosen, model: Path, write: Write
 ) -> None:
     for number in range(60):
         write(f"more{number}.md", f"# More {number}\n\nAbout the number {number * 3}.\n")
@@ -180,7 +180,7 @@ def test_what_was_made_of_the_new_vectors_is_kept_over_a_cancel_and_a_restart(
 
 
 def test_going_back_embeds_only_what_is_new_since(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path, write: Write
+    open_index: Callable[[], Vault], chosen: Chosen, model: Path, write: Write
 ) -> None:
     index = open_index()
     index.update()
@@ -196,7 +196,7 @@ def test_going_back_embeds_only_what_is_new_since(
 
 
 def test_a_third_model_takes_the_place_of_the_spare_one(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path, tmp_path: Path, cache: Path
+    open_index: Callable[[], Vault], chosen: Chosen, model: Path, tmp_path: Path, cache: Path
 ) -> None:
     third = other_model(tmp_path / "third", 200)
     choose_float32(cache, third)
@@ -212,7 +212,7 @@ def test_a_third_model_takes_the_place_of_the_spare_one(
 
 
 def test_the_index_goes_on_with_what_it_has_where_the_model_is_missing(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, write: Write
+    open_index: Callable[[], Vault], chosen: Chosen, write: Write
 ) -> None:
     index = open_index()
     index.update()
@@ -224,7 +224,7 @@ def test_the_index_goes_on_with_what_it_has_where_the_model_is_missing(
 
 
 def test_a_reader_asks_in_the_way_of_the_vectors_that_are_used(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, model: Path
+    open_index: Callable[[], Vault], chosen: Chosen, model: Path
 ) -> None:
     owner, reader = open_index(), open_index()
     owner.update()
@@ -236,7 +236,7 @@ def test_a_reader_asks_in_the_way_of_the_vectors_that_are_used(
 
 
 def test_without_its_model_the_index_is_searched_by_words_and_says_so(
-    open_index: Callable[[], VaultIndex], chosen: Chosen, tmp_path: Path, cache: Path
+    open_index: Callable[[], Vault], chosen: Chosen, tmp_path: Path, cache: Path
 ) -> None:
     folder = other_model(tmp_path / "gone", 200)
     choose_float32(cache, folder)

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from vault.embedder import Embedder
 from vault.errors import NoteUnreadable, VaultMissing
-from vault.index import VaultIndex
 from vault.indexing.embed import WaitingPassage, split_into_batches
 from vault.indexing.indexer import PRIVATE_RULE
 from vault.indexing.progress import IndexProgress
 from vault.notes.note import parse_note
+from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
-MakeIndex = Callable[..., VaultIndex]
+MakeIndex = Callable[..., Vault]
 
 REPORT_FIELDS = {
     "vault",
@@ -72,7 +72,7 @@ def test_a_second_run_reads_no_note_and_asks_no_model(
     first = make_index(notes)
     first.update()
     first.close()
-    fresh = VaultIndex(notes, tmp_path / "index")
+    fresh = Vault(notes, tmp_path / "index")
 
     def refuse(*_arguments: object) -> None:
         raise AssertionError("a note was read")

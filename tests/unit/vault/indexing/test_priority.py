@@ -8,7 +8,6 @@ import pytest
 
 from vault.catalog import Catalog
 from vault.coverage import Coverage, find_gap
-from vault.index import VaultIndex
 from vault.indexing import priority, progress
 from vault.indexing.embed import WaitingPassage, split_into_batches
 from vault.indexing.indexer import IndexReport
@@ -19,14 +18,15 @@ from vault.indexing.priority import (
     order_passages,
 )
 from vault.indexing.progress import IndexProgress
+from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
-MakeIndex = Callable[..., VaultIndex]
+MakeIndex = Callable[..., Vault]
 
 FILLER = "It tells of beds, barrels and beans in long rows. " * 5  # takes its time to embed
 
 
-def open_catalog(index: VaultIndex) -> Catalog:
+def open_catalog(index: Vault) -> Catalog:
     opened = index._handle.open()
     assert opened is not None
     return opened.catalog
@@ -41,7 +41,7 @@ def many(write: Write) -> Path:
     return folder
 
 
-def run_until_embedding(index: VaultIndex, act: Callable[[], object]) -> IndexReport:
+def run_until_embedding(index: Vault, act: Callable[[], object]) -> IndexReport:
     """Index until some vectors are there, act once, and stop."""
     acted: list[object] = []
 

@@ -8,11 +8,11 @@ import pytest
 
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
-from vault.index import VaultIndex
 from vault.indexing.relocate import find_moved_folder, take_over_index
 from vault.open_index import take_lock
+from vault.vault import Vault
 
-Open = Callable[[Path], VaultIndex]
+Open = Callable[[Path], Vault]
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def indexes(tmp_path: Path) -> Path:
 @pytest.fixture
 def index_of(indexes: Path, embedder: Embedder) -> Iterator[Open]:
     """Opens the index of a folder, taking over that of one that has moved there."""
-    made: list[VaultIndex] = []
+    made: list[Vault] = []
 
-    def open_index(folder: Path) -> VaultIndex:
+    def open_index(folder: Path) -> Vault:
         take_over_index(indexes / folder.name, folder)
-        made.append(VaultIndex(folder, indexes / folder.name, (), embedder))
+        made.append(Vault(folder, indexes / folder.name, (), embedder))
         return made[-1]
 
     yield open_index

@@ -9,9 +9,9 @@ import pytest
 
 from tests.unit.vault.conftest import IndexMaker
 from vault.errors import IndexUnusable, VaultError
-from vault.index import VaultIndex
 from vault.indexing.progress import IndexReport
 from vault.indexing.watcher import Watcher
+from vault.vault import Vault
 
 Until = Callable[[Callable[[], bool]], None]
 
@@ -76,7 +76,7 @@ def test_a_flood_is_told_in_few_calls_without_names(
 
 
 @pytest.fixture
-def index(make_index: IndexMaker, write: Callable[[str, str], Path], tmp_path: Path) -> VaultIndex:
+def index(make_index: IndexMaker, write: Callable[[str, str], Path], tmp_path: Path) -> Vault:
     write("Rain.md", "# Rain\n\nThe barrel holds rain.\n")
     write("Cats.md", "# Cats\n\nCats sleep all day.\n")
     index = make_index(tmp_path / "notes")
@@ -85,7 +85,7 @@ def index(make_index: IndexMaker, write: Callable[[str, str], Path], tmp_path: P
 
 
 def test_named_paths_are_taken_up_without_a_look_at_the_others(
-    index: VaultIndex, monkeypatch: pytest.MonkeyPatch
+    index: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (index.root / "Rain.md").write_text("# Rain\n\nThe barrel is dry.\n")
     (index.root / "Cats.md").rename(index.root / "Dogs.md")
@@ -104,7 +104,7 @@ def test_named_paths_are_taken_up_without_a_look_at_the_others(
 
 @pytest.mark.parametrize("rule", ["private", "excluded", "gone", "linked"])
 def test_named_paths_that_may_not_be_indexed_leave_the_index(
-    index: VaultIndex, tmp_path: Path, rule: str
+    index: Vault, tmp_path: Path, rule: str
 ) -> None:
     path = index.root / "Rain.md"
     if rule == "private":
@@ -119,7 +119,7 @@ def test_named_paths_that_may_not_be_indexed_leave_the_index(
     assert [state.path for state in index.notes() if state.state == "indexed"] == ["Cats.md"]
 
 
-def test_a_folder_that_changed_is_looked_at_whole(index: VaultIndex) -> None:
+def test_a_folder_that_changed_is_looked_at_whole(index: Vault) -> None:
     (index.root / "deep").mkdir()
     (index.root / "deep" / "Zebra.md").write_text("A zebra.\n")
     assert index.update(only={"deep"}).added == 1
@@ -127,14 +127,14 @@ def test_a_folder_that_changed_is_looked_at_whole(index: VaultIndex) -> None:
     assert index.update(only={"deep", "deeper"}).renamed == 1
 
 
-def test_what_changed_by_name_is_no_reason_to_miss_other_changes_later(index: VaultIndex) -> None:
+def test_what_changed_by_name_is_no_reason_to_miss_other_changes_later(index: Vault) -> None:
     (index.root / "Rain.md").write_text("Dry.\n")
     (index.root / "Cats.md").write_text("Awake.\n")
     index.update(only={"Rain.md"})
     assert index.update().changed == 1
 
 
-def test_a_watched_index_follows_its_folder(index: VaultIndex, until: Until) -> None:
+def test_a_watched_index_follows_its_folder(index: Vault, until: Until) -> None:
     reports: list[IndexReport] = []
     arrived = threading.Event()
 
@@ -154,7 +154,7 @@ def test_a_watched_index_follows_its_folder(index: VaultIndex, until: Until) -> 
 
 
 def test_a_watched_index_says_why_it_could_not_follow(
-    index: VaultIndex, until: Until, monkeypatch: pytest.MonkeyPatch
+    index: Vault, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_arguments: object, **_how: object) -> None:
         raise IndexUnusable("The disk is full.")
@@ -171,7 +171,7 @@ def test_a_watched_index_says_why_it_could_not_follow(
     assert str(errors[0]) == "The disk is full."
 
 
-def test_an_update_that_goes_on_is_waited_for_no_longer_than_said(index: VaultIndex) -> None:
+def test_an_update_that_goes_on_is_waited_for_no_longer_than_said(index: Vault) -> None:
     (index.root / "New.md").write_text("A zebra.\n")
     settled: list[bool] = []
     index.update(lambda _progress: settled.append(index.updates.wait_until_idle(0.0)))
@@ -180,7 +180,7 @@ def test_an_update_that_goes_on_is_waited_for_no_longer_than_said(index: VaultIn
 
 
 def test_a_folder_that_vanishes_while_it_is_watched_loses_no_note(
-    index: VaultIndex, until: Until
+    index: Vault, until: Until
 ) -> None:
     index.watch()
     index.root.rename(index.root.with_name("away"))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.vault.conftest import NotesIndexer
-from vault.index import VaultIndex
+from vault.vault import Vault
 
 NOTES = {
     "Todo.md": (
@@ -18,7 +18,7 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
@@ -36,14 +36,14 @@ def index(index_of_notes: NotesIndexer) -> VaultIndex:
     ],
 )
 def test_tasks_are_listed_with_their_lines(
-    index: VaultIndex, query: str, lines: list[tuple[str, int]]
+    index: Vault, query: str, lines: list[tuple[str, int]]
 ) -> None:
     result = index.list_notes(query, 10)
     assert [(hit.path, hit.lines[0]) for hit in result.hits] == lines
     assert result.total == len(lines)
 
 
-def test_a_list_of_tasks_counts_tasks_and_has_pages(index: VaultIndex) -> None:
+def test_a_list_of_tasks_counts_tasks_and_has_pages(index: Vault) -> None:
     page = index.list_notes("task:open", 3)
     assert (len(page.hits), page.next) == (3, 3)
     assert page.describe_total() == "4 open tasks match; searched all 3 notes."
@@ -52,7 +52,7 @@ def test_a_list_of_tasks_counts_tasks_and_has_pages(index: VaultIndex) -> None:
     assert last.text == "- [ ] Send the invoice to Peter 📅 2026-11-24"
 
 
-def test_where_no_task_has_all_words_those_with_the_most_are_listed(index: VaultIndex) -> None:
+def test_where_no_task_has_all_words_those_with_the_most_are_listed(index: Vault) -> None:
     result = index.list_notes("task:open insurance shed", 10)
     assert result.is_partial
     assert result.warnings == (
@@ -61,5 +61,5 @@ def test_where_no_task_has_all_words_those_with_the_most_are_listed(index: Vault
     assert {hit.path for hit in result.hits} == {"Roof.md", "Todo.md"}
 
 
-def test_a_search_can_be_limited_to_passages_with_tasks(index: VaultIndex) -> None:
+def test_a_search_can_be_limited_to_passages_with_tasks(index: Vault) -> None:
     assert {hit.path for hit in index.search("task:open roof", 10).hits} == {"Roof.md", "Todo.md"}

@@ -8,8 +8,8 @@ import pytest
 
 from tests.benchmarks.retrieval.bench_phrasings import QUESTIONS, Phrasing, read_phrasings
 from tests.unit.vault.conftest import NotesIndexer
-from vault.index import VaultIndex
 from vault.questions.reader import Reading
+from vault.vault import Vault
 
 NOTES: Final = json.loads((QUESTIONS / "phrasings-notes.json").read_text("utf-8"))
 PHRASINGS: Final = tuple(read_phrasings())
@@ -19,12 +19,12 @@ OTHER_DATES: Final = frozenset({"fr-22"})
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
 @pytest.mark.parametrize("phrasing", PHRASINGS, ids=lambda phrasing: phrasing.id)
-def test_a_phrasing_is_read_as_what_it_asks_for(index: VaultIndex, phrasing: Phrasing) -> None:
+def test_a_phrasing_is_read_as_what_it_asks_for(index: Vault, phrasing: Phrasing) -> None:
     reading = index.read_question(phrasing.question)
     if phrasing.id in SEARCHED:
         assert reading is None
@@ -71,9 +71,7 @@ def test_a_phrasing_is_read_as_what_it_asks_for(index: VaultIndex, phrasing: Phr
         ("list all notes tag:house OR tag:book", "tag:house OR tag:book"),
     ],
 )
-def test_a_question_for_every_note_becomes_a_query(
-    index: VaultIndex, question: str, query: str
-) -> None:
+def test_a_question_for_every_note_becomes_a_query(index: Vault, question: str, query: str) -> None:
     reading = index.read_question(question)
     assert reading is not None
     assert reading.operation in ("list", "count")
@@ -95,12 +93,12 @@ def test_a_question_for_every_note_becomes_a_query(
         "What is the pressure of the boiler?",
     ],
 )
-def test_what_is_not_understood_claims_nothing(index: VaultIndex, question: str) -> None:
+def test_what_is_not_understood_claims_nothing(index: Vault, question: str) -> None:
     reading = index.read_question(question)
     assert reading is None or reading.operation == "about"
 
 
-def test_words_that_are_left_over_are_searched(index: VaultIndex) -> None:
+def test_words_that_are_left_over_are_searched(index: Vault) -> None:
     reading = index.read_question("Which notes in House leak?")
     assert reading == Reading("about", "folder:House leak")
 
@@ -124,7 +122,7 @@ def test_words_that_are_left_over_are_searched(index: VaultIndex) -> None:
         ("How many open tasks are there in House?", "2 open tasks in the folder “House”"),
     ],
 )
-def test_the_sentence_names_the_filter(index: VaultIndex, question: str, told: str) -> None:
+def test_the_sentence_names_the_filter(index: Vault, question: str, told: str) -> None:
     reading = index.read_question(question)
     assert reading is not None
     said = index.list_notes(reading.query, 100).describe_total()

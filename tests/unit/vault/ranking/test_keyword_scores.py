@@ -7,9 +7,9 @@ import pytest
 
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.catalog import CATALOG_FILE, Catalog
-from vault.index import VaultIndex
 from vault.ranking.keyword_scores import KeywordScores, Table
 from vault.ranking.terms import Term
+from vault.vault import Vault
 
 LINES = "\n\n".join(f"## Part {n}\n\n" + f"Nothing but filler text {n}. " * 40 for n in range(6))
 NOTES = {
@@ -21,12 +21,12 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
 @pytest.fixture
-def catalog(index: VaultIndex) -> Iterator[Catalog]:
+def catalog(index: Vault) -> Iterator[Catalog]:
     opened = Catalog(index.index_dir / CATALOG_FILE, is_writable=False)
     yield opened
     opened.close()
@@ -54,7 +54,7 @@ def test_words_in_different_passages_add_up_for_the_whole_note(catalog: Catalog)
     assert find(catalog, "words", "heron")[0] == "Heron.md"
 
 
-def test_a_search_finds_the_note_that_has_all_words_somewhere(index: VaultIndex) -> None:
+def test_a_search_finds_the_note_that_has_all_words_somewhere(index: Vault) -> None:
     assert index.search("heron kayak filler").hits[0].path == "Long.md"
 
 

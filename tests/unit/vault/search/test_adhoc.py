@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from vault.index import VaultIndex
 from vault.notes.note import read_note
 from vault.search.adhoc import AdhocText, search_texts
+from vault.vault import Vault
 
 CHAPTERS = "\n".join(
     f"# Chapter {number}\n\nThe {word} stands by the {number}th gate and is painted {colour}.\n"
@@ -83,7 +83,7 @@ def test_filters_that_name_no_text_leave_the_words() -> None:
 
 
 def test_what_an_index_holds_is_found_by_meaning_too(small_vault: Path, tmp_path: Path) -> None:
-    index = VaultIndex(small_vault, tmp_path / "index")
+    index = Vault(small_vault, tmp_path / "index")
     try:
         index.update()
         note = read_note(index.root, "Watering.md")

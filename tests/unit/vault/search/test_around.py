@@ -10,9 +10,9 @@ from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
 from vault.errors import IndexUnusable
-from vault.index import VaultIndex
 from vault.search.exact import ExactScan
 from vault.search.selftest import fit_ranking
+from vault.vault import Vault
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,16 +41,16 @@ SAME_NAMES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
 @pytest.fixture(scope="module")
-def same_names(index_of_notes: NotesIndexer) -> VaultIndex:
+def same_names(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(SAME_NAMES)
 
 
-def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:
+def test_related_notes_are_near_in_meaning_or_linked(index: Vault) -> None:
     related = index.find_related("Tomatoes.md")
     assert {related[0].path, related[1].path} == {"Beans.md", "Tax.md"}
     assert {note.path: note.is_linked for note in related} == {
@@ -62,11 +62,11 @@ def test_related_notes_are_near_in_meaning_or_linked(index: VaultIndex) -> None:
     assert len(index.find_related("Tomatoes.md", 1)) == 1
 
 
-def test_a_note_that_is_not_indexed_has_no_related_ones(index: VaultIndex) -> None:
+def test_a_note_that_is_not_indexed_has_no_related_ones(index: Vault) -> None:
     assert index.find_related("Diary.md") == index.find_related("None.md") == []
 
 
-def test_a_note_is_linked_with_the_note_that_a_link_means(same_names: VaultIndex) -> None:
+def test_a_note_is_linked_with_the_note_that_a_link_means(same_names: Vault) -> None:
     index = same_names
     linked = {note.path for note in index.find_related("b/Start.md", 20) if note.is_linked}
     assert linked == {"b/Plan.md", "c/Other.md"}
@@ -86,7 +86,7 @@ def test_a_note_is_linked_with_the_note_that_a_link_means(same_names: VaultIndex
     ],
 )
 def test_a_link_that_is_clicked_leads_to_the_note_that_it_means(
-    same_names: VaultIndex, link: str, path: str | None
+    same_names: Vault, link: str, path: str | None
 ) -> None:
     assert same_names.build_link_resolver().resolve(link) == path
 
@@ -100,11 +100,11 @@ def test_a_link_that_is_clicked_leads_to_the_note_that_it_means(
         ("Fees.md", "Compared with the 1st result: words"),
     ],
 )
-def test_why_a_note_is_not_shown_is_said_in_words(index: VaultIndex, path: str, words: str) -> None:
+def test_why_a_note_is_not_shown_is_said_in_words(index: Vault, path: str, words: str) -> None:
     assert words in index.why_not("tomatoes", path, index.excerpts("tomatoes", 1).hits)
 
 
-def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: VaultIndex) -> None:
+def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: Vault) -> None:
     first, second = index.self_test(), index.self_test()
     assert first.questions == 4
     assert first.recall_at_10 == 1.0
@@ -128,12 +128,12 @@ def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: VaultIn
     assert first.ranking is None
 
 
-def test_a_self_test_can_be_stopped(index: VaultIndex) -> None:
+def test_a_self_test_can_be_stopped(index: Vault) -> None:
     assert index.self_test(lambda: True).questions == 0
 
 
 def test_without_an_index_the_self_test_says_how_to_make_one(tmp_path: Path) -> None:
-    index = VaultIndex(tmp_path, tmp_path / "none")
+    index = Vault(tmp_path, tmp_path / "none")
     with pytest.raises(IndexUnusable, match="strata index"):
         index.self_test()
     index.close()

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
-from vault.index import VaultIndex
 from vault.search.boosts import Booster, Boosts, apply_boosts
+from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -31,11 +31,11 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
-def lifted_by(index: VaultIndex, query: str, signal: str, *in_play: str) -> set[str]:
+def lifted_by(index: Vault, query: str, signal: str, *in_play: str) -> set[str]:
     return {
         hit.path
         for hit in index.search(query, 20, in_play=in_play).hits
@@ -44,12 +44,12 @@ def lifted_by(index: VaultIndex, query: str, signal: str, *in_play: str) -> set[
 
 
 @pytest.mark.parametrize("words", ["roses", "rose", "garden rose"])
-def test_a_tag_that_is_named_lifts_its_notes(index: VaultIndex, words: str) -> None:
+def test_a_tag_that_is_named_lifts_its_notes(index: Vault, words: str) -> None:
     assert lifted_by(index, f"watering {words}", "tags") == {"Carried.md"}
     assert index.search(f"watering {words}", 1).hits[0].path == "Carried.md"
 
 
-def test_a_folder_that_is_named_lifts_its_notes(index: VaultIndex) -> None:
+def test_a_folder_that_is_named_lifts_its_notes(index: Vault) -> None:
     assert lifted_by(index, "watering in the greenhouse", "tags") == {"greenhouse/Kept.md"}
     assert index.search("watering in the greenhouse", 1).hits[0].path == "greenhouse/Kept.md"
 
@@ -64,13 +64,13 @@ def test_a_folder_that_is_named_lifts_its_notes(index: VaultIndex) -> None:
     ],
 )
 def test_a_day_that_is_named_lifts_the_notes_of_that_day(
-    index: VaultIndex, words: str, path: str
+    index: Vault, words: str, path: str
 ) -> None:
     assert lifted_by(index, f"watering {words}", "dates") == {path}
     assert index.search(f"watering {words}", 1).hits[0].path == path
 
 
-def test_in_a_log_a_day_lifts_its_own_passage_only(index: VaultIndex) -> None:
+def test_in_a_log_a_day_lifts_its_own_passage_only(index: Vault) -> None:
     hits = [hit for hit in index.search("beds on 8 July 2022", 20).hits if hit.path == "Log.md"]
     assert {"2022-07-08" in hit.text: hit.signals["dates"] for hit in hits} == {
         True: 1.0,
@@ -78,7 +78,7 @@ def test_in_a_log_a_day_lifts_its_own_passage_only(index: VaultIndex) -> None:
     }
 
 
-def test_a_note_without_a_day_is_of_the_day_of_its_last_change(index: VaultIndex) -> None:
+def test_a_note_without_a_day_is_of_the_day_of_its_last_change(index: Vault) -> None:
     of_today = lifted_by(index, "watering today", "dates")
     assert {"Plain.md", "Carried.md"} <= of_today
     assert not of_today & {"Journal/2024-03-05.md", "Dated.md"}
@@ -86,12 +86,12 @@ def test_a_note_without_a_day_is_of_the_day_of_its_last_change(index: VaultIndex
 
 @pytest.mark.parametrize("name", ["rain barrel", "Tonne"])
 def test_a_note_that_is_named_lifts_what_it_links_to_and_what_links_to_it(
-    index: VaultIndex, name: str
+    index: Vault, name: str
 ) -> None:
     assert lifted_by(index, f"watering from the {name}", "links") == {"Linked.md", "Linking.md"}
 
 
-def test_a_note_in_play_lifts_what_is_linked_with_it(index: VaultIndex) -> None:
+def test_a_note_in_play_lifts_what_is_linked_with_it(index: Vault) -> None:
     assert lifted_by(index, "watering", "links", "Rain barrel.md") == {"Linked.md", "Linking.md"}
     assert index.search("watering", 1, in_play=["Rain barrel.md"]).hits[0].path == "Linked.md"
 
@@ -109,17 +109,17 @@ def test_of_two_notes_with_one_name_a_link_lifts_the_one_that_it_means(
     assert lifted_by(index, "early", "links", "b/Start.md") == {"b/Beds.md"}
 
 
-def test_a_note_that_does_not_exist_is_not_in_play(index: VaultIndex) -> None:
+def test_a_note_that_does_not_exist_is_not_in_play(index: Vault) -> None:
     hits = index.search("watering", 20, in_play=["Gone.md", ""]).hits
     assert {hit.signals["links"] for hit in hits} == {None}
 
 
-def test_a_signal_that_nothing_is_named_for_was_not_used(index: VaultIndex) -> None:
+def test_a_signal_that_nothing_is_named_for_was_not_used(index: Vault) -> None:
     hit = index.search("beds early", 1).hits[0]
     assert [hit.signals[name] for name in ("tags", "dates", "links")] == [None] * 3
 
 
-def test_whatever_is_asked_of_no_passages_nothing_is_lifted(index: VaultIndex) -> None:
+def test_whatever_is_asked_of_no_passages_nothing_is_lifted(index: Vault) -> None:
     assert index._handle.opened is not None
     context = Booster(index._handle.opened.catalog)
     assert context.compute_boosts("watering 2024-03-05", [], ["Plain.md"], date(2026, 1, 1)) == {}

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.vault.conftest import NotesIndexer
-from vault.index import VaultIndex
+from vault.vault import Vault
 
 NOTES = {
     "People/Yusuf.md": "# Yusuf\n\nYusuf is allergic to peanuts. Born in 1984.\n",
@@ -18,7 +18,7 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
@@ -31,7 +31,7 @@ def index(index_of_notes: NotesIndexer) -> VaultIndex:
     ],
 )
 def test_a_copy_comes_behind_its_original(
-    index: VaultIndex, query: str, original: str, copy: str | None
+    index: Vault, query: str, original: str, copy: str | None
 ) -> None:
     copy = copy or "People/Yusuf (conflicted copy 2026-11-02).md"
     found = index.search(query, 7).hits
@@ -44,6 +44,6 @@ def test_a_copy_comes_behind_its_original(
 
 
 @pytest.mark.parametrize("path", ["Talk 2.md", "Alone (conflicted copy 2026-11-02).md"])
-def test_a_note_without_an_original_is_no_copy(index: VaultIndex, path: str) -> None:
+def test_a_note_without_an_original_is_no_copy(index: Vault, path: str) -> None:
     (hit,) = index.search(f'"{NOTES[path].split()[-1]}" path:"{path}"', 1).hits
     assert not hit.title.endswith("(copy)")

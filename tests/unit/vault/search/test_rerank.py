@@ -9,10 +9,10 @@ import pytest
 
 from tests.support.processes.forked_processes import ForkedProcesses
 from vault.embedder import Embedder
-from vault.index import VaultIndex
 from vault.options import IndexOptions
 from vault.search.hits import SIGNALS, Hit, SearchResult
 from vault.search.rerank import RERANKED, Reranker
+from vault.vault import Vault
 
 MAKE_MODELS = """
 import sys
@@ -112,7 +112,7 @@ def test_a_search_is_put_in_order_unless_it_is_not_to_be(
     for number, text in enumerate(TEXTS):
         (root / f"{number}.md").write_text(text)
     options = IndexOptions(reranker=model)
-    index = VaultIndex(root, tmp_path / "index", (), embedder, lambda: options)
+    index = Vault(root, tmp_path / "index", (), embedder, lambda: options)
     index.update()
     ranked, plain = index.search("beans", 2), index.search("beans", 2, reranks=False)
     index.close()

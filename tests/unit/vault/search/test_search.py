@@ -8,12 +8,12 @@ from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed
-from vault.index import VaultIndex
 from vault.notes.note import read_note
 from vault.ranking.titles import NEAR_TITLE
 from vault.search.boosts import Boosts, apply_boosts
 from vault.search.exact import ExactScan
 from vault.search.search import SIGNALS, Searcher, SearchResult
+from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -32,7 +32,7 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
@@ -51,7 +51,7 @@ def index(index_of_notes: NotesIndexer) -> VaultIndex:
         ("creme brulee", "other/Café.md"),
     ],
 )
-def test_words_of_every_script_find_their_note(index: VaultIndex, query: str, path: str) -> None:
+def test_words_of_every_script_find_their_note(index: Vault, query: str, path: str) -> None:
     hit = index.search(query).hits[0]
     assert hit.path == path
     assert hit.signals["words"] is not None
@@ -65,13 +65,13 @@ def test_words_of_every_script_find_their_note(index: VaultIndex, query: str, pa
         ("release schedule", "work/Planning.md"),
     ],
 )
-def test_meaning_finds_a_note_without_its_words(index: VaultIndex, query: str, path: str) -> None:
+def test_meaning_finds_a_note_without_its_words(index: Vault, query: str, path: str) -> None:
     hit = index.search(query).hits[0]
     assert hit.path == path
     assert hit.signals["dense"] is not None
 
 
-def test_a_hit_has_its_exact_lines_and_all_signals(index: VaultIndex) -> None:
+def test_a_hit_has_its_exact_lines_and_all_signals(index: Vault) -> None:
     hit = index.search("ship in autumn").hits[0]
     lines = NOTES[hit.path].split("\n")
     assert hit.lines == (1, 6)
@@ -93,7 +93,7 @@ def test_a_hit_has_its_exact_lines_and_all_signals(index: VaultIndex) -> None:
     }
 
 
-def test_the_result_has_its_shape_and_falling_scores(index: VaultIndex) -> None:
+def test_the_result_has_its_shape_and_falling_scores(index: Vault) -> None:
     result = index.search("water", 4)
     document = result.to_dict()
     assert set(document) == {"query", "filters", "hits", "by", "seconds"}
@@ -104,7 +104,7 @@ def test_the_result_has_its_shape_and_falling_scores(index: VaultIndex) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "\0"])
-def test_an_empty_question_finds_nothing(index: VaultIndex, query: str) -> None:
+def test_an_empty_question_finds_nothing(index: Vault, query: str) -> None:
     assert index.search(query).hits == () or query == "\0"
 
 
@@ -112,24 +112,22 @@ def test_an_empty_question_finds_nothing(index: VaultIndex, query: str) -> None:
     "query",
     ['"unclosed', "a AND OR NOT b", "title:x", "x*", "NEAR(a b)", "^a", "{a}", "\udcff", "'; --"],
 )
-def test_any_text_is_a_question(index: VaultIndex, query: str) -> None:
+def test_any_text_is_a_question(index: Vault, query: str) -> None:
     assert index.search(query).query == query
 
 
-def test_a_question_of_200_000_characters_is_answered(index: VaultIndex) -> None:
+def test_a_question_of_200_000_characters_is_answered(index: Vault) -> None:
     result = index.search("water in the morning " * 10_000)
     assert result.hits[0].path == "garden/Water.md"
     assert result.seconds < 20
 
 
-def test_more_is_not_given_than_there_is(index: VaultIndex) -> None:
+def test_more_is_not_given_than_there_is(index: Vault) -> None:
     assert len(index.search("water", 1000).hits) <= len(NOTES)
     assert index.search("water", 0).hits == ()
 
 
-def test_chroma_and_the_exact_scan_give_the_same_hits(
-    index: VaultIndex, embedder: Embedder
-) -> None:
+def test_chroma_and_the_exact_scan_give_the_same_hits(index: Vault, embedder: Embedder) -> None:
     path = index.index_dir / "catalog.db"
     catalog = Catalog(path, is_writable=False)
     try:
@@ -142,7 +140,7 @@ def test_chroma_and_the_exact_scan_give_the_same_hits(
         catalog.close()
 
 
-def test_without_an_embedder_words_still_find_and_the_result_says_so(index: VaultIndex) -> None:
+def test_without_an_embedder_words_still_find_and_the_result_says_so(index: Vault) -> None:
     def refuse(_text: str) -> Never:
         raise EmbedderFailed("The model is damaged.")
 
@@ -171,13 +169,13 @@ def test_without_an_embedder_words_still_find_and_the_result_says_so(index: Vaul
         ("  \n", []),
     ],
 )
-def test_a_search_says_what_it_used(index: VaultIndex, query: str, by: list[str]) -> None:
+def test_a_search_says_what_it_used(index: Vault, query: str, by: list[str]) -> None:
     result = index.search(query)
     assert result.to_dict()["by"] == by
     assert not result.misses_meaning
 
 
-def test_a_list_of_notes_is_by_words_and_misses_no_meaning(index: VaultIndex) -> None:
+def test_a_list_of_notes_is_by_words_and_misses_no_meaning(index: Vault) -> None:
     result = index.list_notes("water", 5)
     assert result.to_dict()["by"] == ["words"]
     assert not result.misses_meaning
@@ -214,14 +212,14 @@ def paths_of(result: SearchResult) -> set[str]:
         ('"creme brulee, s\'il"', {"other/Café.md"}),
     ],
 )
-def test_filters_leave_only_what_fits_them(index: VaultIndex, query: str, paths: set[str]) -> None:
+def test_filters_leave_only_what_fits_them(index: Vault, query: str, paths: set[str]) -> None:
     result = index.search(query, 50)
     assert paths_of(result) == paths
     assert result.filters
 
 
 def test_a_phrase_that_nothing_holds_is_searched_by_its_words_and_that_is_said(
-    index: VaultIndex,
+    index: Vault,
 ) -> None:
     result = index.search('"fee base burned"', 3)
     assert result.hits[0].path == "work/EIP-1559.md"
@@ -241,7 +239,7 @@ def test_the_name_of_a_note_finds_the_note_before_what_mentions_it(
 
 
 @pytest.fixture(scope="module")
-def mentions(index_of_notes: NotesIndexer) -> VaultIndex:
+def mentions(index_of_notes: NotesIndexer) -> Vault:
     """Index a hundred notes that mention what one short section is about."""
     text = "The model was sent back, and a model is sent to the model shop."
     many = {f"Log {n}.md": f"# Log {n}\n\n{text}\n" for n in range(120)}
@@ -257,9 +255,7 @@ def mentions(index_of_notes: NotesIndexer) -> VaultIndex:
         "What will be sent to a model?",
     ],
 )
-def test_a_question_that_is_a_heading_finds_that_section_first(
-    mentions: VaultIndex, query: str
-) -> None:
+def test_a_question_that_is_a_heading_finds_that_section_first(mentions: Vault, query: str) -> None:
     hit = mentions.search(query, 3).hits[0]
     assert (hit.path, hit.heading) == ("Privacy.md", ("Files and privacy",))
     assert hit.signals["title"] is not None

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.unit.vault.conftest import IndexMaker
-from vault.index import VaultIndex
 from vault.notes.note import read_note
+from vault.vault import Vault
 
 LONG = "\n\n".join(f"# Part {n}\n\nParagraph {n} tells of the harvest {n}." for n in range(3))
 Write = Callable[[str, str | bytes], Path]
 
 
 @pytest.fixture
-def index(make_index: IndexMaker, write: Write, tmp_path: Path) -> VaultIndex:
+def index(make_index: IndexMaker, write: Write, tmp_path: Path) -> Vault:
     write("Secret.md", "The harvest hides in the old barn.\n")
     write("Open.md", LONG)
     index = make_index(tmp_path / "notes")
@@ -23,7 +23,7 @@ def index(make_index: IndexMaker, write: Write, tmp_path: Path) -> VaultIndex:
     return index
 
 
-def found(index: VaultIndex) -> set[str]:
+def found(index: Vault) -> set[str]:
     return {hit.path for hit in index.search("harvest barn").hits}
 
 
@@ -37,14 +37,14 @@ def found(index: VaultIndex) -> set[str]:
     ],
 )
 def test_what_a_note_says_now_wins_over_the_index(
-    index: VaultIndex, write: Write, text: str | bytes
+    index: Vault, write: Write, text: str | bytes
 ) -> None:
     assert found(index) == {"Secret.md", "Open.md"}
     write("Secret.md", text)
     assert found(index) == {"Open.md"}
 
 
-def test_a_change_that_leaves_size_and_time_as_they_were_is_seen(index: VaultIndex) -> None:
+def test_a_change_that_leaves_size_and_time_as_they_were_is_seen(index: Vault) -> None:
     note = index.root / "Secret.md"
     before = note.stat()
     assert found(index) == {"Secret.md", "Open.md"}
@@ -58,20 +58,18 @@ def test_a_change_that_leaves_size_and_time_as_they_were_is_seen(index: VaultInd
     assert "Secret.md" in {hit.path for hit in index.search("parsley").hits}
 
 
-def test_another_time_alone_embeds_nothing(index: VaultIndex) -> None:
+def test_another_time_alone_embeds_nothing(index: Vault) -> None:
     os.utime(index.root / "Open.md", ns=(1, 1))
     report = index.update()
     assert (report.changed, report.embedded_chunks) == (0, 0)
 
 
-def test_a_note_that_is_gone_is_not_found(index: VaultIndex) -> None:
+def test_a_note_that_is_gone_is_not_found(index: Vault) -> None:
     (index.root / "Secret.md").unlink()
     assert found(index) == {"Open.md"}
 
 
-def test_a_note_that_became_a_link_to_outside_is_not_found(
-    index: VaultIndex, tmp_path: Path
-) -> None:
+def test_a_note_that_became_a_link_to_outside_is_not_found(index: Vault, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("The harvest hides in the old barn.\n")
     (index.root / "Secret.md").unlink()
@@ -79,7 +77,7 @@ def test_a_note_that_became_a_link_to_outside_is_not_found(
     assert found(index) == {"Open.md"}
 
 
-def test_a_passage_that_moved_is_given_at_its_lines_now(index: VaultIndex, write: Write) -> None:
+def test_a_passage_that_moved_is_given_at_its_lines_now(index: Vault, write: Write) -> None:
     before = next(hit for hit in index.search("harvest").hits if hit.path == "Open.md")
     write("Open.md", f"---\ntitle: Moved\n---\n{LONG}")
     after = next(hit for hit in index.search("harvest").hits if hit.path == "Open.md")
@@ -89,14 +87,14 @@ def test_a_passage_that_moved_is_given_at_its_lines_now(index: VaultIndex, write
     assert after.title == "Moved"
 
 
-def test_a_passage_that_was_edited_is_given_as_it_is_now(index: VaultIndex, write: Write) -> None:
+def test_a_passage_that_was_edited_is_given_as_it_is_now(index: Vault, write: Write) -> None:
     write("Open.md", LONG.replace("Paragraph 1 tells", "Paragraph 1 speaks"))
     texts = " ".join(hit.text for hit in index.search("harvest").hits)
     assert "Paragraph 1 speaks" in texts
     assert "Paragraph 1 tells" not in texts
 
 
-def test_a_note_that_was_only_touched_is_found_as_before(index: VaultIndex) -> None:
+def test_a_note_that_was_only_touched_is_found_as_before(index: Vault) -> None:
     before = index.search("harvest").hits
     for path in index.root.iterdir():
         path.touch()

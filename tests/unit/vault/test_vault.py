@@ -12,12 +12,12 @@ import pytest
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError
-from vault.index import VaultIndex
 from vault.indexing.progress import IndexProgress
 from vault.indexing.status import IndexStatus
+from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
-MakeIndex = Callable[..., VaultIndex]
+MakeIndex = Callable[..., Vault]
 Until = Callable[[Callable[[], bool]], None]
 
 
@@ -75,10 +75,10 @@ def test_a_reader_sees_what_the_owner_adds(
 def test_chroma_is_started_by_a_search_and_not_waited_for(
     embedder: Embedder, notes: Path, tmp_path: Path, until: Until
 ) -> None:
-    before = VaultIndex(notes, tmp_path / "index", (), embedder)
+    before = Vault(notes, tmp_path / "index", (), embedder)
     before.update()
     before.close()
-    index = VaultIndex(notes, tmp_path / "index", (), embedder)
+    index = Vault(notes, tmp_path / "index", (), embedder)
     try:
         index.update()
         assert index._handle.opened is not None
@@ -155,7 +155,7 @@ def test_the_tags_are_listed_with_their_notes(make_index: MakeIndex, write: Writ
     root = write("b.md", "# Fees\n\n#Water\n").parent
     index = make_index(root)
     index.update()
-    assert index.tags() == (("Water", "a.md"), ("Water", "b.md"), ("water/rain", "a.md"))
+    assert index.tags() == {"Water": ("a.md", "b.md"), "water/rain": ("a.md",)}
 
 
 def test_health_tries_every_part(make_index: MakeIndex, notes: Path, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_closing_during_an_update_ends_it_with_an_error_of_ours(
 ) -> None:
     for number in range(60):
         write(f"n{number}.md", f"Note {number}.\n")
-    index = VaultIndex(notes, tmp_path / "index")
+    index = Vault(notes, tmp_path / "index")
     errors: list[Exception] = []
     reading = threading.Event()
 
@@ -243,9 +243,9 @@ def test_a_vaults_own_modules_are_never_imported(
 PROGRAM = """
 import sys
 from pathlib import Path
-from vault.index import VaultIndex
+from vault.vault import Vault
 
-index = VaultIndex(Path(sys.argv[1]), Path(sys.argv[2]))
+index = Vault(Path(sys.argv[1]), Path(sys.argv[2]))
 
 def tell(progress):
     store = index._handle.opened.store if index._handle.opened else None
@@ -330,7 +330,7 @@ def test_a_paused_update_can_be_cancelled(make_index: MakeIndex, notes: Path) ->
 
 
 def test_closing_ends_a_paused_update(notes: Path, tmp_path: Path) -> None:
-    index = VaultIndex(notes, tmp_path / "index")
+    index = Vault(notes, tmp_path / "index")
     index.throttle.pause()
     is_paused, errors = threading.Event(), []
 

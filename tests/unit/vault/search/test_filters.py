@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.vault.conftest import NotesIndexer
-from vault.index import VaultIndex
+from vault.vault import Vault
 
 NOTES = {
     "Journal/2026-11-03.md": "# Tuesday\n\nBought gloves.\n",
@@ -15,7 +15,7 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def index(index_of_notes: NotesIndexer) -> VaultIndex:
+def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
@@ -31,6 +31,6 @@ def index(index_of_notes: NotesIndexer) -> VaultIndex:
     ],
 )
 def test_a_date_filter_keeps_the_passages_of_these_days(
-    index: VaultIndex, query: str, paths: set[str]
+    index: Vault, query: str, paths: set[str]
 ) -> None:
     assert {hit.path for hit in index.search(query, 20).hits} == paths

@@ -1,6 +1,6 @@
 """Select the passages to search, using a query's filters."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vault.catalog import UNFINISHED, Catalog, Row
@@ -8,28 +8,24 @@ from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks
 from vault.notes.text.markdown_text import MarkdownText
+from vault.scope import WHOLE, Scope
 from vault.search.matching import find_matching_files
 from vault.search.metadata import MetadataReader
 from vault.search.passages import Passages
 from vault.search.query import Query
 
 __all__ = [
-    "Covers",
-    "Scope",
-    "build_scope",
+    "ChosenPassages",
+    "choose_passages",
     "has_notes_to_search",
     "list_matching_tasks",
 ]
-
-# Returns whether a search that is limited to a part of the vault covers the note at a path. None
-# covers the whole vault.
-Covers = Callable[[str], bool] | None
 
 _MAX_PHRASE_PASSAGES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ChosenPassages:
     """The passages to search.
 
     Attributes:
@@ -42,7 +38,9 @@ class Scope:
     warnings: tuple[str, ...] = ()
 
 
-def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Covers = None) -> Scope:
+def choose_passages(
+    query: Query, catalog: Catalog, passages: Passages, scope: Scope = WHOLE
+) -> ChosenPassages:
     """Find the passages that match a query's filters and phrases.
 
     A phrase that no passage contains is ignored, with a warning.
@@ -51,11 +49,11 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
         query: the parsed query.
         catalog: the catalog of the index.
         passages: reads passages from the catalog.
-        covers: returns whether to search the note at a path, or None to search all notes.
+        scope: the part of the vault to search.
     """
     chosen: Mapping[int, bytes] | None = None
-    if query.has_filter or covers is not None:
-        chosen = passages.find_in_files(_find_files(query, catalog, covers))
+    if query.has_filter or not scope.is_whole:
+        chosen = passages.find_in_files(_find_files(query, catalog, scope))
     if query.task and chosen is not None:
         chosen = _keep_with_task(query, passages, chosen)
     elif query.days and chosen is not None:
@@ -68,7 +66,7 @@ def build_scope(query: Query, catalog: Catalog, passages: Passages, covers: Cove
             chosen = holding
         else:
             warnings.append(f"No passage holds “{phrase}” word for word; its words were searched.")
-    return Scope(chosen, tuple(warnings))
+    return ChosenPassages(chosen, tuple(warnings))
 
 
 def list_matching_tasks(query: Query, text: MarkdownText) -> Iterator[TaskItem]:
@@ -84,25 +82,25 @@ def list_matching_tasks(query: Query, text: MarkdownText) -> Iterator[TaskItem]:
             yield task
 
 
-def has_notes_to_search(catalog: Catalog, covers: Covers = None) -> bool:
+def has_notes_to_search(catalog: Catalog, scope: Scope = WHOLE) -> bool:
     """Return whether a search could find any note, also one that an update has yet to read.
 
     Args:
         catalog: the catalog of the index.
-        covers: returns whether to search the note at a path, or None to search all notes.
+        scope: the part of the vault to search.
     """
     if catalog.meta(UNFINISHED):
         return True
     rows = catalog.rows("SELECT path FROM files WHERE state = 'indexed'")
-    return any(covers is None or covers(path) for (path,) in rows)
+    return any(scope.is_whole or scope.covers(path) for (path,) in rows)
 
 
-def _find_files(query: Query, catalog: Catalog, covers: Covers) -> Collection[int]:
+def _find_files(query: Query, catalog: Catalog, scope: Scope) -> Collection[int]:
     rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
     paths = {
         int(row[0]): str(row[1])
         for row in rows
-        if (covers is None or covers(row[1])) and _is_in_time(query, row)
+        if (scope.is_whole or scope.covers(row[1])) and _is_in_time(query, row)
     }
     found = set(paths)
     for clause in query.clauses:

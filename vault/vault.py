@@ -1,0 +1,724 @@
+"""The one face of the vault package: open, index, search, list and read a folder of notes.
+
+A `Vault` can be used from several threads, even during an update. Any call may find that the
+catalog is damaged. It is then replaced with an empty one, and the call is repeated.
+"""
+
+import copy
+import os
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, NamedTuple, ParamSpec, Self, TypeVar, cast
+
+from vault.access import (
+    filter_allowed,
+    list_allowed_notes,
+    list_names,
+    read_allowed,
+    read_allowed_image,
+    read_as_tool,
+)
+from vault.embedder import Embedder
+from vault.embedding_versions import Embedders
+from vault.errors import EmbedderFailed, IndexUnusable, NoteUnreadable, VaultError
+from vault.exclude.obsidian import read_settings
+from vault.indexing.progress import CancelCheck, IndexReport, ProgressCallback, call_when_read
+from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
+from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
+from vault.listing.notes import list_notes
+from vault.notes.links import LinkResolver
+from vault.notes.note import READ_WHOLE, Note, ReadOptions, read_note
+from vault.open_index import IndexHandle
+from vault.options import IndexOptions
+from vault.records import NoteState, Records
+from vault.scope import WHOLE, Scope
+from vault.search.adhoc import AdhocText, search_texts
+from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
+from vault.search.hits import Hit, SearchResult
+from vault.search.passages import Passages
+from vault.search.related import RelatedNote, find_related_notes
+from vault.search.rerank import RERANKED, Reranker
+from vault.search.staleness import StalenessFilter
+
+if TYPE_CHECKING:
+    from vault.indexing.watcher import Watcher
+    from vault.questions.reader import Reading
+    from vault.search.selftest import SelfTest
+
+__all__ = ["Vault", "VaultFile"]
+
+_CATCH_UP_S = 3.0
+_MANY_HITS = 200
+_BEHIND = "The latest changes of the notes are still being taken up and may be missing here."
+_NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
+
+
+_Result = TypeVar("_Result")
+_Params = ParamSpec("_Params")
+
+
+def _retry_when_damaged(
+    act: Callable[Concatenate["Vault", _Params], _Result],
+) -> Callable[Concatenate["Vault", _Params], _Result]:
+    """Decorate a method so that it is retried on a new catalog if the catalog was damaged."""
+
+    @wraps(act)
+    def run(self: "Vault", /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
+        handle = self._handle
+        before = handle.generation
+        try:
+            return act(self, *args, **kwargs)
+        except Exception as error:
+            if not handle.has_damage(before, error):
+                raise
+            handle.replace_damaged(before)
+        found = act(self, *args, **kwargs)
+        if isinstance(found, SearchResult) and (said := handle.take_warning()):
+            return cast(_Result, replace(found, warnings=(said, *found.warnings)))
+        return found
+
+    return run
+
+
+class VaultFile(NamedTuple):
+    """A note that a model may read.
+
+    Attributes:
+        path: the path relative to the vault, or the absolute path if the project is outside it.
+        relative: the path relative to the folder of the scope.
+    """
+
+    path: str
+    relative: str
+    size: int
+
+    @property
+    def shown(self) -> str:
+        """The path that models and tools use for the note, which is never absolute."""
+        return self.relative if os.path.isabs(self.path) else self.path
+
+    @property
+    def base(self) -> str:
+        """The project's folder, if the project is outside the vault, or an empty string."""
+        is_outside = os.path.isabs(self.path)
+        return self.path.removesuffix(f"/{self.relative}") if is_outside else ""
+
+
+@dataclass
+class _Watch:
+    """What a vault and its limited copies share about watching the folder.
+
+    Attributes:
+        watcher: watches the folder, or None if it is not watched.
+        has_seen_all: whether the whole folder was checked since watching began.
+        rebuild: the thread that rebuilds a replaced index, or None.
+    """
+
+    watcher: "Watcher | None" = None
+    has_seen_all: bool = False
+    rebuild: threading.Thread | None = None
+
+
+class Vault:
+    """A folder of notes with a search index, or a part of it.
+
+    From its first `update` until `close`, one process owns the index through a file lock. Other
+    processes can only read it. For them, `update`, `retry` and `rebuild` raise `IndexBusy`. Every
+    method raises `IndexUnusable` if the index cannot be read or written.
+
+    Attributes:
+        root: the folder of notes. Paths are relative to it.
+        exclude: patterns as in a `.gitignore`.
+        index_dir: the folder of the index.
+        scope: the part of the vault that is searched, listed and read.
+        throttle: pauses and resumes index updates.
+        updates: the queue of index updates.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        index_dir: Path,
+        exclude: Sequence[str] = (),
+        embedder: Embedder | None = None,
+        options: Callable[[], IndexOptions] = IndexOptions,
+        cache_dir: Path | None = None,
+    ):
+        """Create the object. Nothing is opened yet.
+
+        Args:
+            root: the folder of notes.
+            index_dir: the folder for `catalog.db`, `chroma/` and the lock file, created on demand.
+            exclude: patterns as in a `.gitignore`.
+            embedder: an embedder shared with other indexes, which `close` does not close.
+            options: returns the current options. Changes take effect on the next update.
+            cache_dir: the folder for caching each embedding model's fastest precision and ONNX
+                form.
+        """
+        self.root = root
+        self.exclude = tuple(exclude)
+        self.index_dir = index_dir
+        self.scope = WHOLE
+        self._handle = IndexHandle(index_dir, lambda: options().server, self._rebuild_replaced)
+        self.throttle = Throttle()
+        self._embedders = Embedders(embedder, cache_dir)
+        self._options = options
+        self._reranker = Reranker()
+        self._lock = threading.RLock()
+        self.updates = UpdateQueue(self.throttle)
+        self._watch = _Watch()
+        self._idle = IdleJob(self._fit_ranking, self.updates)
+
+    def update(
+        self,
+        progress: ProgressCallback = lambda _progress: None,
+        is_cancelled: CancelCheck = lambda: False,
+        only: Collection[str] | None = None,
+        *,
+        is_background: bool = False,
+        fills_store: bool = True,
+    ) -> IndexReport:
+        """Bring the index up to date. Concurrent calls wait for each other.
+
+        Args:
+            progress: called several times a second.
+            is_cancelled: checked between notes and batches.
+            only: the changed paths, or None to check the whole folder.
+            is_background: whether the update may be slowed down, because no user is waiting.
+            fills_store: whether to wait for the vector store. If not, the next search starts to
+                fill it, and until then an exact scan is used.
+
+        Raises:
+            IndexBusy: another process owns the index.
+            VaultMissing: the folder does not exist, or its drive is not mounted.
+            VaultUnreadable: the folder cannot be read because of its permissions.
+            EmbedderFailed: texts cannot be embedded. Keyword search can still find them.
+        """
+        with self.updates.wait_for_turn(is_cancelled, is_background=is_background) as is_over:
+            if is_over is None:
+                return IndexReport(str(self.root), self.note_count, is_complete=False)
+            report = self._update(progress, is_over, only, fills_store)
+        if self.is_watched:
+            self._idle.start()
+        return report
+
+    @_retry_when_damaged
+    def _update(
+        self,
+        progress: ProgressCallback,
+        is_over: CancelCheck,
+        only: Collection[str] | None,
+        fills_store: bool,
+    ) -> IndexReport:
+        from vault.indexing.indexer import Indexer  # a search does without it
+
+        catalog, store = self._handle.own()
+        store.use(self._options().server)
+        embedder, failure = self._embedders.find_chosen_or_used(self._options().model, catalog)
+        limits = (self.exclude, self.throttle, self.updates.priority)
+        indexer = Indexer(self.root, catalog, embedder, store, *limits)
+        watcher = self._watch.watcher
+        is_seen = watcher is not None and watcher.is_ready
+        progress = call_when_read(self.updates.mark_words, progress)
+        report = indexer.run(progress, is_over, only, fills_store=fills_store)
+        self._watch.has_seen_all |= is_seen and only is None and report.is_complete
+        if failure is not None:
+            raise failure
+        return report
+
+    @_retry_when_damaged
+    def retry(self, paths: Collection[str] | None = None) -> None:
+        """Make the next update retry files that could not be indexed.
+
+        Args:
+            paths: the files, or None for all files that could not be indexed.
+        """
+        catalog, _ = self._handle.own()
+        with catalog.transaction():
+            Records(catalog).forget_failures(paths)
+
+    def rebuild(self) -> None:
+        """Cancel the running update and clear the index. The next update indexes everything."""
+        with self.updates.end_updates():
+            catalog, store = self._handle.own()
+            with catalog.transaction():
+                catalog.clear()
+            store.discard()
+
+    def watch(
+        self,
+        on_report: Callable[[IndexReport], None] = lambda _report: None,
+        progress: ProgressCallback = lambda _progress: None,
+        on_failure: Callable[[VaultError], None] = lambda _error: None,
+    ) -> None:
+        """Watch the folder, and index the notes that change.
+
+        From now on, background updates run at half speed while the machine is busy or on battery.
+        The callbacks run in the watcher's thread.
+
+        Args:
+            on_report: called after each update.
+            progress: called several times a second, as by `update`.
+            on_failure: called when a change could not be indexed. It is retried with the next
+                change.
+        """
+        from vault.indexing.machine_load import MachineLoad
+        from vault.indexing.watcher import Watcher
+
+        update = partial(self.update, is_background=True, fills_store=False)
+
+        def index_changes(paths: Collection[str] | None) -> None:
+            on_progress = call_when_read(watcher.release, progress)
+            on_report(update(on_progress, lambda: self._handle.is_closed, paths))
+
+        with self._lock:
+            if self._handle.is_closed or self.is_watched:
+                return
+            self.throttle.watch_load(MachineLoad(self._list_children).read_reason)
+            marks_dir = self.index_dir / "watch"
+            self._watch.watcher = watcher = Watcher(self.root, index_changes, on_failure, marks_dir)
+            watcher.start()
+        self._idle.start()  # the notes may not change for long
+
+    def take_warning(self) -> str:
+        """Return a warning if damage of the index was found since the last call, otherwise ""."""
+        return self._handle.take_warning()
+
+    def close(self) -> None:
+        """Stop the child processes of the index and release its file lock."""
+        with self._lock:
+            self._handle.stop_opening()
+        self.throttle.resume()  # a paused update has to notice the end
+        self._idle.close()
+        if self._watch.watcher is not None:
+            self._watch.watcher.close()
+        rebuild = self._watch.rebuild
+        if rebuild is not None and rebuild is not threading.current_thread():
+            rebuild.join()
+        self._embedders.close()
+        self._reranker.close()
+        self._handle.close()
+
+    def limit(self, scope: Scope) -> Self:
+        """Return a copy that searches, lists and reads only a part of the vault.
+
+        Both share the index. Models and tools that get the copy cannot reach other notes.
+        """
+        limited = copy.copy(self)
+        limited.scope = scope
+        return limited
+
+    def search(
+        self,
+        query: str,
+        k: int = 8,
+        *,
+        in_play: Collection[str] = (),
+        reranks: bool = True,
+        is_quoted: bool = False,
+        rebuilds: bool = False,
+    ) -> SearchResult:
+        """Find the `k` best passages by keyword search and semantic search.
+
+        Args:
+            query: the words to search for, and filters such as tags.
+            k: the maximum number of hits.
+            in_play: the paths of notes that the session already uses. Notes linked to them are
+                ranked higher.
+            reranks: whether to rerank with the cross-encoder, if one is configured.
+            is_quoted: whether the passages are shown to the user directly, without a model's
+                answer. If so, the spelling of the query is corrected, and the passages around the
+                best ones are added at the end.
+            rebuilds: whether to rebuild a damaged index and search again. In a watched folder, the
+                watcher rebuilds it.
+        """
+        near = tuple(map(self._find_path, in_play))
+        found = self._search(query, k, near, reranks=reranks, is_quoted=is_quoted)
+        if rebuilds and self._rebuild_damaged():
+            again = self._search(query, k, near, reranks=reranks, is_quoted=is_quoted)
+            found = replace(again, warnings=found.warnings)
+        return self._show(found)
+
+    @_retry_when_damaged
+    def excerpts(self, query: str, k: int = 8) -> SearchResult:
+        """Find the `k` best passages, each shortened to the sentences that match the query."""
+        opened = self._handle.open()
+        if k < 1:
+            return SearchResult(query, (), 0.0)
+        found = self._search(query, max(k, FEWEST_PASSAGES))
+        if opened is None:
+            return found
+        return self._show(shorten_hits(found, Passages(opened.catalog), query, k))
+
+    def list_notes(
+        self, query: str, limit: int, offset: int = 0, *, rebuilds: bool = False
+    ) -> SearchResult:
+        """List all notes that match a query, with one hit per note.
+
+        Args:
+            query: the words to search for, and filters such as tags.
+            limit: the maximum number of hits.
+            offset: the number of notes to skip at the start of the list.
+            rebuilds: whether to rebuild a damaged index and list again, as in `search`.
+        """
+        found = self._list_notes(query, limit, offset)
+        if rebuilds and self._rebuild_damaged():
+            found = replace(self._list_notes(query, limit, offset), warnings=found.warnings)
+        return self._show(found)
+
+    @_retry_when_damaged
+    def read_question(self, text: str) -> "Reading | None":
+        """Read a question against the notes, or return None if it names no filter."""
+        from vault.questions.reader import read_question  # only for questions of a person
+
+        if (opened := self._handle.open()) is None:
+            return None
+        return read_question(text, opened.catalog, date.today(), self.scope)
+
+    @_retry_when_damaged
+    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
+        """Find the `k` best passages in texts that are not part of the index.
+
+        The texts are not embedded, but existing vectors of equal passages are used.
+        """
+        opened = self._handle.open()
+        if opened is None:
+            return search_texts(texts, query, k)
+        encode = partial(self._embedders.begin_query, opened.catalog)
+        return search_texts(texts, query, k, encode, opened.catalog.vectors)
+
+    @_retry_when_damaged
+    def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine similarity of a query and each of a few short texts.
+
+        The result is empty if the index has no vectors, or if the model cannot be used.
+        """
+        if (opened := self._handle.open()) is None:
+            return ()
+        with self._idle.pause(), suppress(EmbedderFailed):
+            return self._embedders.measure_cosines(opened.catalog, query, texts)
+        return ()
+
+    @_retry_when_damaged
+    def why_not(
+        self, query: str, path: str, shown: Sequence[Hit], in_play: Collection[str] = ()
+    ) -> str:
+        """Explain why a note is or is not among the hits of a query.
+
+        Args:
+            path: the note.
+            shown: the hits that were shown to the user or sent to a model.
+            in_play: the paths of the notes that the session used when the query was run.
+        """
+        from vault.search.explain import why_not
+
+        many = self.search(query, _MANY_HITS, in_play=in_play).hits
+        return why_not(self._open_records(), path, many, shown)
+
+    @_retry_when_damaged
+    def self_test(self, is_cancelled: Callable[[], bool] = lambda: False) -> "SelfTest":
+        """Measure how reliably and how fast searches find the vault's own notes.
+
+        Raises:
+            IndexUnusable: there is no index yet.
+        """
+        opened = self._handle.open()
+        if opened is None:
+            raise IndexUnusable("There is no index of these notes yet; run: strata index.")
+        from vault.search.selftest import run_self_test
+
+        return run_self_test(opened.catalog, self.search, is_cancelled)
+
+    @property
+    def is_mending(self) -> bool:
+        """Whether the index was damaged and has not been completely rebuilt yet."""
+        opened = self._handle.opened
+        return opened is not None and is_mending(opened.catalog)
+
+    @property
+    @_retry_when_damaged
+    def note_count(self) -> int:
+        """The number of indexed notes."""
+        records = self._open_records()
+        return 0 if records is None else records.counts()[0]
+
+    @property
+    @_retry_when_damaged
+    def indexed_at(self) -> str | None:
+        """The end time of the last complete update in ISO 8601 UTC, or None if there is none."""
+        opened = self._handle.open()
+        return None if opened is None else opened.catalog.meta("indexed_at")
+
+    @_retry_when_damaged
+    def notes(self) -> tuple[NoteState, ...]:
+        """List every file with its state in the index, sorted by path."""
+        records = self._open_records()
+        if records is None:
+            return ()
+        covers = self.scope.covers
+        return tuple(note for note in records.list_states() if covers(note.path))
+
+    @_retry_when_damaged
+    def build_link_resolver(self) -> LinkResolver:
+        """Build a resolver for links between the indexed notes."""
+        records = self._open_records()
+        folder = read_settings(self.root).attachment_folder
+        return LinkResolver(()) if records is None else records.resolve_links(folder)
+
+    @_retry_when_damaged
+    def tags(self) -> dict[str, tuple[str, ...]]:
+        """Map each tag, without its leading `#`, to the paths of the notes that have it."""
+        records = self._open_records()
+        found: dict[str, list[str]] = {}
+        for tag, path in () if records is None else records.tags():
+            if self.scope.covers(path):
+                found.setdefault(tag, []).append(path)
+        return {tag: tuple(paths) for tag, paths in found.items()}
+
+    @_retry_when_damaged
+    def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the ISO 8601 dates in the properties of the given notes, keyed by path."""
+        records = self._open_records()
+        if records is None:
+            return {}
+        found = records.find_days([self._find_path(path) for path in paths])
+        return {self.name_path(path): days for path, days in found.items()}
+
+    @_retry_when_damaged
+    def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return the given notes, except those that a model may not read now.
+
+        Only notes that have changed since indexing are read again.
+        """
+        records = self._open_records()
+        if records is None:
+            return frozenset()
+        known = records.find_files([path for path in paths if self.scope.covers(path)])
+        return filter_allowed(self.root, known, self.exclude)
+
+    @_retry_when_damaged
+    def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
+        """Return the `k` notes that are most similar to a note or linked to it.
+
+        Only stored vectors are compared, so no model is loaded.
+        """
+        if (opened := self._handle.open()) is None:
+            return []
+        folder = read_settings(self.root).attachment_folder
+        return find_related_notes(opened.catalog, opened.find_nearest, path, k, folder)
+
+    def name_path(self, path: str) -> str:
+        """Convert a path in the vault to the path that chats use for the note.
+
+        For a project outside of the vault, this is the absolute path. Models and tools use the path
+        in the project.
+        """
+        return self.scope.name_path(self.root, path)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds the notes of the scope."""
+        return self.root / self.scope.prefix
+
+    def list_newest(self) -> Sequence["VaultFile"]:
+        """List the notes that models may read, most recently changed first."""
+        known = [note.path for note in self.notes() if note.state == "indexed"]
+        found: list[tuple[int, VaultFile]] = []
+        for path in self.filter_allowed(known):
+            relative = path[len(self.scope.prefix) :]
+            try:
+                stat = (self.root / path).stat()
+            except OSError:  # deleted meanwhile
+                continue
+            file = VaultFile(self.name_path(path), relative, stat.st_size)
+            found.append((stat.st_mtime_ns, file))
+        return [file for _, file in sorted(found, key=lambda one: (-one[0], one[1].relative))]
+
+    def list_names(self) -> tuple[NoteState, ...]:
+        """List the files in the folder on disk, without reading them, sorted by path.
+
+        This is fast enough to show the names before the index exists.
+        """
+        return list_names(self.root, self.exclude)
+
+    def list_allowed_notes(self, folder: str) -> tuple[str, ...]:
+        """List the notes in a folder and its subfolders, except excluded ones.
+
+        An empty string for `folder` lists all notes.
+        """
+        return list_allowed_notes(self.root, folder, self.exclude)
+
+    def read_note(self, path: str, options: ReadOptions = READ_WHOLE) -> Note:
+        """Return the current version of a note on disk.
+
+        Args:
+            path: the path of the note.
+            options: how the note is read.
+
+        Raises:
+            NoteUnreadable: the file cannot be read.
+        """
+        return read_note(self.root, path, options)
+
+    def read_allowed(self, path: str) -> Note:
+        """Return a note's current version on disk, or raise an error if models may not read it.
+
+        Raises:
+            NoteExcluded: a pattern excludes the note, or the note marks itself as private.
+            UnsafePath: the path leads out of the folder.
+            NoteUnreadable: the file cannot be read, or is not in the scope.
+        """
+        own = self._find_path(path)
+        if not self.scope.covers_file(self.root, own):
+            raise NoteUnreadable(path, "it is not in this project")
+        note = read_as_tool(self.root, own, self.exclude)
+        return replace(note, path=self.name_path(own)) if self.scope.has_full_paths else note
+
+    def read_attached(self, path: str) -> Note:
+        """Return the current version of an attached file of any kind that contains text.
+
+        Raises:
+            NoteExcluded: a pattern excludes the file, or the note marks itself as private.
+            UnsafePath: the path leads out of the folder.
+            NoteUnreadable: the file cannot be read.
+        """
+        return read_allowed(self.root, path, self.exclude)
+
+    def read_image(self, path: str) -> bytes:
+        """Return the bytes of an attached image in the folder.
+
+        Raises:
+            NoteExcluded: a pattern excludes the image.
+            UnsafePath: the path leads out of the folder.
+            NoteUnreadable: the file cannot be read.
+        """
+        return read_allowed_image(self.root, path, self.exclude)
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether a search is running or has ended within the last few seconds."""
+        return self._idle.is_paused
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the folder is being watched. This is False once the folder has been removed."""
+        return self._watch.watcher is not None and self._watch.watcher.is_alive
+
+    @_retry_when_damaged
+    def status(self) -> IndexStatus:
+        """Return the index status: counts, excluded and failed files, size on disk."""
+        opened = self._handle.open()
+        if opened is None:
+            return IndexStatus(embedder=self._options().model)
+        return read_status(opened.catalog, self.index_dir, is_owner=opened.store is not None)
+
+    @_retry_when_damaged
+    def health(self) -> list[tuple[str, bool, str]]:
+        """Check each component of the index. Return its name, whether it works, and details."""
+        return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
+
+    @_retry_when_damaged
+    def _search(
+        self,
+        query: str,
+        k: int,
+        in_play: Collection[str] = (),
+        *,
+        reranks: bool = True,
+        is_quoted: bool = False,
+    ) -> SearchResult:
+        """Find the `k` best passages. Their paths are relative to `root`."""
+        opened = self._handle.open()
+        if opened is None:
+            return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
+        with self._idle.pause():
+            opened.refill_if_needed()
+            behind: list[str] = []
+            current = StalenessFilter(self.root, self.exclude)
+            searcher = opened.build_searcher(
+                self._embedders, current, lambda: behind.append(self._catch_up())
+            )
+            reranker = self._options().reranker if reranks else ""
+            found: SearchResult | None = None
+            wanted = max(k, RERANKED) if reranker else k
+            while found is None:  # until the embedding model is not switched during the search
+                before = opened.read_version()
+                with opened.tolerate_switch(before):
+                    found = searcher.search(query, wanted, in_play, self.scope, is_quoted=is_quoted)
+                if opened.read_version() != before:
+                    found = None
+            found = self._reranker.rank_best(found, query, k, reranker) if reranker else found
+            self.updates.priority.prefer({hit.path for hit in found.hits})
+            found = opened.warn_if_unfinished(found, "".join(behind))
+            return opened.warn_if_store_failed(searcher.widen(found) if is_quoted else found)
+
+    @_retry_when_damaged
+    def _list_notes(self, query: str, limit: int, offset: int) -> SearchResult:
+        """List one page of notes. Their paths are relative to `root`."""
+        opened = self._handle.open()
+        if opened is None:
+            return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
+        with self._idle.pause():
+            behind = self._catch_up()
+            keep_current = StalenessFilter(self.root, self.exclude).keep_current
+            found = list_notes(opened.catalog, keep_current, query, limit, offset, self.scope)
+            return opened.warn_if_unfinished(found, behind, by_meaning=False)
+
+    def _rebuild_damaged(self) -> bool:
+        """Rebuild a damaged index unless the folder is watched. Return whether it was rebuilt."""
+        if not self.is_mending or self.is_watched:
+            return False
+        self.update()
+        return True
+
+    def _fit_ranking(self, has_to_stop: Callable[[], bool]) -> None:
+        if (opened := self._handle.opened) is not None:
+            folder = read_settings(self.root).attachment_folder
+            opened.fit_ranking(self._embedders, folder, has_to_stop)
+
+    def _open_records(self) -> Records | None:
+        opened = self._handle.open()
+        return None if opened is None else Records(opened.catalog)
+
+    def _find_path(self, named: str) -> str:
+        return self.scope.find_path(self.root, named)
+
+    def _show(self, found: SearchResult) -> SearchResult:
+        """Return a result with the paths that chats use for the notes."""
+        if not self.scope.has_full_paths:
+            return found
+        base = str(self.root)
+        hits = (replace(hit, path=self.name_path(hit.path), base=base) for hit in found.hits)
+        return replace(found, hits=tuple(hits))
+
+    def _list_children(self) -> tuple[int | None, ...]:
+        return *self._embedders.pids, self._reranker.pid, self._handle.store_pid
+
+    def _catch_up(self) -> str:
+        """Wait at most three seconds until recent changes to notes are indexed.
+
+        Return a warning if this takes longer, otherwise an empty string.
+        """
+        watcher = self._watch.watcher
+        if watcher is None or not watcher.is_alive or self.throttle.is_paused:
+            return ""
+        looks_at_all = not self._watch.has_seen_all and self.indexed_at is not None
+        self._watch.has_seen_all |= looks_at_all
+        with self.throttle.run_at_full_speed():
+            is_done = watcher.catch_up(_CATCH_UP_S, looks_at_all=looks_at_all)
+        return "" if is_done else _BEHIND
+
+    def _rebuild_replaced(self) -> None:
+        """Start rebuilding the index after its damaged catalog was replaced with an empty one.
+
+        The rebuild starts only if the folder is being watched and no update is running.
+        """
+        if self._watch.watcher is not None and not self.updates.is_busy:
+            rebuild = partial(self._watch.watcher.call_changed, None)
+            self._watch.rebuild = threading.Thread(target=rebuild, name="rebuild", daemon=True)
+            self._watch.rebuild.start()
