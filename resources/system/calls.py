@@ -25,6 +25,7 @@ __all__ = [
     "System",
     "add_name",
     "extend_path",
+    "has_windows_pipe_data",
     "is_link",
     "lock_file",
     "make_folder",
@@ -200,6 +201,21 @@ def _try_lock(lock: Callable[[], None], waits: bool) -> bool:
             raise BlockingIOError(*error.args) from error
         return False
     return True
+
+
+def has_windows_pipe_data(pipe: int) -> bool:
+    """Return whether a pipe has data, on Windows, where nothing can wait for pipes.
+
+    Raises:
+        OSError: the pipe was closed.
+    """
+    if sys.platform == "win32":
+        import _winapi
+        import msvcrt
+
+        return bool(_winapi.PeekNamedPipe(msvcrt.get_osfhandle(pipe), 0)[0])
+    else:
+        return False
 
 
 def open_for_lock(folder: Path) -> int | None:

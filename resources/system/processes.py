@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from resources.system.calls import has_windows_pipe_data
+
 __all__ = [
     "CRASH_SIGNALS",
     "HANGUP_SIGNALS",
@@ -228,11 +230,8 @@ def is_readable(pipe: int, timeout_s: float) -> bool:
         OSError: the pipe cannot be read.
     """
     if sys.platform == "win32":
-        import _winapi
-        import msvcrt
-
         deadline = time.monotonic() + timeout_s
-        while not _winapi.PeekNamedPipe(msvcrt.get_osfhandle(pipe), 0)[0]:
+        while not has_windows_pipe_data(pipe):
             if time.monotonic() > deadline:
                 return False
             time.sleep(_PIPE_CHECK_S)
