@@ -95,7 +95,8 @@ def build_plan(
     """
     reading, counter = hooked_path.reading, request.counter
     current = reading.open
-    if current is None or not _is_open(current.turn, turn := request.inputs.turn):
+    turn = request.inputs.turn
+    if current is None or not _is_open(current.turn, turn):
         raise BadInputs(f"The path does not end with the open question of turn {turn}.")
     if carry_forward is None:
         carry_forward = _make_carry_forward(request, hooked_path)
