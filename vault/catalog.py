@@ -218,6 +218,15 @@ class Catalog:
         self.mark_vectors_changed()
         self.set_meta(FINGERPRINT, "")
 
+    def read_state(self) -> tuple[tuple[int, int, int], ...]:
+        """Return a value that is another one after each transaction of any process.
+
+        It is made from the attributes of the database and its write-ahead log, so no row is read.
+        """
+        files = self.path, self.path.with_name(f"{self.path.name}-wal")
+        stats = [file.stat() for file in files if file.exists()]
+        return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats)
+
     def close(self) -> None:
         """Close all connections to the database."""
         with self._writing_lock, self._lock:

@@ -35,6 +35,7 @@ from vault.notes.links import LinkResolver
 from vault.notes.note import READ_WHOLE, Note, ReadOptions, read_note
 from vault.open_index import IndexHandle
 from vault.options import IndexOptions
+from vault.questions.vocabulary import VocabularyReader
 from vault.records import NoteState, Records
 from vault.scope import WHOLE, Scope
 from vault.search.adhoc import AdhocText, search_texts
@@ -164,6 +165,7 @@ class Vault:
         self.exclude = tuple(exclude)
         self.index_dir = index_dir
         self.scope = WHOLE
+        self._names = VocabularyReader()
         self._handle = IndexHandle(index_dir, lambda: options().server, self._rebuild_replaced)
         self.throttle = Throttle()
         self._embedders = Embedders(embedder, cache_dir)
@@ -378,7 +380,8 @@ class Vault:
 
         if (opened := self._handle.open()) is None:
             return None
-        return read_question(text, opened.catalog, date.today(), self.scope)
+        read_names = partial(self._names.read, opened.catalog, self.scope)
+        return read_question(text, read_names, date.today())
 
     @_retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:

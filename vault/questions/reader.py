@@ -1,15 +1,14 @@
 """Decide which operation a question asks for, and write its query."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
-from vault.catalog import Catalog
 from vault.notes.tasks import TaskKind
 from vault.questions.linker import Links, link_items
 from vault.questions.tokens import find_spans, list_items
-from vault.questions.vocabulary import VaultNames, read_vocabulary
-from vault.scope import WHOLE, Scope
+from vault.questions.vocabulary import VaultNames
 from vault.search.conditions import Condition
 from vault.search.query import Query, parse_query, write_query
 
@@ -38,14 +37,13 @@ class Reading:
     property: str = ""
 
 
-def read_question(text: str, catalog: Catalog, today: date, scope: Scope = WHOLE) -> Reading | None:
+def read_question(text: str, read_names: Callable[[], VaultNames], today: date) -> Reading | None:
     """Read a question against the vault.
 
     Args:
         text: the question.
-        catalog: the catalog of the index.
+        read_names: reads the names in the vault. It is called only if the text can be a question.
         today: the date that words such as "yesterday" refer to.
-        scope: the part of the vault to search.
 
     Returns:
         The reading, or None if the question names no filter and asks for no list.
@@ -53,7 +51,7 @@ def read_question(text: str, catalog: Catalog, today: date, scope: Scope = WHOLE
     if len(text) > _MOST_CHARS or "\n" in text.strip():
         return None
     given = parse_query(text)
-    vocabulary = read_vocabulary(catalog, scope)
+    vocabulary = read_names()
     items = list_items(given.words, vocabulary, today)
     links = link_items(items, find_spans(given.words, today))
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
