@@ -113,7 +113,9 @@ def test_what_is_reported_is_what_the_rendered_request_holds(chat, steps):
         sent = merge_for_wire(messages)
         counted = sum(count_message(message, chat.counter) for message in sent)
         assert counted == prepared.draft.used
-        is_empty_preview = prepared.report.when == "next" and not prepared.draft.question.content
+        is_empty_preview = (
+            prepared.report.when == "next" and not prepared.draft.tail.question.content
+        )
         if not is_empty_preview:  # an empty message has no tokens before it is sent
             assert counted == prepared.report.used
 
