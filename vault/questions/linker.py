@@ -21,8 +21,22 @@ _SIGNS: Final[dict[str, Comparison]] = {
     "above": ">",
     "below": "<",
 }
+# Verbs that begin a question for yes or no, to which a list is no answer.
+_YES_OR_NO: Final = frozenset(
+    (
+        *("is", "are", "were", "do", "does", "did", "have", "has"),
+        *("ist", "sind", "hat", "haben"),
+        *("est", "sont", "ont"),
+        *("está", "están", "es", "son"),
+    )
+)
+# Words before the name of the note that links, or that other notes link to.
+_FROM: Final = frozenset(("from", "von", "desde", "depuis", "de"))
+_TOWARDS: Final = frozenset(("to", "auf", "zu", "nach", "mit", "à", "vers", "a", "hacia", "con"))
 _Mark = Literal["tag", "folder", "link"]
 _MARKS: Final = get_args(_Mark)
+# Roles that may stand between "not" or "or" and the condition that it is said of.
+_ANNOUNCING: Final = frozenset({"not", "or", "and", "in", *_MARKS})
 
 
 @dataclass(slots=True)
@@ -40,7 +54,9 @@ class Links:
         words: the words that a note must hold.
         states: the words for the state of tasks.
         left: the words that are linked to nothing and have no role.
-        is_unclear: whether the question says "not" of something that is not a condition.
+        subject: what the question asks for first, "notes" or "tasks", or an empty string.
+        is_unclear: whether the question says something that no condition can say, such as "not" of
+            a day, or "or" between words.
     """
 
     clauses: list[tuple[Condition, ...]] = field(default_factory=list)
@@ -53,6 +69,7 @@ class Links:
     words: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    subject: Literal["", "notes", "tasks"] = ""
     is_unclear: bool = False
 
 
@@ -79,13 +96,18 @@ class _Linker:
         self._mentions = False
         self._mentioned: list[Item] = []
         self._is_alternative = False
+        self._is_carried = False
         self._last_mark: _Mark | None = None
+        self._last_added = -1
 
     def link(self) -> Links:
         at = 0
         while at < len(self._items):
-            at += self._take(at)
-        self._links.is_unclear = self._links.is_unclear or self._is_negated
+            at += self._take_in_scope(at)
+        if self._is_negated or self._is_alternative or self._mark is not None:
+            self._links.is_unclear = True
+        if self._asks_yes_or_no() or self._asks_for_targets():
+            self._links.is_unclear = True
         while self._mentioned and self._mentioned[-1].is_silent:
             self._mentioned.pop()
         while self._mentioned and self._mentioned[0].is_silent:
@@ -97,6 +119,49 @@ class _Linker:
             self._links.spans = [self._limit(span) for span in self._spans]
         return self._links
 
+    def _take_in_scope(self, at: int) -> int:
+        """Link the item at a position, and return how many items were used.
+
+        "Not" and "or" are said of the condition that follows them at once, perhaps behind a word
+        such as "tag". If something else follows, nothing can be claimed of the question.
+        """
+        links, item = self._links, self._items[at]
+        pending, before = (self._is_negated, self._is_alternative), list(links.clauses)
+        is_announcing = item.is_silent or bool(item.roles.intersection(_ANNOUNCING))
+        used = self._take(at)
+        if links.clauses != before:
+            self._check_joined(at, before)
+            self._last_added = at
+        elif any(pending) and pending == (self._is_negated, self._is_alternative):
+            is_named = bool(links.properties) and not item.roles
+            links.is_unclear = links.is_unclear or not (is_announcing or is_named)
+        return used
+
+    def _check_joined(self, at: int, before: Sequence[tuple[Condition, ...]]) -> None:
+        """Make a question unclear that does not say how a new condition belongs to the last one.
+
+        That is so for names in a row, as in "in A, B or C", and for "and" behind "not".
+
+        Args:
+            at: the position of the item with the new condition.
+            before: the clauses without the new condition.
+        """
+        if not before:
+            return
+        item, last, new = self._items[at], before[-1][-1], self._links.clauses[-1][-1]
+        is_in_a_row = self._last_added == at - 1 and last.key == new.key and not item.is_given
+        is_after_not = last.is_negated and not new.is_negated
+        if is_in_a_row or (is_after_not and at > 0 and "and" in self._items[at - 1].roles):
+            self._links.is_unclear = True
+
+    def _asks_yes_or_no(self) -> bool:
+        return bool(self._items) and self._items[0].text.casefold() in _YES_OR_NO
+
+    def _asks_for_targets(self) -> bool:
+        """Return whether the notes are asked for that a note links to, as "to which notes"."""
+        is_begun = bool(self._items) and self._items[0].text.casefold() in _TOWARDS
+        return is_begun and "link" in self._links.roles
+
     def _take(self, at: int) -> int:
         """Link the item at a position, and return how many items were used."""
         item, links = self._items[at], self._links
@@ -106,7 +171,11 @@ class _Linker:
         if self._mentions and not is_begun and "folder" in item.roles:
             self._mentioned.clear()
             self._mentions = False  # as in "How many notes does the folder … contain"
+        if self._mentions and is_begun and item.roles.intersection(_MARKS):
+            self._mentions = False  # the words end, as in "mention Kiel with the tag person"
         if self._mentions and not self._is_place(at):
+            is_joined = "or" in item.roles or ("not" in item.roles and "filler" not in item.roles)
+            links.is_unclear = links.is_unclear or is_joined
             self._mentioned.append(item)
             return 1
         if self._mark and (used := self._take_marked(at)):
@@ -117,22 +186,25 @@ class _Linker:
         if name is not None and self._takes_name(at, name):
             self._add_name(at, name)
             return 1
-        return self._take_role(item)
+        return self._take_role(at)
 
-    def _take_role(self, item: Item) -> int:
-        links, roles = self._links, item.roles
+    def _take_role(self, at: int) -> int:
+        item, links = self._items[at], self._links
+        roles = item.roles
+        for subject in ("notes", "tasks"):
+            if subject in roles and not links.subject:
+                links.subject = subject
         links.roles |= roles
         links.asked |= item.asked
         links.states += [item.text] if roles & {"open", "done"} else []
-        self._is_alternative = self._is_alternative or "or" in roles
-        if roles & {"or", "and"} and links.clauses:
-            self._mark = self._last_mark
+        if roles & {"or", "and"} and "filler" not in roles - {"and"}:
+            self._join(roles)
         elif marked := next((mark for mark in _MARKS if mark in roles), None):
-            self._mark = self._last_mark = marked
+            is_behind = self._has_heads_before(at + 1, marked)
+            self._mark = None if is_behind else marked
+            self._last_mark, self._is_carried = marked, False
         if "link" in roles and links.notes and not self._follows_name(item):
-            self._add(_link_to(links.notes.pop()))
-            links.notes.clear()
-            self._mark = None
+            self._link_to_name_before()
         self._is_negated = self._is_negated or ("not" in roles and "filler" not in roles)
         self._mentions = self._mentions or "mention" in roles
         if "mention" in roles:
@@ -141,6 +213,33 @@ class _Linker:
         if not roles and not item.asked:
             links.left.append(item.text)
         return 1
+
+    def _join(self, roles: frozenset[str]) -> None:
+        """Take "or" or "and": the word that announced the last condition holds for the next one.
+
+        After "not A", "or B" means that neither is wanted. Whether "and B" is wanted is not said.
+        """
+        clauses = self._links.clauses
+        if not clauses:
+            self._links.is_unclear = self._links.is_unclear or "or" in roles
+            return
+        self._mark, self._is_carried = self._last_mark, True
+        if "or" in roles and clauses[-1][-1].is_negated:
+            self._is_negated = True
+        elif "or" in roles:
+            self._is_alternative = True
+
+    def _link_to_name_before(self) -> None:
+        """Take a name before "link", as in the German "die auf Plan verlinken"."""
+        links = self._links
+        name = links.notes.pop()
+        links.notes.clear()
+        at = next((at for at, item in enumerate(self._items) if name in item.names), 0)
+        before = self._items[at - 1].text.casefold() if at else ""
+        if before not in _TOWARDS:  # "Which notes does Plan link to?"
+            links.is_unclear = True
+        self._add(_link_to(name))
+        self._mark = None
 
     def _follows_name(self, item: Item) -> bool:
         """Return whether a name follows an item, maybe after words that say nothing."""
@@ -155,15 +254,22 @@ class _Linker:
         if mark is None:
             return 0
         kind = "note" if mark == "link" else mark
+        if self._is_carried and self._is_place(at) and mark != "folder":
+            self._mark = None
+            return 0
         if names := item.list_names(kind):
             self._mark = None
+            if mark == "link" and self._items[at - 1].text.casefold() in _FROM:
+                self._links.is_unclear = True  # the notes that it links to
             self._add(*self._name_conditions(item, mark, names))
             return 1
         if item.is_silent or item.roles or item.is_given:
             return 0
         self._mark = None
-        if self._has_heads_before(at, mark):
+        if self._is_carried or self._has_heads_before(at, mark):
             return 0
+        if mark == "link":  # a note that is not there, or another word
+            self._links.is_unclear = True
         self._add(Condition(mark, item.text))
         return 1
 

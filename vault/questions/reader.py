@@ -86,6 +86,8 @@ def _read_list(given: Query, links: Links) -> Reading | None:
     asks_what = "what" in roles and (task or roles & {"folder", "link"})
     is_marked = bool(clauses and roles & {"tag", "folder", "link"})
     has_subject = task or "notes" in roles or links.heads or is_marked
+    if task and links.subject == "notes":
+        return None  # notes with tasks are asked for, and not the tasks
     if links.is_unclear or not ((asks or asks_what) and has_subject):
         return None
     if links.properties or (links.notes and not task):

@@ -1,0 +1,117 @@
+"""What "not" and "or" are said of, which way a link goes, and what a list does not answer.
+
+The vault and the questions were made by someone who did not know the reader.
+"""
+
+from typing import Final
+
+import pytest
+
+from tests.unit.vault.conftest import NotesIndexer
+from vault.vault import Vault
+
+NOTES: Final = {
+    "Projects/Plan.md": "---\nstatus: active\n---\n[[Materials]] and [[Mira Holt]] #project\n\n"
+    "- [ ] Draw the plan\n- [x] Measure\n",
+    "Projects/Materials.md": "---\nstatus: active\n---\nLumen heater. [[Plan]] #project #waiting\n",
+    "Projects/Boat.md": "---\nstatus: paused\n---\nFor Jonas. #project/boat\n\n- [ ] Sand it\n",
+    "People/Mira Holt.md": "[[Plan]] She lives in Freiburg. #person\n",
+    "People/Jonas Weber.md": "Boat builder from Kiel. #person\n",
+    "Daily/2026-11-24.md": "Rain. Plan with Mira.\n\n- [ ] Buy seeds\n",
+    "Daily/2026-11-25.md": "Jonas called.\n",
+    "Haushalt.md": "- [x] Filter\n- [ ] Fenster\n",
+    "Recettes/Tarte.md": "Du beurre et des pommes. #recette\n",
+    "Recettes/Soupe.md": "Du beurre et des oignons. #recette\n",
+}
+PEOPLE: Final = {"Mira Holt", "Jonas Weber"}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(NOTES)
+
+
+def list_names(index: Vault, question: str) -> set[str] | None:
+    """Return the names of the notes that a question lists, or None if it claims nothing."""
+    reading = index.read_question(question)
+    if reading is None or reading.operation == "about":
+        return None
+    found = index.list_notes(reading.query, 100)
+    return {hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "¿Qué tareas no están hechas en Projects?",
+        "Combien de tâches ne sont pas terminées dans Projects ?",
+        "Zeige alle nicht erledigten Aufgaben in Projects",
+        "Show all tasks that are not completed in Haushalt",
+        "Which open tasks have I not done in Projects?",
+        "Which notes without open tasks are tagged project?",
+        "Welche Notizen ohne offene Aufgaben haben das Tag project?",
+        "Which notes with no open tasks are in Recettes?",
+        "Which notes are not from November 2026 in Daily?",
+        "Which notes contain beurre or pommes?",
+        "How many notes contain beurre or pommes?",
+        "Which notes mention plan or rain?",
+        "Which notes are tagged person or mention Kiel?",
+        "Which notes contain Jonas but not Kiel?",
+        "Which notes mention heater without Lumen?",
+        "Quelles notes ne contiennent pas de beurre dans le dossier Recettes ?",
+        "¿Qué notas hablan de Mira pero no de Jonas?",
+        "Which notes does Plan link to?",
+        "Auf welche Notizen verlinkt Plan?",
+        "Which notes are linked to from Plan?",
+        "Which notes have tags?",
+        "Welche Notizen haben Tags?",
+        "Which notes do not link to anything?",
+        "Which notes link to something?",
+        "How many notes have open tasks?",
+        "Which notes have open tasks?",
+        "Is every task in Haushalt done?",
+        "Are all project notes active?",
+        "Which notes have status active or paused?",
+        "Which notes are not tagged project and waiting?",
+        "Which notes are in Projects, People or Daily?",
+    ],
+)
+def test_what_no_condition_says_is_not_claimed(index: Vault, question: str) -> None:
+    listed = list_names(index, question)
+    right = {
+        "Which notes have status active or paused?": {"Plan", "Materials", "Boat"},
+        "Which notes are in Projects, People or Daily?": {
+            *("Plan", "Materials", "Boat", "Mira Holt", "Jonas Weber"),
+            *("2026-11-24", "2026-11-25"),
+        },
+    }
+    assert listed is None or listed == right.get(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        (
+            "Which notes are not tagged project or person?",
+            {"2026-11-24", "2026-11-25", "Haushalt", "Tarte", "Soupe"},
+        ),
+        ("Which notes in Projects are not tagged waiting?", {"Plan", "Boat"}),
+        ("Which notes tagged project are not in Projects?", set()),
+        (
+            "Which notes are not tagged person and not in Daily?",
+            {"Plan", "Materials", "Boat", "Haushalt", "Tarte", "Soupe"},
+        ),
+        ("Which notes link to Plan?", {"Materials", "Mira Holt"}),
+        ("Welche Notizen verlinken auf Plan?", {"Materials", "Mira Holt"}),
+        (
+            "Which notes are tagged person or recette?",
+            {"Mira Holt", "Jonas Weber"} | {"Tarte", "Soupe"},
+        ),
+        ("Which notes mention Kiel with the tag person?", {"Jonas Weber"}),
+        ("Which notes mention beurre in Recettes?", {"Tarte", "Soupe"}),
+        ("Which notes link to Plan and are tagged person?", {"Mira Holt"}),
+        ("How many notes have the tag recette?", {"Tarte", "Soupe"}),
+    ],
+)
+def test_what_conditions_say_is_listed(index: Vault, question: str, names: set[str]) -> None:
+    assert list_names(index, question) == names
