@@ -45,10 +45,7 @@ NOTHING_NAMED: Final = (
     "No model is set, and this message names nothing to look up. Ask about something in your notes."
 )
 NO_NOTES_FOUND: Final = f"No model is set, and {NO_NOTES}"
-NOTHING_ANSWERS: Final = (
-    "No model is set, and nothing in your notes answers this question. "
-    "These come closest, and may not answer it:\n"
-)
+NOTHING_ANSWERS: Final = "No model is set. No passage answers this clearly. Closest:\n"
 NOT_SEARCHED: Final = (
     "No model is set, and this mode does not look into your notes. "
     "Ask in the mode that does, or set a model."

@@ -53,7 +53,7 @@ MOST_WORDS: Final = 400
 ABSENT: Final = "absent"
 VERDICTS: Final = ("right", "partly", "wrong", "refused")
 DOUBT: Final = "your notes may not answer"
-REFUSALS: Final = ("nothing in your notes answers", "nothing in your notes fits")
+REFUSALS: Final = ("No passage answers this clearly", "nothing in your notes fits")
 
 
 @dataclass(frozen=True)
