@@ -11,6 +11,7 @@ from chains.extractive.words import list_subject_words, split_words
 from vault.notes.date_spans import Span, build_day_span, is_in_ranges
 from vault.notes.dates import find_date_spans, remove_dates
 from vault.notes.name_days import find_name_spans, find_path_spans
+from vault.questions.words import has_negation
 
 __all__ = ["FindDays", "Period", "list_days", "read_period"]
 
@@ -77,12 +78,14 @@ class Period:
 def read_period(text: str, today: date) -> Period | None:
     """Read the period that a question is about, or return None if it names no date.
 
+    A question that says "not" is about the other days, or about none in particular.
+
     Args:
         text: the question.
         today: the date that words such as "yesterday" refer to.
     """
     spans = find_date_spans(text, today)
-    if not spans:
+    if not spans or has_negation(text):
         return None
     words = split_words(text) - split_words(remove_dates(text))
     return Period(spans, words, has_no_subject=not list_subject_words(text) - words - _DOING)

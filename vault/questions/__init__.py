@@ -17,4 +17,4 @@ This package may import `vault.notes`, `vault.scope`, `vault.search`, `vault.cat
 `resources`.
 """
 
-__all__ = ["reader", "vocabulary"]
+__all__ = ["reader", "vocabulary", "words"]

@@ -15,7 +15,15 @@ from typing import Final
 from resources import read_text
 from vault.notes.keywords import fold
 
-__all__ = ["Phrase", "Word", "are_same_word", "find_phrases", "list_property_names", "split_words"]
+__all__ = [
+    "Phrase",
+    "Word",
+    "are_same_word",
+    "find_phrases",
+    "has_negation",
+    "list_property_names",
+    "split_words",
+]
 
 _LANGUAGES: Final = ("en", "de", "fr", "es")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -64,6 +72,12 @@ def find_phrases(words: Sequence[Word]) -> tuple[Phrase, ...]:
     """
     by_language = [tuple(_find_in(phrases, words)) for phrases in _read_phrases()]
     return max(by_language, key=lambda found: sum(each.end - each.first for each in found))
+
+
+def has_negation(text: str) -> bool:
+    """Return whether a question says "not" or "without" of something."""
+    phrases = find_phrases(split_words(text))
+    return any("not" in phrase.roles and "filler" not in phrase.roles for phrase in phrases)
 
 
 def _find_in(phrases: _Phrases, words: Sequence[Word]) -> Iterator[Phrase]:

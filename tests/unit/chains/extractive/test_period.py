@@ -217,3 +217,17 @@ def test_a_filter_beside_a_period_is_kept():
     assert period is not None
     assert period.spans == ((date(2026, 11, 16), date(2026, 11, 23)),)
     assert not period.words & {"after", "2024", "03"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which notes were not written in November 2026?",
+        "Which notes in Daily are not from 24 November 2026?",
+        "Welche Notizen sind nicht vom 24. November 2026?",
+        "Quelles notes ne sont pas du 24 novembre 2026 ?",
+        "¿Qué notas no son del 24 de noviembre de 2026?",
+    ],
+)
+def test_days_that_are_not_meant_are_no_period(question: str) -> None:
+    assert read_period(question, date(2026, 11, 27)) is None
