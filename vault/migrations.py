@@ -114,8 +114,7 @@ def m003_days(connection: sqlite3.Connection) -> None:
         " day TEXT NOT NULL)"
     )
     connection.execute("CREATE INDEX days_by_file ON days (file_id)")
-    connection.execute("UPDATE files SET mtime_ns = -1, size = -1, version = ''")
-    connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
+    schedule_reading(connection)
 
 
 def m004_names(connection: sqlite3.Connection) -> None:
@@ -181,8 +180,7 @@ def m007_properties(connection: sqlite3.Connection) -> None:
     )
     connection.execute("CREATE INDEX properties_by_file ON properties (file_id)")
     connection.execute("CREATE INDEX properties_by_name ON properties (name)")
-    connection.execute("UPDATE files SET mtime_ns = -1, size = -1, version = ''")
-    connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
+    schedule_reading(connection)
 
 
 def m008_ctime(connection: sqlite3.Connection) -> None:
@@ -192,6 +190,15 @@ def m008_ctime(connection: sqlite3.Connection) -> None:
     those with another content are parsed.
     """
     connection.execute("ALTER TABLE files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT -1")
+    connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
+
+
+def schedule_reading(connection: sqlite3.Connection) -> None:
+    """Let the next update read all notes once more, such as for a table that was added.
+
+    Passages whose text is the same keep their vectors, so nothing is embedded again.
+    """
+    connection.execute("UPDATE files SET mtime_ns = -1, size = -1, version = ''")
     connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
 
 

@@ -40,7 +40,7 @@ def test_a_file_that_is_named_exists(name: str) -> None:
 
 def test_each_recipe_names_symbols() -> None:
     recipes = TEXT.split("\n## Add ")[1:]
-    assert [bool(SYMBOL.search(recipe)) for recipe in recipes] == [True] * 6
+    assert [bool(SYMBOL.search(recipe)) for recipe in recipes] == [True] * 9
 
 
 @pytest.mark.parametrize(("symbol", "name"), SYMBOL.findall(TEXT))
