@@ -104,7 +104,8 @@ class _Linker:
         at = 0
         while at < len(self._items):
             at += self._take_in_scope(at)
-        if self._is_negated or self._is_alternative or self._mark is not None:
+        is_waiting = self._is_negated or self._is_alternative or self._mark is not None
+        if is_waiting or self._has_lone_comparison():
             self._links.is_unclear = True
         if self._asks_yes_or_no() or self._asks_for_targets():
             self._links.is_unclear = True
@@ -149,10 +150,27 @@ class _Linker:
         if not before:
             return
         item, last, new = self._items[at], before[-1][-1], self._links.clauses[-1][-1]
+        joins = self._items[at - 1].roles if at > 0 else frozenset()
         is_in_a_row = self._last_added == at - 1 and last.key == new.key and not item.is_given
-        is_after_not = last.is_negated and not new.is_negated
-        if is_in_a_row or (is_after_not and at > 0 and "and" in self._items[at - 1].roles):
+        is_after_not = last.is_negated and not new.is_negated and "and" in joins
+        is_of_folder = last.key == "folder" and not joins.isdisjoint(("and", "or"))
+        is_other = is_of_folder and ("and" in joins or new.key != "folder")
+        if is_in_a_row or is_after_not or (is_other and not last.is_negated):
             self._links.is_unclear = True
+
+    def _has_lone_comparison(self) -> bool:
+        """Return whether a comparison, or a date beside a property, became no condition."""
+        links = self._links
+        is_compared = any(self._is_lone_sign(item) for item in self._items)
+        is_timed = bool(links.roles & _TIMES) and not self._spans
+        return is_compared or is_timed or bool(links.properties and self._spans)
+
+    def _is_lone_sign(self, item: Item) -> bool:
+        """Return whether an item is a comparison that was not used. "Under" may mean a folder."""
+        if item.roles.isdisjoint(_SIGNS) or item.roles.isdisjoint(self._links.roles):
+            return False
+        has_property = any(each.name for clause in self._links.clauses for each in clause)
+        return "in" not in item.roles or has_property
 
     def _asks_yes_or_no(self) -> bool:
         return bool(self._items) and self._items[0].text.casefold() in _YES_OR_NO
@@ -223,7 +241,8 @@ class _Linker:
         if not clauses:
             self._links.is_unclear = self._links.is_unclear or "or" in roles
             return
-        self._mark, self._is_carried = self._last_mark, True
+        is_folder = clauses[-1][-1].key == "folder"
+        self._mark, self._is_carried = "folder" if is_folder else self._last_mark, True
         if "or" in roles and clauses[-1][-1].is_negated:
             self._is_negated = True
         elif "or" in roles:

@@ -22,6 +22,7 @@ NOTES: Final = {
     "Haushalt.md": "- [x] Filter\n- [ ] Fenster\n",
     "Recettes/Tarte.md": "Du beurre et des pommes. #recette\n",
     "Recettes/Soupe.md": "Du beurre et des oignons. #recette\n",
+    "Books/Emma.md": "---\nrating: 3\nborn: 1985\ndue: 2026-12-15\n---\n#book\n",
 }
 PEOPLE: Final = {"Mira Holt", "Jonas Weber"}
 
@@ -74,6 +75,17 @@ def list_names(index: Vault, question: str) -> set[str] | None:
         "Which notes have status active or paused?",
         "Which notes are not tagged project and waiting?",
         "Which notes are in Projects, People or Daily?",
+        "Which books were born after 1985?",
+        "Which books were born before 1985?",
+        "How many books were born before 2000?",
+        "Books above rating 2",
+        "Notes below rating 4",
+        "Which books are over rating 2?",
+        "Books under rating 4",
+        "Which books have a due date before 2026-12-01?",
+        "How many notes are in Projects and Daily?",
+        "Notes in Recettes or Books and Daily",
+        "Which notes mention neither Jonas nor Mira?",
     ],
 )
 def test_what_no_condition_says_is_not_claimed(index: Vault, question: str) -> None:
@@ -93,13 +105,13 @@ def test_what_no_condition_says_is_not_claimed(index: Vault, question: str) -> N
     [
         (
             "Which notes are not tagged project or person?",
-            {"2026-11-24", "2026-11-25", "Haushalt", "Tarte", "Soupe"},
+            {"2026-11-24", "2026-11-25", "Haushalt", "Tarte", "Soupe", "Emma"},
         ),
         ("Which notes in Projects are not tagged waiting?", {"Plan", "Boat"}),
         ("Which notes tagged project are not in Projects?", set()),
         (
             "Which notes are not tagged person and not in Daily?",
-            {"Plan", "Materials", "Boat", "Haushalt", "Tarte", "Soupe"},
+            {"Plan", "Materials", "Boat", "Haushalt", "Tarte", "Soupe", "Emma"},
         ),
         ("Which notes link to Plan?", {"Materials", "Mira Holt"}),
         ("Welche Notizen verlinken auf Plan?", {"Materials", "Mira Holt"}),
@@ -111,6 +123,9 @@ def test_what_no_condition_says_is_not_claimed(index: Vault, question: str) -> N
         ("Which notes mention beurre in Recettes?", {"Tarte", "Soupe"}),
         ("Which notes link to Plan and are tagged person?", {"Mira Holt"}),
         ("How many notes have the tag recette?", {"Tarte", "Soupe"}),
+        ("List all books with a rating above 2", {"Emma"}),
+        ("Which notes are in Books or Recettes?", {"Emma", "Tarte", "Soupe"}),
+        ("Which notes mention both beurre and pommes?", {"Tarte"}),
     ],
 )
 def test_what_conditions_say_is_listed(index: Vault, question: str, names: set[str]) -> None:
