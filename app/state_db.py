@@ -13,8 +13,8 @@ import os
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -48,19 +48,19 @@ _DELETE_UNUSED_IMAGES: Final = (
     "DELETE FROM image WHERE hash NOT IN (SELECT hash FROM request_image)"
 )
 
-# Add the rows of an attached copy that are not here yet. Requests come last, because the images of
-# a request are only added together with it.
-_MERGE_COPY: Final = (
-    "INSERT OR IGNORE INTO tool_result_blobs SELECT ref_id, tool, content "
-    "FROM copy.tool_result_blobs",
-    "INSERT OR IGNORE INTO partial_answer SELECT session, entry FROM copy.partial_answer",
-    "INSERT OR IGNORE INTO image SELECT hash, data FROM copy.image",
-    "INSERT OR IGNORE INTO request_image SELECT session, turn, hash FROM copy.request_image AS new "
-    "WHERE NOT EXISTS (SELECT 1 FROM request WHERE session = new.session AND turn = new.turn)",
-    "INSERT OR IGNORE INTO request SELECT session, turn, number, report, body, wire "
-    "FROM copy.request",
-    _DELETE_UNUSED_IMAGES,
-)
+# What is read from a copy, by table: only rows with values of the types that Strata writes.
+_READ_COPY: Final = {
+    "tool_result_blobs": "SELECT ref_id, tool, content FROM tool_result_blobs "
+    "WHERE typeof(ref_id) = 'text' AND typeof(tool) = 'text' AND typeof(content) = 'blob'",
+    "partial_answer": "SELECT session, entry FROM partial_answer "
+    "WHERE typeof(session) = 'text' AND typeof(entry) = 'text'",
+    "image": "SELECT hash, data FROM image WHERE typeof(hash) = 'text' AND typeof(data) = 'blob'",
+    "request": "SELECT session, turn, number, report, body, wire FROM request "
+    "WHERE typeof(session) = 'text' AND typeof(turn) = 'text' AND typeof(number) = 'integer' "
+    "AND typeof(report) = 'blob' AND typeof(body) = 'blob' AND typeof(wire) IN ('blob', 'null')",
+    "request_image": "SELECT session, turn, hash FROM request_image WHERE typeof(session) = 'text' "
+    "AND typeof(turn) = 'text' AND typeof(hash) = 'text'",
+}
 
 STATE_DAMAGED: Final = (
     "The list of chats and the last requests were damaged and are being rebuilt. "
@@ -215,7 +215,7 @@ class StateDB:
             StorageFailed: the database cannot be written.
         """
         data = content.encode("utf-8", "surrogatepass")
-        ref_id = f"r{hashlib.sha256(data).hexdigest()[:20]}"
+        ref_id = _name_result(data)
         row = (ref_id, tool, zlib.compress(data))
         self._write("INSERT OR IGNORE INTO tool_result_blobs VALUES (?, ?, ?)", row)
         return ref_id
@@ -287,7 +287,7 @@ class StateDB:
         """Copy the database to a new file, while other processes may write to it.
 
         Raises:
-            StorageFailed: the database cannot be read, or the file cannot be written.
+            StorageFailed: the database cannot be read or is damaged, or the file cannot be written.
         """
 
         def copy(db: sqlite3.Connection) -> None:
@@ -295,28 +295,32 @@ class StateDB:
                 db.backup(target)
 
         self._run(copy)
+        with _open_copy(path) as connection:
+            _require_sound(connection)
 
-    def merge_from(self, path: Path) -> None:
+    def merge_from(self, path: Path, is_stored: Callable[[str], bool]) -> None:
         """Add the tool results, requests and partial answers of a copy that are not here yet.
+
+        The copy is read before anything is written, so a damaged one changes nothing here.
+
+        Args:
+            path: the copy, which is migrated to the current version.
+            is_stored: returns whether a chat is stored here. Its partial answer stays as it is.
 
         Raises:
             StorageFailed: the copy cannot be read, or the database cannot be written.
         """
         copy = StateDB(path)
-        copy._run(lambda _db: None)  # migrates it
+        copy._run(lambda _db: None)
         copy.close()
-
-        def merge(db: sqlite3.Connection) -> None:
-            db.execute("ATTACH ? AS copy", (str(path),))
-            try:
-                with db:
-                    db.execute("BEGIN IMMEDIATE")
-                    for statement in _MERGE_COPY:
-                        db.execute(statement)
-            finally:
-                db.execute("DETACH copy")
-
-        self._run(merge)
+        if copy.take_warning():
+            raise _refuse_copy("it was damaged")
+        with _open_copy(path) as connection:
+            _require_sound(connection)
+            rows = {table: connection.execute(_READ_COPY[table]).fetchall() for table in _READ_COPY}
+        rows["tool_result_blobs"] = [row for row in rows["tool_result_blobs"] if _is_result(row)]
+        rows["partial_answer"] = [row for row in rows["partial_answer"] if not is_stored(row[0])]
+        self._run(lambda db: _add_rows(db, rows))
 
     def close(self) -> None:
         """Close the database. The next use opens it again."""
@@ -405,6 +409,53 @@ class StateDB:
         aside = set_aside(self._path)
         self._was_damaged = True
         _log.warning("%s was damaged (%s), is kept as %s and begun anew", self._path, error, aside)
+
+
+@contextmanager
+def _open_copy(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a copy of the database. Its errors are not those of the database itself."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            yield connection
+    except (sqlite3.Error, *_UNREADABLE) as error:
+        raise _refuse_copy(str(error)) from error
+
+
+def _require_sound(connection: sqlite3.Connection) -> None:
+    (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    if said != "ok" or not _READ_COPY.keys() <= {name for (name,) in tables}:
+        raise _refuse_copy("it is damaged")
+
+
+def _refuse_copy(reason: str) -> StorageFailed:
+    return StorageFailed(f"The copy of the database cannot be used: {reason}.")
+
+
+def _is_result(row: _Row) -> bool:
+    """Return whether a row has the tool result that its reference, a hash, names."""
+    try:
+        data = zlib.decompress(row[2])
+    except zlib.error:
+        return False
+    return bool(row[0] == _name_result(data))
+
+
+def _name_result(data: bytes) -> str:
+    return f"r{hashlib.sha256(data).hexdigest()[:20]}"
+
+
+def _add_rows(db: sqlite3.Connection, rows: Mapping[str, Sequence[_Row]]) -> None:
+    """Add the rows of a copy that the database has not got."""
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        known = set(db.execute("SELECT session, turn FROM request"))
+        images = [row for row in rows["request_image"] if row[:2] not in known]
+        for table, found in {**rows, "request_image": images}.items():
+            marks = ", ".join("?" * len(found[0])) if found else ""
+            if found:
+                db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", found)  # noqa: S608 - a name of ours
+        db.execute(_DELETE_UNUSED_IMAGES)
 
 
 def _check_version(connection: sqlite3.Connection) -> None:

@@ -6,6 +6,7 @@ sizes and SHA-256 sums, so an archive that is cut off or was changed is refused 
 
 import hashlib
 import json
+import lzma
 import tempfile
 import zipfile
 import zlib
@@ -32,7 +33,11 @@ FORMAT: Final = 1
 _LIST: Final = "strata-backup.json"
 _BLOCK_BYTES: Final = 1 << 20
 # Errors of `zipfile` for a file that is no archive, is cut off or was changed.
-_BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OverflowError),
+    *(UnicodeDecodeError, NotImplementedError, RuntimeError),
+)
+_MOST_LIST_BYTES: Final = 64_000_000
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,8 @@ class ArchiveWriter:
             return self._settings.read_without_secrets().encode()
         content = read_file(file.path)
         if file.path.suffix == ".jsonl" and not content.endswith(b"\n"):
-            return content[: content.rfind(b"\n") + 1]
+            last = content.rfind(b"\n") + 1
+            return content + b"\n" if _is_object(content[last:]) else content[:last]
         return content
 
     def _copy_database(self) -> bytes:
@@ -116,6 +122,13 @@ class ArchiveWriter:
             copy = Path(folder) / STATE_DB
             self._state.copy_to(copy)
             return copy.read_bytes()
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 @dataclass
@@ -213,14 +226,18 @@ def _refuse_taken(target: Path) -> Iterator[None]:
 
 def _read_list(opened: zipfile.ZipFile) -> dict[str, Mapping[str, Any]]:
     try:
+        if opened.getinfo(_LIST).file_size > _MOST_LIST_BYTES:
+            raise _refuse("its list of files is too large")
         found = json.loads(opened.read(_LIST))
-        version, files = int(found["format"]), dict(found["files"])
+        version, files = found["format"], dict(found["files"])
         is_whole = set(opened.namelist()) >= set(files) and all(
             isinstance(file["bytes"], int) and isinstance(file["sha256"], str)
             for file in files.values()
         )
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _refuse("it has no list of its files") from error
+    if type(version) is not int or version < 1:
+        raise _refuse("it has no list of its files")
     if version > FORMAT:
         raise _refuse("it was made by a newer version of Strata")
     if not is_whole:

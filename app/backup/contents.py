@@ -1,6 +1,8 @@
 """The files that belong in a backup, with the names that they have in the archive.
 
-The names do not depend on the operating system, whose folders for programs differ.
+The names do not depend on the operating system, whose folders for programs differ. Decisions to
+trust a program or a file, such as the approval of an MCP server, are not in it: they are asked for
+again.
 """
 
 import os
@@ -30,14 +32,25 @@ _PLACES: Final = {
     "pasted": "pasted",
     "exports": "exports",
     "ledger.log": "ledger",
-    "mcp": "mcp",
     "limits.json": "learned_models",
     "model_files.json": "model_files",
-    "agents": "instructions",
     "edits": "edits",
     "reviews": "reviews",
     STATE_DB: "state_db",
 }
+_FOLDERS: Final = frozenset(
+    (
+        "prompts",
+        "commands",
+        "hooks",
+        "projects",
+        "sessions",
+        "pasted",
+        "exports",
+        "edits",
+        "reviews",
+    )
+)
 # Locks, compiled Python, and the temporary files of writes that are under way.
 _NOT_KEPT: Final = re.compile(r"lock|__pycache__|.*\.pyc|\..+\.[a-z0-9_]{8}|.*\.new|\.strata-.*")
 
@@ -61,8 +74,8 @@ def list_files(paths: Paths) -> Iterator[BackupFile]:
     Symbolic links within folders are left out.
     """
     for name in sorted(_PLACES):
-        place = find_place(paths, name)
-        if name == STATE_DB or place is None:
+        place: Path = getattr(paths, _PLACES[name])
+        if name == STATE_DB:
             continue
         if place.is_dir():
             yield from _list_folder(name, place)
@@ -80,6 +93,8 @@ def find_place(paths: Paths, name: str) -> Path | None:
     first, *rest = PurePosixPath(name).parts or ("",)
     is_plain = "/".join((first, *rest)) == name and not {"..", "."}.intersection(rest)
     if first not in _PLACES or not is_plain or _has_odd_part(rest):
+        return None
+    if bool(rest) != (first in _FOLDERS) or any(map(_NOT_KEPT.fullmatch, rest)):
         return None
     place: Path = getattr(paths, _PLACES[first])
     return place.joinpath(*rest)

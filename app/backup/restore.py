@@ -12,8 +12,15 @@ from typing import Any, Final
 
 from app.backup.archive import Archive, OnFile, open_archive
 from app.backup.contents import SETTINGS, STATE_DB, find_place, is_chat
-from app.config.settings_file import SettingsStore
-from app.errors import AppError, InvalidRequest, describe, storage_errors
+from app.config.settings_file import SettingsStore, remove_file_secrets, remove_setting
+from app.errors import (
+    AppError,
+    BadSetting,
+    InvalidRequest,
+    SessionBusy,
+    describe,
+    storage_errors,
+)
 from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
@@ -25,7 +32,9 @@ __all__ = ["RestoreReport", "Restorer"]
 _log = logging.getLogger(__name__)
 _ASIDE: Final = "restored"
 # Files with one item in each line, to which the missing lines are added.
-_LISTS: Final = frozenset({"memories.md", "instructions.md"})
+_LISTS: Final = frozenset({"memories.md"})
+# Hooks are code of the user. The user switches them on again.
+_NOT_RESTORED: Final = "hooks.enabled"
 # Every run writes these, so they do not show that a home is in use.
 _ALWAYS_THERE: Final = frozenset({STATE_DB, "ledger.log"})
 
@@ -103,7 +112,7 @@ class Restorer:
             place = find_place(self._paths, name)
             if place is None or name in _ALWAYS_THERE or not os.path.lexists(place):
                 continue
-            if not _is_equal(place, archive.read(name)):
+            if not _is_equal(place, _prepare(name, archive.read(name))):
                 raise InvalidRequest(
                     f"Strata has stored something here already: {place} differs. "
                     "Nothing was changed.",
@@ -117,7 +126,8 @@ class Restorer:
             return
         try:
             with storage_errors(place):
-                report.counts[self._put(place, name, archive.read(name), report)] += 1
+                content = _prepare(name, archive.read(name))
+                report.counts[self._put(place, name, content, report)] += 1
         except AppError as error:
             _log.warning("%s of a backup was not restored: %s", name, error)
             report.failed.append((name, describe(error).message))
@@ -132,9 +142,17 @@ class Restorer:
             return "restored"
         if _is_equal(place, content):
             return "unchanged"
-        if merge := self._find_merge(name):
-            return "merged" if merge(place, content) else "unchanged"
-        return self._put_aside(name, content, report)
+        merge = self._find_merge(name)
+        if merge is None:
+            return self._put_aside(name, content, report)
+        try:
+            is_changed = merge(place, content)
+        except SessionBusy:
+            raise
+        except AppError as error:
+            _log.warning("%s of a backup could not be merged: %s", name, error)
+            return self._put_aside(name, content, report)
+        return "merged" if is_changed else "unchanged"
 
     def _find_merge(self, name: str) -> Callable[[Path, bytes], bool] | None:
         if name == SETTINGS:
@@ -147,22 +165,32 @@ class Restorer:
         return self._sessions.merge(place.stem, content) > 0
 
     def _merge_settings(self, _place: Path, content: bytes) -> bool:
-        """Set the settings of the archive that are not set here."""
+        """Set the settings of the archive that are not set here.
+
+        Raises:
+            InvalidRequest: the archive has other settings too, which are not taken.
+        """
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:
             file = Path(folder) / SETTINGS
-            create_file(file, content)
+            file.write_bytes(content)
             other = SettingsStore(file)
-        own = set(self._settings.list_written())
+        own, is_whole = set(self._settings.list_written()), not (other.problems or other.unknown)
         missing = [key for key in other.list_written() if key not in own]
         for key in missing:
-            self._settings.set(key, other.get(key))
+            try:
+                self._settings.set(key, other.get(key))
+            except BadSetting as error:  # it does not agree with what is set here
+                _log.warning("The setting %s of a backup was not restored: %s", key, error)
+                is_whole = False
+        if not is_whole or any(self._settings.get(key) != other.get(key) for key in own):
+            raise InvalidRequest("The settings in the backup differ from those here.")
         return bool(missing)
 
     def _merge_database(self, content: bytes) -> str:
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:
             file = Path(folder) / STATE_DB
             create_file(file, content)
-            self._state.merge_from(file)
+            self._state.merge_from(file, self._sessions.is_stored)
         return "merged"
 
     def _put_aside(self, name: str, content: bytes, report: RestoreReport) -> str:
@@ -180,6 +208,17 @@ class Restorer:
         while True:
             yield self._paths.data / _ASIDE / (day if number == 1 else f"{day}-{number}") / name
             number += 1
+
+
+def _prepare(name: str, content: bytes) -> bytes:
+    """Return the content of a file as it is restored: settings without secrets and hooks."""
+    if name != SETTINGS:
+        return content
+    try:
+        text = remove_file_secrets(content.decode())
+        return remove_setting(text, _NOT_RESTORED).encode()
+    except ValueError:  # no settings file; it is put aside, or shown as damaged
+        return content
 
 
 def _rank(name: str) -> tuple[bool, str]:

@@ -12,7 +12,7 @@ from typing import Final
 from app.assistant import Assistant
 from app.backup.archive import ArchiveWriter, BackupReport
 from app.backup.restore import Restorer, RestoreReport
-from app.cli.interrupt import Interruptible
+from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine
 from app.hidden_characters import escape_text
 
@@ -25,7 +25,7 @@ def back_up(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
         report = writer.write(Path(args.file).absolute(), run.cancel, _show_progress(line))
     line.clear()
     output.show(report.to_dict, _describe_backup(report))
-    return run.exit_code or 0
+    return run.exit_code or (FAILED if report.left_out else 0)
 
 
 def restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -42,7 +42,7 @@ def restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
         )
     line.clear()
     output.show(report.to_dict, _describe_restore(report))
-    return run.exit_code or 0
+    return run.exit_code or (FAILED if report.failed else 0)
 
 
 def _show_progress(line: ProgressLine) -> Callable[[int, int], None]:

@@ -190,13 +190,8 @@ class SettingsStore:
             StorageFailed: the file cannot be read.
         """
         text = self._read()
-        found = self._parse(text)
-        text = text.removeprefix(BYTE_ORDER_MARK)
-        for key in SECRET_SETTINGS:
-            value = found.get(key)
-            if value and (bare := remove_secrets(key, value)) != value:
-                text = _edit_document(text, key.split("."), bare)
-        return text
+        self._parse(text)
+        return remove_file_secrets(text)
 
     def set(self, key: str, value: object) -> Any:
         """Validate a value, write it to the file, apply it, and return the value as it was stored.
@@ -402,6 +397,26 @@ def _read_stamp(path: Path) -> tuple[int, int, int] | None:
         found = path.stat()
         return found.st_ino, found.st_mtime_ns, found.st_size
     return None
+
+
+def remove_file_secrets(text: str) -> str:
+    """Return the text of a settings file without passwords and keys.
+
+    Raises:
+        ValueError: the text is not TOML.
+    """
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    found = dict(_flat(tomllib.loads(text)))
+    for key in SECRET_SETTINGS:
+        value = found.get(key)
+        if value and (bare := remove_secrets(key, value)) != value:
+            text = _edit_document(text, key.split("."), bare)
+    return text
+
+
+def remove_setting(text: str, key: str) -> str:
+    """Return the text of a settings file without a setting."""
+    return _edit_document(text, key.split("."), None)
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

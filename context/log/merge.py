@@ -21,7 +21,8 @@ def merge_logs(own: Sequence[Line], other: Iterable[Line], leaf: str | None) -> 
     """Return the lines to append to a log, so that it has the entries of another version too.
 
     The active leaf stays what it is: if entries are added, a `leaf` entry that names it follows
-    them. Merging the same version again adds nothing.
+    them. The leaf entries of the other version say what was active there, so they are left out.
+    Merging the same version again adds nothing.
 
     Args:
         own: the JSON objects of the log, one for each line.
@@ -33,7 +34,7 @@ def merge_logs(own: Sequence[Line], other: Iterable[Line], leaf: str | None) -> 
     renamed: dict[str, str] = {}
     added: list[Line] = []
     for line in other:
-        if line.get("type") == _SESSION:
+        if line.get("type") in (_SESSION, _LEAF):
             continue
         missing = _find_missing(line, known, bare, renamed)
         if missing is not None:

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -127,10 +129,74 @@ def test_merging_keeps_both_sides(assistant: Assistant, other: Assistant, tmp_pa
     assert other.settings.get("retrieval.topK") == 5
     assert other.paths.memories.read_text("utf-8") == "- there\n- here\n"
     assert (other.paths.prompts / "same.md").read_text("utf-8") == "- there\n"
-    assert [path.read_text("utf-8") for path in report.aside] == ["- here\n"]
+    assert [path.name for path in report.aside] == ["same.md", "settings.toml"]
+    assert report.aside[0].read_text("utf-8") == "- here\n"
     again = restore(other, tmp_path / "second.zip", merges=True)
     assert (again.counts["restored"], again.aside) == (0, report.aside)
     assert sorted(list_texts(other, session)) == ["both", "here", "there"]
+
+
+@pytest.mark.parametrize("damage", ["no database", "no table", "a view", "another type"])
+def test_a_bad_database_in_an_archive_costs_nothing(
+    assistant: Assistant, other: Assistant, tmp_path: Path, damage: str
+) -> None:
+    assistant.sessions.state.keep_result("read_note", "theirs")
+    back_up(assistant, tmp_path / "good.zip")
+    reference = other.sessions.state.keep_result("read_note", "mine")
+    write_with_database(tmp_path, damage)
+    restore(other, tmp_path / "bad.zip", merges=True)
+    assert other.sessions.state.result(reference) == "mine"
+    assert other.sessions.state.take_warning() == ""
+    assert not list(other.paths.state.glob("*damaged*"))
+
+
+def write_with_database(folder: Path, damage: str) -> None:
+    """Write the archive `good.zip` again as `bad.zip`, with another database."""
+    with zipfile.ZipFile(folder / "good.zip") as archive:
+        (folder / "copy.db").write_bytes(archive.read("state.db"))
+        listed = json.loads(archive.read("strata-backup.json"))
+        files = {name: archive.read(name) for name in listed["files"]}
+    with closing(sqlite3.connect(folder / "copy.db")) as db, db:
+        if damage in ("no table", "a view"):
+            db.execute("DROP TABLE tool_result_blobs")
+        if damage == "a view":
+            db.execute("CREATE VIEW tool_result_blobs AS SELECT 1 AS ref_id, 2 AS tool")
+        if damage == "another type":
+            db.execute("UPDATE tool_result_blobs SET content = 'text'")
+    content = (folder / "copy.db").read_bytes()
+    files["state.db"] = content[:200] + b"x" * 5000 if damage == "no database" else content
+    sums = {name: {"bytes": len(each), "sha256": sha256(each)} for name, each in files.items()}
+    write_zip(folder / "bad.zip", files, {"format": 1, "files": sums})
+
+
+def test_two_homes_that_merge_each_other_end_with_the_same_entries(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    session = write_chat(assistant, "both")
+    back_up(assistant, tmp_path / "0.zip")
+    restore(other, tmp_path / "0.zip")
+    append(assistant, session, "here")
+    append(other, session, "there")
+    sizes = []
+    for number in range(1, 4):
+        for name, source, target in (("a", assistant, other), ("b", other, assistant)):
+            file = tmp_path / f"{number}{name}.zip"
+            back_up(source, file)
+            restore(target, file, merges=True)
+        sizes.append([home.sessions.file(session).stat().st_size for home in (assistant, other)])
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert sorted(list_texts(assistant, session)) == sorted(list_texts(other, session))
+
+
+def test_no_trust_is_restored(assistant: Assistant, other: Assistant, tmp_path: Path) -> None:
+    assistant.settings.set("hooks.enabled", True)
+    assistant.paths.mcp.mkdir(parents=True)
+    (assistant.paths.mcp / "fingerprint.json").write_text('{"command": "x --token secret"}')
+    back_up(assistant, tmp_path / "b.zip")
+    restore(other, tmp_path / "b.zip")
+    other.settings.reload()
+    assert other.settings.get("hooks.enabled") is False
+    assert not other.paths.mcp.exists()
 
 
 def test_a_chat_that_is_in_use_is_named_and_restored_later(
