@@ -326,7 +326,7 @@ class SessionStore:
                     yield self._info(path)
                 except OSError as error:  # deleted meanwhile, or not a chat
                     _log.warning("The chat %s cannot be read: %s", path.stem, error)
-                    if path.exists() and not path.is_symlink():
+                    if (path.is_file() or path.is_dir()) and not path.is_symlink():
                         yield describe_unreadable(path, error)
                 except Exception as error:  # noqa: BLE001 - one bad chat never breaks the list
                     _log.warning("The chat %s cannot be read: %s", path.stem, error)

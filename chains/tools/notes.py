@@ -77,9 +77,8 @@ _SEARCH: Final = ToolDefinition(
     build_arguments_schema(
         {
             "query": build_text_schema(
-                "What to look for, in the words that the notes would use. Filters may stand in it: "
-                "tag:x folder:x file:x link:Note date:2024-03 task:open [property:>=4], each also "
-                'excluded as -tag:x, or with OR between two; "exact words" in quotation marks.'
+                "Words and filters: tag:x folder:x link:x date:2024-03 task:open "
+                "[rating:>=4] -tag:x"
             )
         },
         k=build_integer_schema(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),

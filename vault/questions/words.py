@@ -5,7 +5,6 @@ read in the language that knows most of its words, since "todos" is a list of ta
 and "all" in another.
 """
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from resources import read_text
-from vault.notes.keywords import fold
+from vault.notes.keywords import WORD, fold
 
 __all__ = [
     "Phrase",
@@ -26,7 +25,6 @@ __all__ = [
 ]
 
 _LANGUAGES: Final = ("en", "de", "fr", "es")
-_WORD: Final = re.compile(r"[^\W_]+")
 _MOST_WORDS: Final = 60
 _MOST_IN_PHRASE: Final = 6
 _SHORTEST_STEM: Final = 3
@@ -61,7 +59,7 @@ class Phrase:
 
 def split_words(text: str) -> tuple[Word, ...]:
     """Split a text into words. Words after the first 60 are left out."""
-    found = (Word(match[0], fold(match[0])) for match in _WORD.finditer(text))
+    found = (Word(match[0], fold(match[0])) for match in WORD.finditer(text))
     return tuple(found)[:_MOST_WORDS]
 
 

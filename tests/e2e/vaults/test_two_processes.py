@@ -103,8 +103,8 @@ def test_beside_an_open_window_the_command_line_searches_and_does_not_index(
             cli.json("search", "zebra crossing", "-k", "1", *where)["hits"][0]["path"] == "new.md"
         )
         with pytest.raises(IndexBusy), closing(Library.open(index.notes, Paths.find())) as other:
-            other.rebuild()
-        assert window.status().notes == NOTES + 1
+            other.vault.rebuild()
+        assert window.vault.status().notes == NOTES + 1
     assert cli.json("index", str(index.notes))["embedded_chunks"] == 0
 
 

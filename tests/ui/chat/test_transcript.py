@@ -200,7 +200,7 @@ def test_a_click_on_a_citation_ends_the_mark_of_its_source(transcript: Transcrip
 def test_what_is_not_borne_out_is_said_below(transcript: Transcript) -> None:
     claims = (
         Unverified(1, "verified weekly", "Not there."),
-        Unverified(9, None, "No such source."),
+        Unverified(9, None, "[9] has no source."),
         Unverified(None, "three words more", "Not in any of the sources."),
     )
     transcript.load(Chat("x", (answer_item("“verified weekly” [1] [9]", unverified=claims),)))

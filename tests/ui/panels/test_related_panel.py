@@ -87,6 +87,7 @@ class Notes:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.error: Exception | None = None
+        self.vault = self  # the library and its vault in one
 
     def find_related(self, path: str) -> list[RelatedNote]:
         self.asked.append(path)

@@ -125,7 +125,7 @@ def test_a_bug_says_where_the_log_is(strata_home: Path) -> None:
 
 
 def test_a_file_that_cannot_be_used_has_a_way_out() -> None:
-    for number, hint in ((errno.EACCES, "permissions"), (errno.EISDIR, "move it away")):
+    for number, hint in ((errno.EACCES, "permissions"), (errno.EISDIR, "Move it away")):
         info = errors.describe(OSError(number, "text of the system", "/data/x"))
         assert info.hint is not None
         assert hint in info.hint

@@ -66,9 +66,9 @@ def test_a_ledger_that_cannot_be_written_refuses_the_call(path: Path) -> None:
 def test_a_lock_file_that_cannot_be_opened_is_named(path: Path) -> None:
     lock = path.with_suffix(".lock")
     lock.mkdir(parents=True)
-    with pytest.raises(LedgerFailed, match=r"ledger\.lock cannot be"):
+    with pytest.raises(LedgerFailed, match=r"ledger\.lock is a folder"):
         Ledger(path).record(call())
-    with pytest.raises(StorageFailed, match=r"ledger\.lock cannot be"):
+    with pytest.raises(StorageFailed, match=r"ledger\.lock is a folder"):
         Ledger(path).list_calls()
 
 

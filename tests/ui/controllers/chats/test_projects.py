@@ -9,7 +9,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QScrollArea,
@@ -258,7 +257,8 @@ def test_a_number_beside_the_text_of_the_project_is_no_missing_source(
     window.view.open_project("Thesis")
     server.script(Answer("It is a draft [97]."))
     window.composer.send("What is it about?")
-    sources = [label.text() for label in window.view.column.sources.findChildren(QLabel)]
+    rows = window.view.column.sources.rows()
+    sources = [text for row in rows for text in (row.title, row.detail)]
     assert "[97] is not the number of a passage." in sources
     assert "The project's text was sent too, without numbers." in sources
     assert not any("has no source" in text for text in (*sources, *window.chat.texts()))

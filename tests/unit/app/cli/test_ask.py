@@ -25,6 +25,7 @@ def test_an_answer_is_one_document_with_every_field(ask: Strata, model: ModelSer
         "entry",
         "mode",
         "answer",
+        "kind",
         "status",
         "citations",
         "unverified",

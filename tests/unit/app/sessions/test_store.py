@@ -503,9 +503,16 @@ def test_what_is_no_chat_is_not_listed(store: SessionStore) -> None:
     session = chat(store, "one")
     folder = store.file(session).parent
     (folder / "empty.jsonl").write_bytes(b"")
-    (folder / "folder.jsonl").mkdir()
     (folder / "notes.txt").write_text("hello")
     assert [info.session for info in store.list()] == [session]
+
+
+def test_a_folder_in_place_of_a_chat_is_listed_so_that_its_fault_is_seen(
+    store: SessionStore,
+) -> None:
+    session = chat(store, "one")
+    store.file("folder").mkdir()
+    assert {info.session for info in store.list()} == {session, "folder"}
 
 
 def test_requests_are_kept_by_turn_and_found_again(store: SessionStore) -> None:
