@@ -172,7 +172,7 @@ class Restorer:
         """
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:
             file = Path(folder) / SETTINGS
-            file.write_bytes(content)
+            create_file(file, content)
             other = SettingsStore(file)
         own, is_whole = set(self._settings.list_written()), not (other.problems or other.unknown)
         missing = [key for key in other.list_written() if key not in own]
