@@ -32,7 +32,8 @@ OnFile = Callable[[int, int], None]
 FORMAT: Final = 1
 _LIST: Final = "strata-backup.json"
 _BLOCK_BYTES: Final = 1 << 20
-# Errors of `zipfile` for a file that is no archive, is cut off or was changed.
+# Errors of `zipfile` for a file that is no archive, is cut off or was changed. It raises
+# `RuntimeError` for an encrypted member, and `NotImplementedError` for an unknown compression.
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OverflowError),
     *(UnicodeDecodeError, NotImplementedError, RuntimeError),

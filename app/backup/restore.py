@@ -174,15 +174,17 @@ class Restorer:
             file = Path(folder) / SETTINGS
             create_file(file, content)
             other = SettingsStore(file)
-        own, is_whole = set(self._settings.list_written()), not (other.problems or other.unknown)
-        missing = [key for key in other.list_written() if key not in own]
+        is_whole = not (other.problems or other.unknown)
+        own, theirs = set(self._settings.list_written()), other.list_written()
+        missing = [key for key in theirs if key not in own]
+        differing = [k for k in theirs if k in own and self._settings.get(k) != other.get(k)]
         for key in missing:
             try:
                 self._settings.set(key, other.get(key))
             except BadSetting as error:  # it does not agree with what is set here
                 _log.warning("The setting %s of a backup was not restored: %s", key, error)
                 is_whole = False
-        if not is_whole or any(self._settings.get(key) != other.get(key) for key in own):
+        if differing or not is_whole:
             raise InvalidRequest("The settings in the backup differ from those here.")
         return bool(missing)
 

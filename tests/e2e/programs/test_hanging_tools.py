@@ -146,6 +146,7 @@ def test_a_server_ends_with_either_of_its_guards(
     os.kill(find_parent(inner) if is_outer else inner, number)
     wait_for_no_process(folder)
     ended(child)
+    assert list_processes(folder) == []
 
 
 def find_server(folder: Path) -> int:

@@ -188,6 +188,17 @@ def test_two_homes_that_merge_each_other_end_with_the_same_entries(
     assert sorted(list_texts(assistant, session)) == sorted(list_texts(other, session))
 
 
+def test_settings_that_are_only_set_here_are_no_difference(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    assistant.settings.set("retrieval.topK", 9)
+    back_up(assistant, tmp_path / "b.zip")
+    other.settings.set("chat.titles", False)
+    report = restore(other, tmp_path / "b.zip", merges=True)
+    assert report.aside == []
+    assert (other.settings.get("retrieval.topK"), other.settings.get("chat.titles")) == (9, False)
+
+
 def test_no_trust_is_restored(assistant: Assistant, other: Assistant, tmp_path: Path) -> None:
     assistant.settings.set("hooks.enabled", True)
     assistant.paths.mcp.mkdir(parents=True)

@@ -141,7 +141,7 @@ def _make_body(draft: RequestDraft) -> dict[str, Any]:
     }
 
 
-def _check(seed: int) -> None:
+def check_pair(seed: int) -> None:
     maker = Maker(seed)
     before = maker.request()
     question = maker.text()
@@ -199,14 +199,14 @@ def _key(turns: Sequence[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:
 @pytest.mark.parametrize("first", range(0, 400, 100))
 def test_what_differs_is_named_and_what_is_named_differs(first: int) -> None:
     for seed in range(first, first + 100):
-        _check(seed)
+        check_pair(seed)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(400, 10_400, 1_000))
 def test_it_holds_for_ten_thousand_pairs(first: int) -> None:
     for seed in range(first, first + 1_000):
-        _check(seed)
+        check_pair(seed)
 
 
 def _compare(before: Request, now: Request, *causes: Cause) -> tuple[str, ...]:

@@ -64,6 +64,7 @@ def test_a_name_that_is_not_utf8_ends_nothing(told: Told, tmp_path: Path, until:
     until(lambda: None in told.calls)  # the whole folder is looked at
     (notes / "Later.md").write_text("new")
     until(lambda: "Later.md" in told.names)
+    assert None in told.calls
 
 
 def test_a_flood_is_told_in_few_calls_without_names(
