@@ -14,8 +14,8 @@ from typing import Final
 from chains.extractive.period import FindDays, Period, read_period
 from vault.notes.dates import remove_dates
 from vault.notes.text.markdown_text import list_inner_headings
+from vault.search.filter_kinds import write_date_filter
 from vault.search.hits import Hit, SearchResult
-from vault.search.query import write_date_filter
 
 __all__ = [
     "MOST_PASSAGES_OF_PERIOD",

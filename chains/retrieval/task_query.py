@@ -11,7 +11,7 @@ from typing import Final
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, remove_dates
 from vault.notes.keywords import FUNCTION_WORDS, fold
-from vault.search.query import TaskFilter, write_date_filter
+from vault.search.filter_kinds import TaskFilter, write_date_filter
 
 __all__ = ["TaskQuestion", "read_task_question"]
 

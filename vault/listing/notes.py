@@ -21,10 +21,11 @@ from vault.notes.keywords import build_query_terms, find_function_words, fold, m
 from vault.notes.text.stems import WordStems
 from vault.quotes.lines import choose_best_line
 from vault.scope import WHOLE, Scope
+from vault.search.filter_kinds import TaskFilter
 from vault.search.filters import ChosenPassages, choose_passages
 from vault.search.hits import WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import KeepCurrent, Passage, Passages
-from vault.search.query import Query, TaskFilter, describe_filters, parse_query
+from vault.search.query import Query, describe_filters, parse_query
 
 __all__ = ["list_notes"]
 

@@ -5,15 +5,15 @@
 
     adhoc      Search texts that are not indexed, such as a note that is too large to be sent.
     boosts     Boost passages of notes whose names, tags, folders, days or links match a query.
-    conditions Define the conditions of a query on notes, how they are written and described.
+    conditions The conditions of a query on notes, and the notes that fulfil them.
     copies     Rank the copies of notes behind their originals.
     exact      Find the nearest passages by an exact scan of the catalog's vectors.
     excerpts   Cut long passages to the few sentences that match a query.
     explain    Explain why a note is or is not among the hits.
+    filter_kinds  The table of filters: how each is read, fulfilled and described.
     filters    Choose the passages to search, by a query's filters and a scope.
     grep       Find lines and links in the notes on disk, without the index.
     hits       The hits of a search.
-    matching   Find the notes that fulfil the conditions of a query.
     metadata   Read the names, headings and dates of passages.
     passages   Read a catalog's passages by hash and by id.
     query      Parse the text of a query into words, phrases and filters.
@@ -33,10 +33,10 @@ __all__ = [
     "exact",
     "excerpts",
     "explain",
+    "filter_kinds",
     "filters",
     "grep",
     "hits",
-    "matching",
     "metadata",
     "passages",
     "query",

@@ -1,34 +1,38 @@
-"""Define the conditions of a query on notes: their path, folder, name, tags, links and properties.
+"""Define the conditions of a query on notes, and find the notes that fulfil them.
 
     path:garden  folder:"winter garden"  file:seed  tag:recipe/soup  link:Server  [rating:>=4]
 
-A condition is negated by `-` before it, and conditions joined by `OR` are alternatives. This is the
-only place that says how a condition is written, and what it is called in a sentence.
+A condition is negated by `-` before it, and conditions joined by `OR` are alternatives. The table
+`vault.search.filter_kinds.FILTERS` says which of the functions here finds the notes for a key.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar, cast, get_args
+from typing import Final, Literal, TypeVar, cast
 
+from vault.catalog import Catalog
 from vault.notes.keywords import fold
+from vault.notes.links import fold_link_name
+from vault.records import Records
 
 __all__ = [
-    "CONDITION_KEYS",
     "Comparison",
     "Condition",
-    "ConditionKey",
+    "FindNotes",
     "compare_values",
-    "describe_clause",
+    "find_by_folder",
+    "find_by_link",
+    "find_by_name",
+    "find_by_path",
+    "find_by_property",
+    "find_by_tag",
     "parse_property",
-    "write_clause",
 ]
 
 _Ordered = TypeVar("_Ordered", float, str)
-ConditionKey = Literal["path", "folder", "file", "tag", "link", "property"]
 Comparison = Literal["=", "<", "<=", ">", ">="]
 
-CONDITION_KEYS: Final = tuple(key for key in get_args(ConditionKey) if key != "property")
 _TEST: Final = re.compile(r"(?P<sign><=|>=|<|>|=)?\s*(?P<value>.+)")
 _NUMBER: Final = re.compile(r"[-+]?\d[\d.,'\u00a0\u202f]*")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -36,19 +40,23 @@ _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
 _SIGNS: Final = {"=": "", "<": "below ", "<=": "at most ", ">": "above ", ">=": "at least "}
 
 
+# Finds the notes that fulfil a condition. The notes to choose from are keyed by file id.
+FindNotes = Callable[["Condition", Catalog, Mapping[int, str]], set[int]]
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A condition that a note fulfils or not.
 
     Attributes:
-        key: what the condition is about.
+        key: the filter, which is a row of `vault.search.filter_kinds.FILTERS`.
         value: the text to compare with.
         name: the name of the property, or an empty string for other conditions.
         comparison: how the value of the property is compared.
         is_negated: whether the notes are wanted that do not fulfil the condition.
     """
 
-    key: ConditionKey
+    key: str
     value: str
     name: str = ""
     comparison: Comparison = "="
@@ -58,6 +66,20 @@ class Condition:
     def is_plain(self) -> bool:
         """Whether the condition is neither negated nor about a property."""
         return not (self.is_negated or self.name)
+
+    @property
+    def shown_value(self) -> str:
+        """The value in a sentence, such as "rating: at least 4" for a property."""
+        return f"{self.name}: {_SIGNS[self.comparison]}{self.value}" if self.name else self.value
+
+    def __str__(self) -> str:
+        """Write the condition as it is written in a query."""
+        sign = "-" if self.is_negated else ""
+        if self.name:
+            comparison = "" if self.comparison == "=" else self.comparison
+            return f"{sign}[{self.name}:{comparison}{self.value}]"
+        is_plain = _PLAIN.fullmatch(self.value) is not None
+        return f"{sign}{self.key}:" + (self.value if is_plain else f'"{self.value}"')
 
 
 def parse_property(name: str, test: str, *, is_negated: bool = False) -> Condition | None:
@@ -90,40 +112,58 @@ def compare_values(value: str, condition: Condition) -> bool:
     return _is_in_order(number, limit, condition.comparison)
 
 
-def write_clause(clause: Sequence[Condition]) -> str:
-    """Write alternative conditions as they are written in a query."""
-    return " OR ".join(map(_write, clause))
+def find_by_path(condition: Condition, _catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes with this text in the path."""
+    wanted = fold(condition.value)
+    return {number for number, path in paths.items() if wanted in fold(path)}
 
 
-def describe_clause(clause: Sequence[Condition]) -> str:
-    """Describe alternative conditions for a sentence, such as "with the tag #recipe"."""
-    return " or ".join(map(_describe, clause))
+def find_by_folder(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes in a folder of this name, or with this text in the path if there is none."""
+    wanted = f"/{fold(condition.value).strip('/')}/"
+    found = {
+        number for number, path in paths.items() if wanted in f"/{fold(path).rpartition('/')[0]}/"
+    }
+    return found or find_by_path(condition, catalog, paths)
 
 
-def _write(condition: Condition) -> str:
-    sign = "-" if condition.is_negated else ""
-    if condition.key == "property":
-        comparison = "" if condition.comparison == "=" else condition.comparison
-        return f"{sign}[{condition.name}:{comparison}{condition.value}]"
-    value = condition.value
-    return f"{sign}{condition.key}:" + (value if _PLAIN.fullmatch(value) else f'"{value}"')
+def find_by_name(condition: Condition, _catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes with this text in the name."""
+    wanted = fold(condition.value)
+    return {
+        number for number, path in paths.items() if wanted in fold(path).rsplit("/", maxsplit=1)[-1]
+    }
 
 
-def _describe(condition: Condition) -> str:
-    value, without = condition.value, condition.is_negated
-    match condition.key:
-        case "tag":
-            return f"{'without' if without else 'with'} the tag #{value}"
-        case "folder":
-            return f"{'not ' if without else ''}in the folder “{value}”"
-        case "link":
-            return f"{'without' if without else 'with'} a link to “{value}”"
-        case "property":
-            text = f"{condition.name}: {_SIGNS[condition.comparison]}{value}"
-            return f"{'without' if without else 'with'} {text}"
-        case "file":
-            return f"{'without' if without else 'with'} “{value}” in the name"
-    return f"{'without' if without else 'with'} “{value}” in the path"
+def find_by_tag(condition: Condition, catalog: Catalog, _paths: Mapping[int, str]) -> set[int]:
+    """Find the notes with this tag, or with a tag under it."""
+    wanted = fold(condition.value)
+    rows = catalog.rows("SELECT file_id, tag FROM tags")
+    return {int(row[0]) for row in rows if f"{fold(row[1])}/".startswith(f"{wanted}/")}
+
+
+def find_by_link(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes that link to a note, or that use this name if there is no such note."""
+    records = Records(catalog)
+    own = fold_link_name(condition.value)
+    links = catalog.rows("SELECT file_id, target FROM links")
+    folded = {target: fold_link_name(target) for _, target in links}
+    resolver = records.resolve_links_among({own}, "/")
+    wanted = resolver.resolve(condition.value)
+    names = {own} if wanted is None else {own, *records.list_names(wanted)}
+    among = records.resolve_links_among(names, "/")
+    return {
+        int(number)
+        for number, target in links
+        if folded[target] in names
+        and (wanted is None or among.resolve(target, paths.get(number, "")) == wanted)
+    }
+
+
+def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int, str]) -> set[int]:
+    """Find the notes with a value of this property that fulfils the condition."""
+    rows = catalog.rows("SELECT file_id, value FROM properties WHERE name = ?", (condition.name,))
+    return {int(number) for number, value in rows if compare_values(value, condition)}
 
 
 def _simplify(value: str) -> str:

@@ -1,6 +1,6 @@
 """Select the passages to search, using a query's filters."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault.catalog import UNFINISHED, Catalog, Row
@@ -9,7 +9,8 @@ from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks
 from vault.notes.text.markdown_text import MarkdownText
 from vault.scope import WHOLE, Scope
-from vault.search.matching import find_matching_files
+from vault.search.conditions import Condition
+from vault.search.filter_kinds import FILTERS
 from vault.search.metadata import MetadataReader
 from vault.search.passages import Passages
 from vault.search.query import Query
@@ -104,7 +105,19 @@ def _find_files(query: Query, catalog: Catalog, scope: Scope) -> Collection[int]
     }
     found = set(paths)
     for clause in query.clauses:
-        found &= find_matching_files(clause, catalog, paths)
+        found &= _find_matching(clause, catalog, paths)
+    return found
+
+
+def _find_matching(
+    clause: Sequence[Condition], catalog: Catalog, paths: Mapping[int, str]
+) -> set[int]:
+    """Return the file ids of the notes that fulfil at least one of several conditions."""
+    found = set[int]()
+    for condition in clause:
+        find = FILTERS[condition.key].find
+        matching = paths.keys() & find(condition, catalog, paths) if find is not None else set()
+        found |= paths.keys() - matching if condition.is_negated else matching
     return found
 
 

@@ -17,43 +17,20 @@ words. If a filter was probably meant, as in `tag: recipe`, the query reports it
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal, cast, get_args
+from datetime import datetime
+from typing import Any
 
-from vault.notes.date_spans import (
-    Span,
-    build_day,
-    build_day_span,
-    build_month_span,
-    build_year_span,
-)
-from vault.notes.tasks import TaskKind
-from vault.search.conditions import (
-    CONDITION_KEYS,
-    Condition,
-    ConditionKey,
-    describe_clause,
-    parse_property,
-    write_clause,
-)
+from vault.notes.date_spans import Span
+from vault.search.conditions import Condition, parse_property
+from vault.search.filter_kinds import FILTERS, TaskFilter, write_date_filter
 
-__all__ = [
-    "Query",
-    "TaskFilter",
-    "describe_filters",
-    "parse_query",
-    "write_date_filter",
-    "write_query",
-]
-
-TaskFilter = TaskKind | Literal[""]
+__all__ = ["Query", "describe_filters", "parse_query", "write_query"]
 
 _MAX_FILTERS = 16
-_DATES = ("after", "before")
-_CHECKED = (*_DATES, "date", "task")
 _MAX_SCANNED = 20_000
+_KEYS = [key for key in FILTERS if key != "property"]
 _PART = re.compile(
-    r"(?:(?<=\s)|^)(?:(?P<not>-)?(?:(?P<key>path|folder|file|tag|link|after|before|date|task):"
+    rf"(?:(?<=\s)|^)(?:(?P<not>-)?(?:(?P<key>{'|'.join(_KEYS)}):"
     r'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))'
     r"|\[(?P<name>[^\[\]:\n\"]{1,60}):(?P<test>[^\[\]\n]{1,200})\])"
     r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
@@ -61,11 +38,10 @@ _PART = re.compile(
 )
 _OR = re.compile(r"\s+OR\s+")
 # A filter with a space before its value, at the start or end of the text. Elsewhere it is prose.
-_NAME = "path|folder|file|tag|link|after|before|date|task"
 _VALUE = r'"[^"\n]+"|[^\s"]+'
 _SPACED = re.compile(
-    rf"^[ \t]*(?P<first>{_NAME}):[ \t]+(?P<value>{_VALUE})"
-    rf"|(?<=\s)(?P<last>{_NAME}):[ \t]+(?P<end>{_VALUE})\s*$",
+    rf"^[ \t]*(?P<first>{'|'.join(_KEYS)}):[ \t]+(?P<value>{_VALUE})"
+    rf"|(?<=\s)(?P<last>{'|'.join(_KEYS)}):[ \t]+(?P<end>{_VALUE})\s*$",
     re.IGNORECASE,
 )
 _OTHER = re.compile(r'(?:(?<=\s)|^)(?P<key>[A-Za-z]{2,20}):(?:"[^"\n]+"|(?!//)[^\s":]+)(?=\s|$)')
@@ -102,8 +78,6 @@ _UNKNOWN = frozenset(
         "updated",
     ]
 )
-_FILTERS = "path:, folder:, file:, tag:, link:, after:, before:, date: and task:"
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,37 +112,41 @@ class Query:
         limits = (self.after, self.before, self.days, self.task)
         return any((self.clauses, *limits))
 
+    def list_limits(self) -> Mapping[str, Sequence[str]]:
+        """Return the values of the filters that are no conditions, by key, as they are written."""
+        return {
+            "task": [self.task] if self.task else [],
+            "after": [] if self.after is None else [self.after.date().isoformat()],
+            "before": [] if self.before is None else [self.before.date().isoformat()],
+            "date": [write_date_filter(span) for span in self.days],
+        }
+
     def filters(self) -> Mapping[str, Any]:
         """Return the filters as a JSON-serializable dict, as printed by `strata search --json`."""
-        named = {
-            "path": self._list_values("path", "folder"),
-            "file": self._list_values("file"),
-            "tag": self._list_values("tag"),
-            "link": self._list_values("link"),
-            "other": [write_clause(clause) for clause in self.clauses if not _is_plain(clause)],
-            "after": None if self.after is None else self.after.date().isoformat(),
-            "before": None if self.before is None else self.before.date().isoformat(),
-            "date": [write_date_filter(span) for span in self.days],
-            "task": self.task,
-            "phrase": list(self.phrases),
-        }
+        limits = self.list_limits()
+        named: dict[str, Any] = {kind.listed_as: [] for kind in FILTERS.values()}
+        for clause in self.clauses:
+            if len(clause) == 1 and clause[0].is_plain:
+                named[FILTERS[clause[0].key].listed_as].append(clause[0].value)
+            else:
+                named["other"].append(_write_clause(clause))
+        for key, values in limits.items():
+            named[key] = values if FILTERS[key].is_repeatable else "".join(values)
+        named["phrase"] = list(self.phrases)
         return {key: value for key, value in named.items() if value}
-
-    def _list_values(self, *keys: ConditionKey) -> list[str]:
-        """Return the values of the plain conditions with the given keys."""
-        plain = (clause[0] for clause in self.clauses if _is_plain(clause))
-        return [condition.value for condition in plain if condition.key in keys]
 
 
 @dataclass(slots=True)
 class _Filters:
-    """The filters that were parsed so far."""
+    """The filters that were parsed so far.
 
-    quoted: list[str] = field(default_factory=list)
+    Attributes:
+        clauses: the conditions on notes.
+        limits: the values of the other filters, by key.
+    """
+
     clauses: list[tuple[Condition, ...]] = field(default_factory=list)
-    limits: dict[str, datetime] = field(default_factory=dict)
-    spans: list[Span] = field(default_factory=list)
-    task: TaskFilter = ""
+    limits: dict[str, list[Any]] = field(default_factory=dict)
 
     def add_match(self, found: re.Match[str], *, is_alternative: bool) -> bool:
         """Add a filter, and return whether it is valid.
@@ -181,25 +159,19 @@ class _Filters:
         if name is not None:
             condition = parse_property(name, found["test"], is_negated=is_negated)
             return self._add_condition(condition, is_alternative=is_alternative)
-        key, value = found["key"].lower(), found["quoted"] or found["plain"]
-        if key not in CONDITION_KEYS:
-            return not is_negated and self.add(key, value)
-        condition = _build_condition(key, value, is_negated=is_negated)
+        key = found["key"].lower()
+        value = FILTERS[key].parse(found["quoted"] or found["plain"])
+        if value is None or (is_negated and not FILTERS[key].opposite):
+            return False
+        if FILTERS[key].find is None:
+            self.limits.setdefault(key, []).append(value)
+            return True
+        condition = Condition(key, value, is_negated=is_negated)
         return self._add_condition(condition, is_alternative=is_alternative)
 
-    def add(self, key: str, value: str) -> bool:
-        """Add a limit for the time of a change, days, or a kind of task.
-
-        Return whether the value is valid.
-        """
-        if key in _DATES:
-            return self._add_limit(key, value)
-        if key == "date":
-            span = _parse_days(value)
-            self.spans += [] if span is None else [span]
-            return span is not None
-        self.task = _parse_task(value) or self.task
-        return _parse_task(value) != ""
+    def find_last(self, key: str) -> Any:
+        """Return the last value of a filter that counts once, or None."""
+        return self.limits[key][-1] if key in self.limits else None
 
     def _add_condition(self, condition: Condition | None, *, is_alternative: bool) -> bool:
         if condition is None:
@@ -208,23 +180,17 @@ class _Filters:
         self.clauses.append((*before, condition))
         return True
 
-    def _add_limit(self, key: str, value: str) -> bool:
-        day = _parse_day(value)
-        if day is not None:
-            self.limits[key] = day
-        return day is not None
-
 
 def parse_query(text: str) -> Query:
     """Parse the text of a query. Every text is a valid query."""
-    filters = _Filters()
+    filters, phrases = _Filters(), list[str]()
     words, problems, end = [], list[str](), 0
     for count, found in enumerate(_PART.finditer(text[:_MAX_SCANNED])):
         if count == _MAX_FILTERS:
             break
         if (phrase := found["phrase"]) is not None:
             if phrase.strip():
-                filters.quoted.append(" ".join(phrase.split()))
+                phrases.append(" ".join(phrase.split()))
             continue
         between = text[end : found.start()]
         joins = bool(filters.clauses) and _OR.fullmatch(between) is not None
@@ -236,12 +202,12 @@ def parse_query(text: str) -> Query:
     words.append(text[end:])
     return Query(
         words=" ".join("".join(words).split()) if end else text,
-        phrases=tuple(filters.quoted),
+        phrases=tuple(phrases),
         clauses=tuple(filters.clauses),
-        after=filters.limits.get("after"),
-        before=filters.limits.get("before"),
-        days=tuple(filters.spans),
-        task=filters.task,
+        after=filters.find_last("after"),
+        before=filters.find_last("before"),
+        days=tuple(filters.limits.get("date", ())),
+        task=filters.find_last("task") or "",
         problems=(
             *dict.fromkeys(problems),
             *_find_spaced_filters(text[:_MAX_SCANNED]),
@@ -252,12 +218,10 @@ def parse_query(text: str) -> Query:
 
 def write_query(query: Query) -> str:
     """Write a query as text, so that `parse_query` returns its words and filters again."""
-    parts = [f"task:{query.task}"] if query.task else []
-    parts += [write_clause(clause) for clause in query.clauses]
-    limits = (("after", query.after), ("before", query.before))
-    parts += [f"{key}:{limit.date()}" for key, limit in limits if limit is not None]
-    parts += [f"date:{write_date_filter(span)}" for span in query.days]
-    return " ".join((*parts, query.words)).strip()
+    limits = [f"{key}:{value}" for key, values in query.list_limits().items() for value in values]
+    first = 1 if query.task else 0  # `task:`, before the conditions
+    clauses = map(_write_clause, query.clauses)
+    return " ".join((*limits[:first], *clauses, *limits[first:], query.words)).strip()
 
 
 def describe_filters(query: Query) -> str:
@@ -265,37 +229,23 @@ def describe_filters(query: Query) -> str:
 
     An example is "in the folder “House”, with the tag #recipe".
     """
-    parts = [describe_clause(clause) for clause in query.clauses]
-    if query.after is not None:
-        parts.append(f"changed since {query.after.date()}")
-    if query.before is not None:
-        parts.append(f"changed before {query.before.date()}")
-    if query.days:
-        dated = "dated " if query.task else "with a date in name, heading or properties: "
-        parts.append(dated + " or ".join(map(write_date_filter, query.days)))
+    parts = [" or ".join(map(_describe, clause)) for clause in query.clauses]
+    for key, values in query.list_limits().items():
+        phrase = "dated {}" if query.task and key == "date" else FILTERS[key].phrase
+        if values and phrase:
+            parts.append(phrase.format(" or ".join(values)))
     if query.words.strip():
         parts.append(f"containing “{' '.join(query.words.split())}”")
     return ", ".join(parts)
 
 
-def _is_plain(clause: Sequence[Condition]) -> bool:
-    return len(clause) == 1 and clause[0].is_plain
+def _describe(condition: Condition) -> str:
+    kind = FILTERS[condition.key]
+    return (kind.opposite if condition.is_negated else kind.phrase).format(condition.shown_value)
 
 
-def _build_condition(key: str, value: str, *, is_negated: bool) -> Condition | None:
-    value = value.lstrip("#") if key == "tag" else value
-    if key == "link":
-        value = value.removeprefix("[[").removesuffix("]]")
-    if not value or value.startswith("//"):
-        return None
-    return Condition(cast("ConditionKey", key), value, is_negated=is_negated)
-
-
-def write_date_filter(span: Span) -> str:
-    """Return the value of a `date:` filter for a range of days."""
-    first, last = span[0], span[1] - timedelta(days=1)
-    start = "" if first == date.min else f"{first}"
-    return start if first == last else f"{start}..{'' if span[1] == date.max else last}"
+def _write_clause(clause: Sequence[Condition]) -> str:
+    return " OR ".join(map(str, clause))
 
 
 def _find_spaced_filters(text: str) -> Iterator[str]:
@@ -303,7 +253,8 @@ def _find_spaced_filters(text: str) -> Iterator[str]:
     for found in _SPACED.finditer(text):
         name = (found["first"] or found["last"]).lower()
         value = found["value"] or found["end"]
-        if name not in _CHECKED or _Filters().add(name, value.strip('"')):
+        kind = FILTERS[name]
+        if kind.find is not None or kind.parse(value.strip('"')) is not None:
             yield (
                 f"There is a space after {name}: so it was searched as words. Write {name}:{value} "
                 "to filter."
@@ -313,11 +264,10 @@ def _find_spaced_filters(text: str) -> Iterator[str]:
 def _find_unknown_filters(text: str) -> Iterator[str]:
     """Yield a sentence about each word that looks like a filter with an unknown name."""
     names = dict.fromkeys(found["key"].lower() for found in _OTHER.finditer(text))
+    known = f"{', '.join(f'{key}:' for key in _KEYS[:-1])} and {_KEYS[-1]}:"
     for name in names:
         if name in _UNKNOWN:
-            yield (
-                f"There is no filter {name}: so it was searched as words. Filters are {_FILTERS}."
-            )
+            yield f"There is no filter {name}: so it was searched as words. Filters are {known}."
 
 
 def _describe_bad_value(found: re.Match[str]) -> str | None:
@@ -326,64 +276,9 @@ def _describe_bad_value(found: re.Match[str]) -> str | None:
     Args:
         found: the match of the filter in the query.
     """
-    written, name = found[0], (found["key"] or "").lower()
-    if found["not"] and name in _CHECKED:
-        return f"{written} cannot be excluded, so it was searched as words."
-    if name == "task":
-        return (
-            f"{written} names no kind of task, so it was searched as words. Write task:open, "
-            "task:done or task:any."
-        )
-    if name not in _CHECKED:
+    kind = FILTERS.get((found["key"] or "").lower())
+    if kind is None or kind.find is not None:
         return None
-    more = ", or a range such as date:2024-03-01..2024-03-15" if name == "date" else ""
-    return (
-        f"{written} names no date, so it was searched as words. Write {name}:2024, "
-        f"{name}:2024-03 or {name}:2024-03-15{more}."
-    )
-
-
-def _parse_task(value: str) -> TaskFilter:
-    known = value.lower()
-    return cast("TaskFilter", known) if known in get_args(TaskKind) else ""
-
-
-def _parse_days(value: str) -> Span | None:
-    """Return a year, month or day as a range of days, or the range between two of them.
-
-    The sides of a range may be left out, as in `..2024-03`. Return None for any other text.
-    """
-    start, dots, end = value.partition("..")
-    first = _parse_span(start)
-    if not dots:
-        return first
-    last = _parse_span(end)
-    if (start and first is None) or (end and last is None):
-        return None
-    span = (first[0] if first else date.min), (last[1] if last else date.max)
-    return span if span[0] < span[1] else None
-
-
-def _parse_span(text: str) -> Span | None:
-    found = _DATE.fullmatch(text)
-    if found is None:
-        return None
-    year, month, day = (int(part) if part else None for part in found.groups())
-    if year is None or month is None:
-        return build_year_span(year or 0)
-    if day is None:
-        return build_month_span(year, month)
-    first = build_day(year, month, day)
-    return None if first is None else build_day_span(first)
-
-
-def _parse_day(text: str) -> datetime | None:
-    """Return the start of a year, month or day in UTC, or None if the text is not such a date."""
-    found = _DATE.fullmatch(text)
-    if found is None:
-        return None
-    year, month, day = (int(part or 1) for part in found.groups())
-    try:
-        return datetime(year, month, day, tzinfo=UTC)
-    except ValueError:
-        return None
+    if found["not"]:
+        return f"{found[0]} cannot be excluded, so it was searched as words."
+    return f"{found[0]} {kind.bad_value}"

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.search.query import Query, parse_query, write_query
+from vault.search.filter_kinds import FILTERS
+from vault.search.query import Query, describe_filters, parse_query, write_query
 
 
 def test_filters_are_taken_out_of_the_words() -> None:
@@ -162,3 +163,24 @@ def test_a_day_or_task_that_cannot_be_excluded_is_said() -> None:
     assert parse_query("-task:open roof").problems == (
         "-task:open cannot be excluded, so it was searched as words.",
     )
+
+
+@pytest.mark.parametrize("key", FILTERS)
+def test_each_filter_of_the_table_is_read_written_and_described(key: str) -> None:
+    kind, value = FILTERS[key], {"date": "2024-03", "task": "open"}.get(key, "2024-03-01")
+    text = "[rating:4]" if key == "property" else f"{key}:{value}"
+    query = parse_query(f"{text} soup")
+    assert (query.words, query.has_filter, query.problems) == ("soup", True, ())
+    assert parse_query(write_query(query)) == query
+    assert list(query.filters()) == [kind.listed_as]
+    assert describe_filters(query).startswith(kind.phrase.partition("{")[0])
+
+
+@pytest.mark.parametrize("key", FILTERS)
+def test_a_filter_is_negated_only_if_its_row_says_so(key: str) -> None:
+    negated = parse_query("-[rating:4] soup" if key == "property" else f"-{key}:2024-03-01 soup")
+    if FILTERS[key].opposite:
+        assert negated.clauses[0][0].is_negated
+        assert describe_filters(negated).startswith(FILTERS[key].opposite.partition("{")[0])
+    else:
+        assert (negated.has_filter, len(negated.problems)) == (False, 1)

@@ -1,0 +1,172 @@
+"""The filters of the query language, one row each: how a filter is read, fulfilled and described.
+
+A filter is added with a row in `FILTERS`, and a function that reads its value or finds its notes.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final, Literal, cast, get_args
+
+from vault.notes.date_spans import (
+    Span,
+    build_day,
+    build_day_span,
+    build_month_span,
+    build_year_span,
+)
+from vault.notes.tasks import TaskKind
+from vault.search.conditions import (
+    FindNotes,
+    find_by_folder,
+    find_by_link,
+    find_by_name,
+    find_by_path,
+    find_by_property,
+    find_by_tag,
+)
+
+__all__ = ["FILTERS", "FilterKind", "TaskFilter", "write_date_filter"]
+
+TaskFilter = TaskKind | Literal[""]
+
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_NO_TASK = (
+    "names no kind of task, so it was searched as words. Write task:open, task:done or task:any."
+)
+_NO_DATE = (
+    "names no date, so it was searched as words. Write {0}:2024, {0}:2024-03 or {0}:2024-03-15{1}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterKind:
+    """A filter of the query language, such as `tag:`.
+
+    Attributes:
+        phrase: how a sentence names the notes that fulfil it, `{}` being the value. It is empty
+            if the sentence names something else than notes.
+        parse: reads a value, or returns None if the text is no value of this filter.
+        listed_as: the field of `Query.filters` that has its values.
+        opposite: how a sentence names the notes that do not fulfil it, or an empty string if the
+            filter cannot be negated.
+        find: finds the notes that fulfil it, or None if it limits times, days or tasks, which
+            `vault.search.filters` compares.
+        is_repeatable: whether several values of it count, and not only the last one.
+        bad_value: what is said of a value that cannot be read. If it is empty, nothing is said.
+    """
+
+    phrase: str
+    parse: Callable[[str], Any]
+    listed_as: str
+    opposite: str = ""
+    find: FindNotes | None = None
+    is_repeatable: bool = True
+    bad_value: str = ""
+
+
+def write_date_filter(span: Span) -> str:
+    """Return the value of a `date:` filter for a range of days."""
+    first, last = span[0], span[1] - timedelta(days=1)
+    start = "" if first == date.min else f"{first}"
+    return start if first == last else f"{start}..{'' if span[1] == date.max else last}"
+
+
+def _parse_text(value: str) -> str | None:
+    return None if not value or value.startswith("//") else value
+
+
+def _parse_tag(value: str) -> str | None:
+    return _parse_text(value.lstrip("#"))
+
+
+def _parse_link(value: str) -> str | None:
+    return _parse_text(value.removeprefix("[[").removesuffix("]]"))
+
+
+def _parse_task(value: str) -> TaskFilter | None:
+    known = value.lower()
+    return cast("TaskFilter", known) if known in get_args(TaskKind) else None
+
+
+def _parse_days(value: str) -> Span | None:
+    """Return a year, month or day as a range of days, or the range between two of them.
+
+    The sides of a range may be left out, as in `..2024-03`. Return None for any other text.
+    """
+    start, dots, end = value.partition("..")
+    first = _parse_span(start)
+    if not dots:
+        return first
+    last = _parse_span(end)
+    if (start and first is None) or (end and last is None):
+        return None
+    span = (first[0] if first else date.min), (last[1] if last else date.max)
+    return span if span[0] < span[1] else None
+
+
+def _parse_span(text: str) -> Span | None:
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = (int(part) if part else None for part in found.groups())
+    if year is None or month is None:
+        return build_year_span(year or 0)
+    if day is None:
+        return build_month_span(year, month)
+    first = build_day(year, month, day)
+    return None if first is None else build_day_span(first)
+
+
+def _parse_day(text: str) -> datetime | None:
+    """Return the start of a year, month or day in UTC, or None if the text is not such a date."""
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = (int(part or 1) for part in found.groups())
+    try:
+        return datetime(year, month, day, tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+FILTERS: Final[Mapping[str, FilterKind]] = {
+    "path": FilterKind(
+        "with “{}” in the path", _parse_text, "path", "without “{}” in the path", find_by_path
+    ),
+    "folder": FilterKind(
+        "in the folder “{}”", _parse_text, "path", "not in the folder “{}”", find_by_folder
+    ),
+    "file": FilterKind(
+        "with “{}” in the name", _parse_text, "file", "without “{}” in the name", find_by_name
+    ),
+    "tag": FilterKind("with the tag #{}", _parse_tag, "tag", "without the tag #{}", find_by_tag),
+    "link": FilterKind(
+        "with a link to “{}”", _parse_link, "link", "without a link to “{}”", find_by_link
+    ),
+    "property": FilterKind(  # written in brackets, with a comparison
+        "with {}", _parse_text, "other", "without {}", find_by_property
+    ),
+    "after": FilterKind(
+        "changed since {}",
+        _parse_day,
+        "after",
+        is_repeatable=False,
+        bad_value=_NO_DATE.format("after", ""),
+    ),
+    "before": FilterKind(
+        "changed before {}",
+        _parse_day,
+        "before",
+        is_repeatable=False,
+        bad_value=_NO_DATE.format("before", ""),
+    ),
+    "date": FilterKind(
+        "with a date in name, heading or properties: {}",
+        _parse_days,
+        "date",
+        bad_value=_NO_DATE.format("date", ", or a range such as date:2024-03-01..2024-03-15"),
+    ),
+    "task": FilterKind("", _parse_task, "task", is_repeatable=False, bad_value=_NO_TASK),
+}
