@@ -13,6 +13,8 @@ and count as open from then on. An answer is
 Quotations that are shown with a doubt are judged as others are; how many of the questions without
 an answer get at least a doubt has a row of its own.
 
+Besides, `help_answers` counts what the answers to the questions of users show and light.
+
 Of the tldr pages only the English ones are indexed. `STRATA_BENCH_CACHE` is the folder that keeps
 the indexes for the next run; `STRATA_BENCH_QUESTIONS` is `open`, `kept_aside` or `all`;
 `STRATA_BENCH_ANSWERS` a file that the answers are written to.
@@ -39,9 +41,12 @@ from chains.cancel import CancelToken
 from chains.events import AskResult, TurnEnded
 from chains.models import EXTRACTIVE
 from tests.benchmarks.measure import Ratio, unpack_vault
+from tests.benchmarks.retrieval.help_answers import HelpAnswer, grade_help, rate_help, read_help
 from vault.embedder import Embedder
 
 SETS: Final = ("eips", "tldr", "tasks-demo")
+HELP_SETS: Final = ("guide", "tldr")
+GUIDE: Final = Path(__file__).parents[3] / "resources" / "vault"
 QUESTIONS: Final = Path(__file__).with_name("questions")
 CACHE: Final = Path(
     os.environ.get("STRATA_BENCH_CACHE", Path(tempfile.gettempdir()) / "strata-bench-answers")
@@ -88,6 +93,7 @@ def run(_folder: Path) -> list[Ratio]:
     embedder = Embedder()
     try:
         graded = [each for name in SETS for each in _ask_set(name, halves, embedder)]
+        helped = [each for name in HELP_SETS for each in _ask_help(name, halves, embedder)]
     finally:
         embedder.close()
     _write_answers(graded)
@@ -97,7 +103,7 @@ def run(_folder: Path) -> list[Ratio]:
     for name, chosen in _split_graded(graded).items():
         _print_table(name, chosen)
         ratios += _rate(name, chosen)
-    return ratios
+    return [*ratios, *rate_help(helped)]
 
 
 def _split_graded(graded: Sequence[Graded]) -> dict[str, list[Graded]]:
@@ -113,8 +119,16 @@ def _ask_set(name: str, halves: Sequence[bool], embedder: Embedder) -> list[Grad
     questions = [each for each in read_questions(name) if each.kept_aside in halves]
     assistant = open_indexed(name, embedder)
     try:
-        ask(assistant, questions[0])  # loads the embedding model
+        ask(assistant, questions[0].question)  # loads the embedding model
         return [_grade_timed(assistant, question) for question in questions]
+    finally:
+        assistant.close()
+
+
+def _ask_help(name: str, halves: Sequence[bool], embedder: Embedder) -> list[HelpAnswer]:
+    assistant = open_indexed(name, embedder)
+    try:
+        return [grade_help(each, ask(assistant, each.question)) for each in read_help(name, halves)]
     finally:
         assistant.close()
 
@@ -130,7 +144,9 @@ def read_questions(name: str) -> Iterator[Question]:
 def open_indexed(name: str, embedder: Embedder) -> Assistant:
     """Open one of the vaults; its index is made by the first run and updated by later ones."""
     notes = CACHE / name / "notes"
-    if not notes.is_dir():
+    if name == "guide":
+        shutil.copytree(GUIDE, notes, dirs_exist_ok=True)
+    elif not notes.is_dir():
         unpacked = unpack_vault(name, CACHE / name / "unpacked")
         if name == "tldr":
             for folder in unpacked.glob("pages.*"):
@@ -145,9 +161,9 @@ def open_indexed(name: str, embedder: Embedder) -> Assistant:
 
 
 def _grade_timed(assistant: Assistant, question: Question) -> Graded:
-    session = ask(assistant, question, question.earlier).session if question.earlier else None
+    session = ask(assistant, question.earlier).session if question.earlier else None
     started = time.perf_counter()
-    result = ask(assistant, question, session=session)
+    result = ask(assistant, question.question, session)
     seconds = time.perf_counter() - started
     quoted = read_quotations(result.answer)
     return Graded(
@@ -155,13 +171,9 @@ def _grade_timed(assistant: Assistant, question: Question) -> Graded:
     )
 
 
-def ask(
-    assistant: Assistant, question: Question, text: str = "", session: str | None = None
-) -> AskResult:
-    """Ask a question, or another text, without a model."""
-    request = AskRequest(
-        text or question.question, model=EXTRACTIVE, session=session, update_index=False
-    )
+def ask(assistant: Assistant, text: str, session: str | None = None) -> AskResult:
+    """Ask a question without a model."""
+    request = AskRequest(text, model=EXTRACTIVE, session=session, update_index=False)
     for event in assistant.ask(request, CancelToken()):
         if isinstance(event, TurnEnded):
             return event.result
