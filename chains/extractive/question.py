@@ -1,4 +1,7 @@
-"""Find out what a question asks for: a fact, a list, instructions, a time, or several things."""
+"""Find out what a question asks for: a fact, a list, instructions, a time, or several things.
+
+Whether a question can be looked up at all is decided here too, by `can_be_looked_up`.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

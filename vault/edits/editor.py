@@ -2,7 +2,6 @@
 
 import os
 import posixpath
-import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Final
 
+from resources.system.names import fold_name
 from vault.access import HIDDEN, is_hidden, read_as_tool
 from vault.edits.files import (
     NOTE_SUFFIXES,
@@ -339,16 +339,12 @@ class NoteEditor:
         folder, _, name = path.rpartition("/")
         with suppress(FileNotFoundError, NotADirectoryError):
             for other in sorted(os.listdir(self._root / folder)):
-                if _fold(other) == _fold(name):
+                if fold_name(other) == fold_name(name):
                     return posixpath.join(folder, other)
         return None
 
     def _load_rules(self) -> ExcludeRules:
         return ExcludeRules.load(self._root, self._exclude())
-
-
-def _fold(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _list_contents(plan: EditPlan) -> list[bytes]:

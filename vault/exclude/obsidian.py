@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from vault.errors import NoteUnreadable, UnsafePath
 from vault.notes.note import read_bytes
@@ -79,23 +79,8 @@ _TOKEN = re.compile(
 )
 
 
-class Filter(Protocol):
-    """A filter of Obsidian's "Excluded files".
-
-    Attributes:
-        text: the filter as written in the settings.
-        problem: the reason why the filter is disabled, or an empty string.
-    """
-
-    text: str
-    problem: str
-
-    def matches(self, path: str) -> bool:
-        """Return whether the filter excludes a path. The path of a folder must end with `/`."""
-
-
 class _PrefixFilter:
-    """Excludes paths that start with a given prefix, ignoring case."""
+    """Excludes paths that start with a given text, ignoring case. A folder's path ends with `/`."""
 
     problem = ""
 
@@ -108,7 +93,12 @@ class _PrefixFilter:
 
 
 class _RegexFilter:
-    """Excludes paths that match a regular expression."""
+    """Excludes paths that match a regular expression.
+
+    Attributes:
+        text: the filter as written in the settings.
+        problem: the reason why the filter is disabled, or an empty string.
+    """
 
     def __init__(self, text: str) -> None:
         import regex
@@ -139,7 +129,10 @@ class IgnoreFilters:
         beginnings = [one for one in filters if isinstance(one, _PrefixFilter)]
         expressions = [one for one in filters if isinstance(one, _RegexFilter)]
         self._is_cut |= len(expressions) > MAX_EXPRESSIONS
-        self._filters: tuple[Filter, ...] = (*beginnings, *expressions[:MAX_EXPRESSIONS])
+        self._filters: tuple[_PrefixFilter | _RegexFilter, ...] = (
+            *beginnings,
+            *expressions[:MAX_EXPRESSIONS],
+        )
 
     def __bool__(self) -> bool:
         return bool(self._filters)
@@ -165,7 +158,7 @@ class IgnoreFilters:
 
 
 @lru_cache(maxsize=4 * MAX_EXPRESSIONS)
-def _build_filter(text: str) -> Filter:
+def _build_filter(text: str) -> _PrefixFilter | _RegexFilter:
     """Build a filter of Obsidian's "Excluded files".
 
     Filters are cached, so that slow ones stay disabled.

@@ -6,6 +6,7 @@ without a vector are embedded. Every step is committed, so that an interrupted r
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -49,17 +50,16 @@ _LAST_NOTES = 1_000  # of a first index; they are read while the model loads
 
 @dataclass(slots=True)
 class _Counts:
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    renamed: int = 0
+    """What a run has done so far. `notes` is keyed by the fields of `IndexReport`."""
+
+    notes: Counter[str] = field(default_factory=Counter)
     embedded: int = 0
     empty: int = 0
     is_switched: bool = False
 
     @property
     def has_change(self) -> bool:
-        return any((self.added, self.changed, self.removed, self.renamed, self.embedded))
+        return self.notes.total() + self.embedded > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ class Indexer:
     def _put_state(
         self, path: str, row: FileRow | None, stat: FileStat, state: State, reason: str
     ) -> None:
-        self._counts.removed += row is not None and row.state == "indexed"
+        self._counts.notes["removed"] += row is not None and row.state == "indexed"
         self._records.put_state(path, stat, state, reason)
 
     # -- reading
@@ -299,18 +299,18 @@ class Indexer:
         self, row: FileRow | None, stat: FileStat, note: Note, chunks: Sequence[Chunk]
     ) -> None:
         is_known = row is not None and row.state == "indexed"
-        self._counts.changed += is_known
-        self._counts.added += not is_known
+        self._counts.notes["changed"] += is_known
+        self._counts.notes["added"] += not is_known
         self._counts.empty += not chunks
         self._records.put_note(stat, note, chunks)
 
     def _rename(self, old: str, row: FileRow | None, stat: FileStat, note: Note) -> None:
-        self._counts.renamed += 1
-        self._counts.removed += row is not None and row.state == "indexed"
+        self._counts.notes["renamed"] += 1
+        self._counts.notes["removed"] += row is not None and row.state == "indexed"
         self._records.rename(old, stat, note)
 
     def _remove(self, path: str, row: FileRow) -> None:
-        self._counts.removed += row.state == "indexed"
+        self._counts.notes["removed"] += row.state == "indexed"
         self._records.remove(path)
 
     def _embed(
@@ -375,10 +375,10 @@ class Indexer:
             chunks=chunks,
             embedded_chunks=counts.embedded,
             reused_chunks=chunks - unembedded - counts.embedded,
-            added=counts.added,
-            changed=counts.changed,
-            removed=counts.removed,
-            renamed=counts.renamed,
+            added=counts.notes["added"],
+            changed=counts.notes["changed"],
+            removed=counts.notes["removed"],
+            renamed=counts.notes["renamed"],
             excluded=self._records.list_by_state("excluded"),
             failed=self._records.list_by_state("failed"),
             seconds=seconds,
