@@ -57,8 +57,8 @@ from chains.llm.setup import configure_library, ignore_foreign_addresses, prepar
 from chains.llm.shaped_request import ShapedRequest
 from chains.llm.wire_request import NO_KEY, WireRequest, is_reasoning_model
 from chains.tokenizer import load_tiktoken
+from context.assemble.request import Request
 from context.errors import ContextOverflow, UnguardedRequest
-from context.fit.guard import PreparedRequest
 
 __all__ = ["LiteLLMModel", "load_packaged_data", "warm_up"]
 
@@ -107,13 +107,13 @@ class LiteLLMModel:
         )
         self._limits = WaitLimits(FIRST_WORD_S if is_slow else SILENCE_S, max_seconds)
 
-    def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
+    def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer as it arrives.
 
         Before the first text arrives, temporary errors are handled with up to two retries. A
         request whose shape the server refuses is sent again in another one, which is no retry.
         """
-        if not isinstance(request, PreparedRequest):
+        if not (isinstance(request, Request) and request.is_sealed):
             raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
         if self._offline and not self._endpoint.is_local:
             raise Offline(self._endpoint.host or self._endpoint.service)

@@ -3,12 +3,13 @@
 `pipeline.prepare` builds a request of a turn, `pipeline.prepare_call` a call outside of any turn.
 
     lines of a log → log → active path → history → turns ────┐
-    instructions, tools, attachments, passages, hooks ───────┴→ assemble → RequestPlan
-    RequestPlan → fit: trim, compact → guard → accounting: report → PreparedRequest
+    instructions, tools, attachments, passages, hooks ───────┴→ assemble → drafted Request
+    drafted Request → fit: trim, compact → guard → accounting: report → sealed Request
 
     log         lines of a session log ↔ entries; the tree of entries, its active path
     history     active path → turns as they are sent; pins, memory, carried sources
-    assemble    turns, instructions, tools, attachments, passages → a draft, measured by layer
+    draft       the content of a request: preamble (T, L1), history, tail, tool calls
+    assemble    `Request`; turns, instructions, tools, attachments, passages → its draft
     fit         policy, trim, compact, drop and the budget guard; the provider's prompt cache
     report      values that describe what a request contained, what it left out, and why
     accounting  the report of one request, from its draft and the guard's steps
@@ -16,8 +17,7 @@
 The layers (`layers.Layer`): T tools, L1 instructions, L2 carried over from earlier turns, L3 this
 turn's attachments and passages, L4 history, L5 user message, E ephemeral texts, W tool calls.
 
-All these packages import the contract modules, whose names do not change:
-
+All of them import the contract modules, whose names do not change:
     messages, layers    messages and their parts; the layers and their segments
     envelope            a complete request before it is rendered
     budget, tokens      when to trim, compact, block; how tokens are counted

@@ -3,21 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from context.assemble.apply_hooks import HookedPath
 from context.assemble.attachments import LOSSES, find_loss
-from context.assemble.builder import RequestPlan
-from context.assemble.inputs import HistoryPolicy, PrepareInputs, RequestSetup
-from context.assemble.request import RequestDraft
-from context.fit.cache import Continuation, compare_requests
+from context.assemble.inputs import HistoryPolicy
+from context.assemble.request import Request
+from context.draft import RequestDraft
+from context.fit.cache import Continuation, PreviousQuestion, compare_requests
 from context.fit.cache_changes import MODEL_CHANGED, THRESHOLD_RAISED, Changes
 from context.fit.causes import find_causes
 from context.fit.compact import COMPACTION
 from context.fit.drop import ROOM
 from context.fit.edit import find_edited_summaries
-from context.fit.guard import GuardReport
 from context.fit.guard_steps import BUDGET, record_dropped_segment, record_dropped_turns
 from context.history.boundaries import Boundary
-from context.history.replay import ReplayedPath
 from context.history.tool_pairing import list_tool_results
 from context.history.turn_list import TurnList, count_summaries
 from context.layers import Layer, Segment
@@ -25,7 +22,6 @@ from context.log.entries import TransformEntry
 from context.offload import Offloaded, read_stub
 from context.report.layer_parts import list_layer_parts
 from context.report.report import (
-    Actions,
     ContextReport,
     LayerUse,
     LeftOut,
@@ -41,111 +37,114 @@ from context.tokens import TokenCounter, count_message, count_segment
 HOOK = "hook"
 
 
-def make_report(
-    request: RequestSetup,
-    hooked_path: HookedPath,
-    plan: RequestPlan,
-    guarded: GuardReport,
-    when: When,
-    actions: Actions,
-) -> ContextReport:
+def make_report(request: Request, when: When) -> ContextReport:
     """Build the context report of a request after the budget guard has checked the request."""
-    draft = guarded.draft
-    history_policy = request.inputs.history_policy or HistoryPolicy()
-    segments = (*_list_segments(plan, guarded), *_list_unsent(request.inputs, plan))
-    changes = _find_changes(request, hooked_path, guarded)
-    pins = tuple(_list_pins(hooked_path.reading, plan))
-    dropped = _list_left_out(plan, guarded, segments, request.inputs)
-    continued = compare_requests(draft, request.inputs.previous, plan.previous_question, changes)
-    if not request.inputs.is_cached:
-        continued = Continuation(replace(continued.prefix, tokens_reused=0))
+    draft = request.draft
+    history_policy = request.history_policy or HistoryPolicy()
+    segments = (*_list_segments(request), *_list_unsent(request))
+    pins = tuple(_list_pins(request))
+    dropped = _list_left_out(request, segments)
+    continued = _compare_with_previous(request)
     return ContextReport(
-        session=request.inputs.session,
+        session=request.session,
         when=when,
-        request=request.inputs.request,
-        model=request.inputs.model,
+        request=request.number,
+        model=request.model,
         request_budget=request.budget,
         layers=measure_layers(draft, continued),
         prefix=continued.prefix,
-        guard=guarded.steps,
-        actions=actions,
-        trimmed=_summarise_trim(plan),
-        compactions=tuple(_list_compactions(hooked_path.transforms)),
+        guard=request.steps,
+        actions=request.actions,
+        trimmed=_summarise_trim(request),
+        compactions=tuple(_list_compactions(request.transforms)),
         offloaded=tuple(_list_offloaded(draft)),
-        segments=(*_list_instructions(request.inputs, draft), *segments),
+        segments=(*_list_instructions(request), *segments),
         dropped=dropped,
         tools=tuple(tool.name for tool in draft.preamble.tools),
-        warnings=_collect_warnings(
-            request.inputs, hooked_path, actions, segments, warn_of_losses(dropped, pins)
-        ),
-        memory=hooked_path.reading.memory,
-        deferred_tools=request.inputs.deferral.names,
-        ephemerals=len(hooked_path.envelope.messages.uncached),
-        transforms=tuple(_describe_transform(transform) for transform in hooked_path.transforms),
+        warnings=_collect_warnings(request, segments, warn_of_losses(dropped, pins)),
+        memory=request.reading.memory,
+        deferred_tools=request.deferral.names,
+        ephemerals=len(request.base.messages.uncached),
+        transforms=tuple(_describe_transform(transform) for transform in request.transforms),
         system_parts=tuple((part.name, len(part.text)) for part in draft.preamble.system.parts),
         parts=list_layer_parts(draft),
         has_uncached=draft.uncached is not None,
         pins=pins,
         policy=history_policy.policy,
         auto_compact=history_policy.auto_compact,
-        instruction_tokens=_count_instructions(request.inputs, draft),
+        instruction_tokens=_count_instructions(request),
     )
 
 
-def _count_instructions(inputs: PrepareInputs, draft: RequestDraft) -> int:
-    sizes = draft.preamble.part_tokens
-    return sum(sizes.get(segment.id, 0) for segment in inputs.instructions)
+def _compare_with_previous(request: Request) -> Continuation:
+    """Compare a request with the previous one. Nothing is reused if no service has cached it."""
+    previous_question = _find_previous_question(request)
+    changes = _find_changes(request)
+    continued = compare_requests(request.draft, request.previous, previous_question, changes)
+    if request.is_cached:
+        return continued
+    return Continuation(replace(continued.prefix, tokens_reused=0))
+
+
+def _find_previous_question(request: Request) -> PreviousQuestion:
+    reading = request.reading
+    if request.number > 1 and reading.open is not None:
+        return PreviousQuestion(reading.open.parts[1].text, is_same_turn=True)
+    earlier = (turn.turn.user for turn in reversed(reading.earlier))
+    last = next((user for user in earlier if user is not None), None)
+    return PreviousQuestion(None if last is None else last.message.text)
+
+
+def _count_instructions(request: Request) -> int:
+    sizes = request.draft.preamble.part_tokens
+    return sum(sizes.get(segment.id, 0) for segment in request.instructions)
 
 
 def _collect_warnings(
-    inputs: PrepareInputs,
-    hooked_path: HookedPath,
-    actions: Actions,
-    segments: Sequence[SegmentUse],
-    lost: Sequence[str],
+    request: Request, segments: Sequence[SegmentUse], lost: Sequence[str]
 ) -> tuple[str, ...]:
     """Collect the warnings for a request.
 
     Warnings about attachments appear only with the first request of a turn.
     """
-    attached = warn_of_attachments(segments) if inputs.request == 1 else ()
-    warnings = (*inputs.warnings, *attached, *lost, *hooked_path.warnings, *actions.warnings)
-    return tuple(dict.fromkeys(warnings))
+    attached = warn_of_attachments(segments) if request.number == 1 else ()
+    found = *attached, *lost, *request.hook_warnings, *request.actions.warnings
+    return tuple(dict.fromkeys((*request.warnings, *found)))
 
 
-def _find_changes(request: RequestSetup, hooked_path: HookedPath, guarded: GuardReport) -> Changes:
+def _find_changes(request: Request) -> Changes:
     epoch = request.epoch
-    stored: tuple[Boundary, ...] = (*hooked_path.reading.drops, *hooked_path.reading.trims)
+    stored: tuple[Boundary, ...] = (*request.reading.drops, *request.reading.trims)
     loose = [one for one in stored if not epoch.binds(one)]
     because = [THRESHOLD_RAISED if epoch.is_of(one) else MODEL_CHANGED for one in loose]
-    newly_dropped = sum(left_out.turns for left_out in guarded.left_out)
-    inputs = request.inputs
+    newly_dropped = sum(left_out.turns for left_out in request.left_out)
     return Changes(
-        find_causes(hooked_path.decided, inputs.path, inputs.system, guarded.draft),
+        find_causes(request.decided, request.path, request.system, request.draft),
         newly_dropped,
         tuple(dict.fromkeys(because)),
-        request.inputs.deferral.promoted,
+        request.deferral.promoted,
     )
 
 
-def _list_pins(reading: ReplayedPath, plan: RequestPlan) -> Iterator[PinUse]:
-    for target, item in reading.pins.segments.items():
-        tokens = count_segment(item, plan.trim_input.counter)
+def _list_pins(request: Request) -> Iterator[PinUse]:
+    for target, item in request.reading.pins.segments.items():
+        tokens = count_segment(item, request.counter)
         yield PinUse(target, item.kind, item.source, tokens)
 
 
-def _summarise_trim(plan: RequestPlan) -> TrimSummary | None:
+def _summarise_trim(request: Request) -> TrimSummary | None:
     """Count the shortened messages and their tokens. Return None if no message is shortened."""
-    offsets = max(plan.offsets.cleaned, plan.offsets.trimmed)
+    offsets = max(request.offsets.cleaned, request.offsets.trimmed)
     if not offsets:
         return None
-    said, counter = plan.trim_input.messages, plan.trim_input.counter
-    shown = (*plan.draft.history_messages, plan.draft.tail.question, *plan.draft.work)
+    said, counter = request.trim_input.messages, request.counter
+    draft = request.unguarded
+    shown = (*draft.history_messages, draft.tail.question, *draft.work)
     pairs = [pair for pair in zip(said, shown[:offsets], strict=False) if pair[0] is not pair[1]]
     if not pairs:
         return None
     return TrimSummary(
-        up_to_entry=plan.trim_input.entry_at(offsets),
+        up_to_entry=request.trim_input.entry_at(offsets),
         messages=len(pairs),
         tokens_before=sum(count_message(before, counter) for before, _ in pairs),
         tokens_after=sum(count_message(after, counter) for _, after in pairs),
@@ -211,27 +210,22 @@ def measure_layers(draft: RequestDraft, continued: Continuation) -> dict[Layer, 
     }
 
 
-def _list_left_out(
-    plan: RequestPlan,
-    guarded: GuardReport,
-    segments: Iterable[SegmentUse],
-    inputs: PrepareInputs,
-) -> tuple[LeftOut, ...]:
+def _list_left_out(request: Request, segments: Iterable[SegmentUse]) -> tuple[LeftOut, ...]:
     """List everything that the request leaves out, each with its reason."""
-    if not guarded.fits:
+    if request.state == "refused":
         return ()
-    first = count_summaries(plan.draft.history)
-    cut = plan.draft.history[first : first + guarded.cut]
-    standing = TurnList.of((*plan.dropped_turns, *cut)) if cut else plan.dropped_turns
+    history, counter = request.unguarded.history, request.counter
+    first = count_summaries(history)
+    cut = history[first : first + request.cut]
+    standing = TurnList.of((*request.dropped_turns, *cut)) if cut else request.dropped_turns
     turns_out = [record_dropped_turns(standing, ROOM)] if standing else []
-    counter = plan.draft.tail.counter
-    oversized = [record_dropped_segment(segment, SHARE, counter) for segment in plan.oversized]
-    guarded_out = [left_out for left_out in guarded.left_out if left_out.reason != ROOM]
+    oversized = [record_dropped_segment(segment, SHARE, counter) for segment in request.oversized]
+    guarded_out = [left_out for left_out in request.left_out if left_out.reason != ROOM]
     oversized += [
         LeftOut(
-            Layer.L3, (part.id,), 0, _count_whole(part, counter), _find_unsent_reason(inputs, part)
+            Layer.L3, (part.id,), 0, _count_whole(part, counter), _find_unsent_reason(request, part)
         )
-        for part in inputs.unsent
+        for part in request.unsent
     ]
     return (*turns_out, *oversized, *_list_losses(segments), *guarded_out)
 
@@ -246,22 +240,22 @@ def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:
             yield LeftOut(Layer.L2, (use.segment.id,), 0, use.original_tokens, use.reason)
 
 
-def _list_instructions(inputs: PrepareInputs, draft: RequestDraft) -> Iterator[SegmentUse]:
-    for segment in inputs.instructions:
-        sent = draft.preamble.part_tokens.get(segment.id)
+def _list_instructions(request: Request) -> Iterator[SegmentUse]:
+    for segment in request.instructions:
+        sent = request.draft.preamble.part_tokens.get(segment.id)
         if sent is None:
-            size = count_segment(segment, draft.tail.counter)
+            size = count_segment(segment, request.counter)
             yield SegmentUse(segment, 0, size, "dropped", HOOK)
         else:
             yield SegmentUse(segment, sent, sent, "full")
 
 
-def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentUse]:
-    counter = plan.draft.tail.counter
-    sent = {segment.id: segment for segment in guarded.draft.tail.segments}
-    oversized = {segment.id for segment in plan.oversized}
-    full = dict(plan.carry_forward.full)
-    for segment in plan.segments:
+def _list_segments(request: Request) -> Iterator[SegmentUse]:
+    counter = request.counter
+    sent = {segment.id: segment for segment in request.draft.tail.segments}
+    oversized = {segment.id for segment in request.oversized}
+    full = dict(request.carry_forward.full)
+    for segment in request.offered:
         size = segment.whole_tokens or count_segment(full.get(segment.id, segment), counter)
         kept = sent.get(segment.id)
         if kept is None:
@@ -275,21 +269,21 @@ def _list_segments(plan: RequestPlan, guarded: GuardReport) -> Iterator[SegmentU
             yield SegmentUse(segment, count_segment(kept, counter), size, "shrunk", SHARE)
         else:
             yield SegmentUse(segment, count_segment(kept, counter), size, _find_state(segment))
-    for segment, loss in plan.carry_forward.lost:
+    for segment, loss in request.carry_forward.lost:
         yield SegmentUse(segment, 0, count_segment(segment, counter), "dropped", loss)
 
 
-def _list_unsent(inputs: PrepareInputs, plan: RequestPlan) -> Iterator[SegmentUse]:
+def _list_unsent(request: Request) -> Iterator[SegmentUse]:
     """Yield a record for each attachment that does not fit, or that the model cannot read."""
-    for segment in inputs.unsent:
-        size = _count_whole(segment, plan.draft.tail.counter)
-        yield SegmentUse(segment, 0, size, "dropped", _find_unsent_reason(inputs, segment))
+    for segment in request.unsent:
+        size = _count_whole(segment, request.counter)
+        yield SegmentUse(segment, 0, size, "dropped", _find_unsent_reason(request, segment))
 
 
-def _find_unsent_reason(inputs: PrepareInputs, segment: Segment) -> str:
-    if segment.kind != "image" or inputs.sees:
+def _find_unsent_reason(request: Request, segment: Segment) -> str:
+    if segment.kind != "image" or request.sees:
         return SHARE
-    return UNSURE if inputs.sees is None else UNSEEN
+    return UNSURE if request.sees is None else UNSEEN
 
 
 def _count_whole(segment: Segment, counter: TokenCounter) -> int:

@@ -30,12 +30,12 @@ class NoteRequests:
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        self.slow: Mapping[type[asked.Request], Callable[..., Json]] = {
+        self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.Review: self._review,
             asked.Related: self._find_related,
             asked.SaveNote: self._save_note,
         }
-        self.quick: Mapping[type[asked.Request], Callable[..., Json]] = {
+        self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.ListCalls: self._list_calls,
             asked.GetMemory: self._read_memory,
             asked.SetMemory: self._set_memory,
@@ -90,7 +90,7 @@ class NoteRequests:
         return self._assistant.library
 
 
-def _require_chat(request: asked.Request) -> str:
+def _require_chat(request: asked.RpcRequest) -> str:
     if request.session is None:
         raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
     return request.session

@@ -15,7 +15,7 @@ LONGEST_LINE: Final = (
 )
 
 
-class Request(BaseModel):
+class RpcRequest(BaseModel):
     """The fields of every request.
 
     Attributes:
@@ -31,7 +31,7 @@ class Request(BaseModel):
     session: str | None = None
 
 
-class PromptRequest(Request):
+class PromptRequest(RpcRequest):
     """Ask a question. The response is sent once the question is stored.
 
     The last event of the turn is `turn_end`.
@@ -53,30 +53,30 @@ class PromptRequest(Request):
     read_whole: bool = False
 
 
-class Edit(Request):
+class Edit(RpcRequest):
     """Edit a user message and answer the new version."""
 
     entry: str
     text: str
 
 
-class Regenerate(Request):
+class Regenerate(RpcRequest):
     """Generate another version of an answer."""
 
     entry: str
 
 
-class SelectLeaf(Request):
+class SelectLeaf(RpcRequest):
     """Switch a chat to another branch."""
 
     entry: str
 
 
-class Abort(Request):
+class Abort(RpcRequest):
     """Cancel the running turn or compaction of a chat."""
 
 
-class Approve(Request):
+class Approve(RpcRequest):
     """Answer an `approval_request` event.
 
     Attributes:
@@ -92,19 +92,19 @@ class Approve(Request):
     hunks: list[int] | None = None
 
 
-class Compact(Request):
+class Compact(RpcRequest):
     """Summarise a chat except for its last turn."""
 
     custom_instructions: str = Field("", alias="customInstructions")
 
 
-class SetAutoCompaction(Request):
+class SetAutoCompaction(RpcRequest):
     """Enable or disable automatic compaction."""
 
     enabled: bool
 
 
-class GetContext(Request):
+class GetContext(RpcRequest):
     """Get the context report of a chat's last or next request.
 
     Attributes:
@@ -126,7 +126,7 @@ class GetContext(Request):
     include_ephemeral: bool = Field(True, alias="includeEphemeral")
 
 
-class GetEntries(Request):
+class GetEntries(RpcRequest):
     """Get the log entries of a chat.
 
     Attributes:
@@ -136,11 +136,11 @@ class GetEntries(Request):
     path_only: bool = False
 
 
-class GetState(Request):
+class GetState(RpcRequest):
     """Get the state of the server."""
 
 
-class Pin(Request):
+class Pin(RpcRequest):
     """Pin or unpin a message or segment.
 
     Attributes:
@@ -152,7 +152,7 @@ class Pin(Request):
     on: bool
 
 
-class SendMessage(Request):
+class SendMessage(RpcRequest):
     """Add a message from another program to a chat, without calling a model.
 
     Attributes:
@@ -166,14 +166,14 @@ class SendMessage(Request):
     display: bool | dict[str, Any] = True
 
 
-class Label(Request):
+class Label(RpcRequest):
     """Label an entry of a chat. An empty label removes the previous one."""
 
     target: str
     label: str
 
 
-class NewSession(Request):
+class NewSession(RpcRequest):
     """Create a chat.
 
     Attributes:
@@ -183,32 +183,32 @@ class NewSession(Request):
     project: str | None = None
 
 
-class OpenSession(Request):
+class OpenSession(RpcRequest):
     """Continue a chat."""
 
     session: str
 
 
-class SetMode(Request):
+class SetMode(RpcRequest):
     """Set the mode for later questions."""
 
     mode: Mode
 
 
-class SetModel(Request):
+class SetModel(RpcRequest):
     """Set the model for later questions."""
 
     model: str
 
 
-class SetSetting(Request):
+class SetSetting(RpcRequest):
     """Change a setting and save it."""
 
     key: str
     value: Any
 
 
-class Undo(Request):
+class Undo(RpcRequest):
     """Undo an edit run: all edits to notes that were made in one turn.
 
     Attributes:
@@ -220,7 +220,7 @@ class Undo(Request):
     edit: str | None = None
 
 
-class Search(Request):
+class Search(RpcRequest):
     """Search the notes for passages.
 
     Attributes:
@@ -232,11 +232,11 @@ class Search(Request):
     k: int | None = Field(None, ge=1, le=1_000)
 
 
-class Index(Request):
+class Index(RpcRequest):
     """Update the index."""
 
 
-class Related(Request):
+class Related(RpcRequest):
     """List the notes related to a note, and why.
 
     Attributes:
@@ -248,7 +248,7 @@ class Related(Request):
     k: int = Field(8, ge=1, le=1_000)
 
 
-class Review(Request):
+class Review(RpcRequest):
     """Find the notes that need attention.
 
     Attributes:
@@ -260,7 +260,7 @@ class Review(Request):
     restore: str | None = None
 
 
-class SaveNote(Request):
+class SaveNote(RpcRequest):
     """Save a chat, or one answer with its question, as a new note.
 
     Attributes:
@@ -272,7 +272,7 @@ class SaveNote(Request):
     path: str | None = None
 
 
-class Instructions(Request):
+class Instructions(RpcRequest):
     """Show the AGENTS.md of the vault or of a project, or decide whether models are given it.
 
     Attributes:
@@ -284,11 +284,11 @@ class Instructions(Request):
     project: str | None = None
 
 
-class GetMemory(Request):
+class GetMemory(RpcRequest):
     """Get the memory of a chat: scratchpad, progress and facts."""
 
 
-class SetMemory(Request):
+class SetMemory(RpcRequest):
     """Change the memory of a chat. Parts that are not given stay as they are."""
 
     scratchpad: str | None = None
@@ -296,15 +296,15 @@ class SetMemory(Request):
     facts: list[str] | None = None
 
 
-class ListCalls(Request):
+class ListCalls(RpcRequest):
     """List every call that left Strata, and the notes in it."""
 
 
-class Shutdown(Request):
+class Shutdown(RpcRequest):
     """Cancel all running requests, and stop the server."""
 
 
-_TYPES: Final[Mapping[str, type[Request]]] = {
+_TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "abort": Abort,
     "approve": Approve,
     "compact": Compact,
@@ -376,7 +376,7 @@ def adapt_hint(hint: str | None) -> str | None:
     return hint
 
 
-def parse(line: bytes) -> Request:
+def parse(line: bytes) -> RpcRequest:
     """Parse and validate a request.
 
     Raises:

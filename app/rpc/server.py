@@ -81,20 +81,20 @@ class RPC:
         self._session: str | None = None
         self._mode: Mode = "vault"
         self._model: str | None = None
-        self._turns: Mapping[type[asked.Request], Callable[..., Generator[Event]]] = {
+        self._turns: Mapping[type[asked.RpcRequest], Callable[..., Generator[Event]]] = {
             asked.PromptRequest: self._prompt,
             asked.Edit: self._edit,
             asked.Regenerate: self._regenerate,
         }
         notes = NoteRequests(assistant)
-        self._slow: Mapping[type[asked.Request], Callable[..., Json]] = {
+        self._slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             **notes.slow,
             asked.Compact: self._compact,
             asked.GetContext: self._context,
             asked.Search: self._search,
             asked.Index: self._index,
         }
-        self._quick: Mapping[type[asked.Request], Callable[..., Json]] = {
+        self._quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             **notes.quick,
             asked.Abort: self._abort,
             asked.Approve: self._approve,
@@ -149,7 +149,7 @@ class RPC:
             self._wire.refuse(request.id, request.type, explain(error))
         return True
 
-    def _carry_out(self, request: asked.Request) -> None:
+    def _carry_out(self, request: asked.RpcRequest) -> None:
         kind = type(request)
         if kind in self._turns:
             self._begin_turn(request)
@@ -160,7 +160,7 @@ class RPC:
         else:
             self._wire.respond(request.id, request.type, self._quick[kind](request))
 
-    def _begin_turn(self, request: asked.Request) -> None:
+    def _begin_turn(self, request: asked.RpcRequest) -> None:
         """Start a turn, and respond once the user message is stored."""
         if request.session is None and isinstance(request, asked.PromptRequest):
             session = self._assistant.sessions.begin(self._vault)
@@ -384,13 +384,13 @@ class RPC:
         return None if folder is None else str(folder)
 
 
-def _chat(request: asked.Request) -> str:
+def _chat(request: asked.RpcRequest) -> str:
     if request.session is None:
         raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
     return request.session
 
 
-def _free_chat(request: asked.Request, jobs: Jobs) -> str:
+def _free_chat(request: asked.RpcRequest, jobs: Jobs) -> str:
     session = _chat(request)
     jobs.require_free(session)
     return session

@@ -39,7 +39,7 @@ from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.continuation import find_broken_answer
 from chains.turn.run import measure_reading, preview, rebuild, run_turn, store_user_message
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from context.history.pins import Pins
 from context.history.replay import replay_path
 from context.history.turns import Turn, list_turns
@@ -175,7 +175,7 @@ class TurnRunner:
         chat: Session | None,
         request: AskRequest,
         changes: Mapping[str, object] | None = None,
-    ) -> PreparedRequest:
+    ) -> Request:
         """Prepare a chat's next request without searching, sending or storing.
 
         Args:
@@ -206,7 +206,7 @@ class TurnRunner:
         counter = load_counter(report.model)
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
-    def rebuild_request(self, chat: Session, missing: str = "") -> PreparedRequest:
+    def rebuild_request(self, chat: Session, missing: str = "") -> Request:
         """Rebuild the first request of the last turn on a chat's active branch.
 
         Args:

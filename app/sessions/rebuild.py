@@ -14,7 +14,7 @@ from app.paths import Paths
 from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
 from app.sessions.user_messages import find_last_mode
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from vault.errors import VaultError, VaultMissing, VaultUnreadable
 
 __all__ = ["RequestRebuilder"]
@@ -48,7 +48,7 @@ class RequestRebuilder:
         self._runner = runner
         self._connect = connect
 
-    def rebuild(self, chat: Session) -> PreparedRequest:
+    def rebuild(self, chat: Session) -> Request:
         """Rebuild the first request of the last turn on a chat's active branch.
 
         If the folder of the chat's notes is missing, they count as unchanged, and the report has a

@@ -22,7 +22,7 @@ from chains.request.request import SEARCHED
 from chains.request.session import SessionPort
 from chains.retrieval.follow_up import list_notes_in_play
 from chains.turn.regenerate import find_last_question
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
 from vault.access import read_allowed
@@ -219,7 +219,7 @@ def _list_own_edits(steps: Sequence[StepItem]) -> Iterator[OwnEdit]:
             yield OwnEdit(given["path"], to=given.get("to", ""))
 
 
-def describe_request(prepared: PreparedRequest, chat: Session | None, full: bool) -> dict[str, Any]:
+def describe_request(prepared: Request, chat: Session | None, full: bool) -> dict[str, Any]:
     """Return the context report of a prepared request that was not sent.
 
     Args:

@@ -20,7 +20,7 @@ from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.ranking import Compare
 from chains.extractive.writer import escape_markdown, write_item, write_text
 from chains.llm.port import ModelEnded, ModelEvent, ModelText
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from context.layers import Layer, Segment
 from vault.quotes.sections import Support
 from vault.search.hits import NO_NOTES
@@ -96,7 +96,7 @@ class ExtractiveModel:
         self._today = today
         self._kind: AnswerKind = "answer"
 
-    def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
+    def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
         own = [segment for segment in request.segments if segment.layer is Layer.L3]
         for piece in self._write_pieces(own):

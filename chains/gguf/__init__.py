@@ -13,7 +13,7 @@ gguf//path/to/FILE ── file ──> its header: name, context length, memory
 - `worker`: the child process. No other module imports xllamacpp (the extra `local`).
 
 This package may import `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.llm`,
-`context.fit`, `resources.system`, `vault.errors` and `vault.workers`. Only the child process
+`context.assemble`, `resources.system`, `vault.errors` and `vault.workers`. Only the child process
 imports xllamacpp. The child listens on a loopback address, and answers only requests with its
 random key. It gets no API keys, and exits with the program.
 """

@@ -16,7 +16,7 @@ from chains.errors import ModelUnavailable
 from chains.gguf.file import ModelFile
 from chains.gguf.process import ModelRunner, RunningModel
 from chains.llm.port import Endpoint, KeyFor, ModelEnded, ModelEvent, ModelLoading, ModelPort
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 
 __all__ = ["GgufModel", "MakePort"]
 
@@ -46,7 +46,7 @@ class GgufModel:
         self._models, self._file, self._context = models, file, context
         self._make_port, self._pause = make_port, pause
 
-    def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
+    def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Load the model if necessary, and yield the events of its answer.
 
         Raises:
@@ -82,7 +82,7 @@ class GgufModel:
         emit(running)
 
     def _call(
-        self, running: RunningModel, request: PreparedRequest, cancel: CancelToken
+        self, running: RunningModel, request: Request, cancel: CancelToken
     ) -> Iterator[ModelEvent]:
         def pause(cancel: CancelToken, seconds: float) -> None:
             running.require_alive()

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from chains.cancel import CancelToken
 from chains.events import AnswerKind, Usage
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 
 __all__ = [
     "Endpoint",
@@ -199,7 +199,7 @@ ModelEvent = (
 class ModelPort(Protocol):
     """A language model. It accepts only requests that were checked against the token budget."""
 
-    def stream(self, request: PreparedRequest, cancel: CancelToken) -> Iterator[ModelEvent]:
+    def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the events of an answer as they arrive, ending with `ModelEnded`.
 
         Raises:

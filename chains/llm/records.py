@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chains.ledger import LedgerPort, NoLedger, OpenRecord, OutgoingCall
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from context.layers import Segment
 
 __all__ = ["CallOrigin", "CallRecorder", "ModelCallRecord"]
@@ -39,7 +39,7 @@ class CallRecorder:
     ledger: LedgerPort = field(default_factory=NoLedger)
     origin: CallOrigin = CallOrigin()
 
-    def open_record(self, request: PreparedRequest) -> "ModelCallRecord":
+    def open_record(self, request: Request) -> "ModelCallRecord":
         """Create the ledger record for sending a request, without writing to the ledger yet."""
         origin, report = self.origin, request.report
         notes = tuple(dict.fromkeys(_list_notes(request, origin.read)))
@@ -98,7 +98,7 @@ class ModelCallRecord:
             self._written.finish(bytes_in, self.tokens)
 
 
-def _list_notes(request: PreparedRequest, read: Sequence[Segment]) -> Iterator[str]:
+def _list_notes(request: Request, read: Sequence[Segment]) -> Iterator[str]:
     """Yield the paths of the notes whose text is in a request.
 
     Args:

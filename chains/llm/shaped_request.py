@@ -6,7 +6,7 @@ from chains.errors import BadRequest, ModelError, ModelUnavailable
 from chains.llm.port import Endpoint, ShapeMemory
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape, propose_shape
 from chains.llm.wire_request import WireRequest, build_wire_request
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 
 __all__ = ["ShapedRequest"]
 
@@ -22,7 +22,7 @@ class ShapedRequest:
 
     def __init__(
         self,
-        request: PreparedRequest,
+        request: Request,
         endpoint: Endpoint,
         key: str | None,
         shapes: ShapeMemory,

@@ -14,8 +14,8 @@ from chains.llm.wire_content import (
     join_texts,
     merge_neighbours,
 )
-from context.fit.cache import encode_message, make_message_body
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
+from context.draft import encode_message, make_message_body
 from context.history.turns import MeasuredTurn
 from context.layers import replace_surrogates
 from context.messages import Message, ToolCallPart, compact_json, is_merged
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def build_wire_conversation(
-    request: PreparedRequest, style: WireStyle = USUAL_STYLE
+    request: Request, style: WireStyle = USUAL_STYLE
 ) -> list[dict[str, Any]]:
     """Convert a request's instructions and messages to chat API JSON."""
     marked = {mark.message for mark in request.marks}
@@ -41,7 +41,7 @@ def build_wire_conversation(
     return [*system, *build_wire_messages(bodies, _count_uncached(request), places, style)]
 
 
-def encode_conversation(request: PreparedRequest, style: WireStyle = USUAL_STYLE) -> str:
+def encode_conversation(request: Request, style: WireStyle = USUAL_STYLE) -> str:
     """Encode the messages of a request as JSON.
 
     If the request has no cache marks, the JSON of earlier messages is reused.
@@ -120,7 +120,7 @@ def _describe(message: Message | Mapping[str, Any]) -> tuple[str, bool]:
     return message["role"], any(part["type"] == "tool_call" for part in parts)
 
 
-def _count_uncached(request: PreparedRequest) -> int:
+def _count_uncached(request: Request) -> int:
     return 0 if request.draft.uncached is None else 1
 
 

@@ -16,8 +16,8 @@ from chains.llm.wire_messages import (
     build_wire_messages,
     encode_conversation,
 )
-from context.fit.cache import make_message_body
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
+from context.draft import make_message_body
 from context.messages import compact_json
 
 __all__ = ["NO_KEY", "WireRequest", "build_wire_request", "is_reasoning_model"]
@@ -95,7 +95,7 @@ class WireRequest:
 
 
 def build_wire_request(
-    request: PreparedRequest,
+    request: Request,
     endpoint: Endpoint,
     key: str | None,
     shape: RequestShape = USUAL_SHAPE,
@@ -136,7 +136,7 @@ def build_wire_request(
     return WireRequest(arguments, most, fill, takes_handler, is_reported)
 
 
-def _choose_style(request: PreparedRequest, endpoint: Endpoint, shape: RequestShape) -> WireStyle:
+def _choose_style(request: Request, endpoint: Endpoint, shape: RequestShape) -> WireStyle:
     """Choose how messages are written for a model.
 
     Texts are joined except for providers that cache by parts, and for models whose tokens are
@@ -152,9 +152,7 @@ def _choose_style(request: PreparedRequest, endpoint: Endpoint, shape: RequestSh
     return WireStyle(joins_text, "tool_turns" if wants else "nowhere")
 
 
-def _build_options(
-    request: PreparedRequest, endpoint: Endpoint, shape: RequestShape
-) -> dict[str, Any]:
+def _build_options(request: Request, endpoint: Endpoint, shape: RequestShape) -> dict[str, Any]:
     """Build the optional fields of a request, without those that the server does not take."""
     options = request.base.options
     limit = "max_completion_tokens" if shape.has("max_completion_tokens") else "max_tokens"
@@ -175,7 +173,7 @@ def _build_options(
 
 
 def _build_messages(
-    request: PreparedRequest, endpoint: Endpoint, style: WireStyle, shape: RequestShape
+    request: Request, endpoint: Endpoint, style: WireStyle, shape: RequestShape
 ) -> list[dict[str, Any]]:
     """Build the messages so that their roles still alternate after litellm has converted them."""
     if endpoint.provider in _GEMINI:
@@ -185,7 +183,7 @@ def _build_messages(
 
 
 def _bypass_validation(
-    request: PreparedRequest, style: WireStyle, shape: RequestShape, placeholder: str
+    request: Request, style: WireStyle, shape: RequestShape, placeholder: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the messages as extra body content, which the OpenAI client does not validate.
 

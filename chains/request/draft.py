@@ -13,17 +13,17 @@ from chains.request.epochs import THRESHOLD, build_epoch_entries, find_last_sent
 from chains.request.request import SEARCHED, TurnContext, TurnRequest
 from chains.request.session import SessionPort
 from context.assemble.apply_hooks import run_turn_end_hooks
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry, is_path_entry
 from context.messages import FrozenMapping, Message, ToolDefinition, list_tool_calls
 from context.pipeline import Mode as PrepareMode
-from context.pipeline import PrepareInputs, prepare
+from context.pipeline import Ports, prepare
 
 __all__ = [
     "DraftedTurn",
     "PreparedTurn",
-    "build_inputs",
+    "begin_request",
     "build_user_message",
     "draft_turn",
     "link_path",
@@ -110,7 +110,7 @@ class PreparedTurn:
     """
 
     turn: str
-    request: PreparedRequest
+    request: Request
     entries: tuple[Entry, ...]
 
 
@@ -164,8 +164,9 @@ def prepare_turn(
     """
     new_entries: list[Entry] = []
     session, request = context.session, context.request
-    inputs = build_inputs(context, (*session.path(), *drafted.entries), drafted.turn, warnings)
-    prepared = prepare(inputs, context.ports(new_entries, drafted.turn), mode)
+    path = *session.path(), *drafted.entries
+    ports = context.ports(new_entries, drafted.turn)
+    prepared = prepare(begin_request(context, ports, path, drafted.turn, warnings), mode)
     drafted = drafted.as_sent(prepared.segments, session)
     question = "" if drafted.is_regenerated else drafted.question.id
     changes = build_epoch_entries(session, request.model, request.threshold, question)
@@ -195,9 +196,10 @@ def prepare_step(
         ContextHookError: a hook failed. There is nothing to store.
     """
     new_entries: list[Entry] = []
-    inputs = build_inputs(context, context.session.path(), before.turn, warnings)
-    inputs = replace(inputs, request=before.request.report.request + (not replaces_last))
-    prepared = prepare(inputs, context.ports(new_entries, before.turn))
+    ports, path = context.ports(new_entries, before.turn), context.session.path()
+    following = begin_request(context, ports, path, before.turn, warnings)
+    number = before.request.number + (not replaces_last)
+    prepared = prepare(replace(following, number=number))
     return PreparedTurn(before.turn, prepared, tuple(new_entries))
 
 
@@ -207,29 +209,33 @@ def run_end_hooks(context: TurnContext, turn: str) -> tuple[Entry, ...]:
     Raises:
         ContextHookError: a hook failed. There is nothing to store.
     """
-    inputs = build_inputs(context, context.session.path(), turn)
-    return run_turn_end_hooks(inputs, context.ports([], turn))
+    ports, path = context.ports([], turn), context.session.path()
+    return run_turn_end_hooks(begin_request(context, ports, path, turn))
 
 
-def build_inputs(
-    context: TurnContext, path: tuple[Entry, ...], turn: str, warnings: Sequence[str] | None = None
-) -> PrepareInputs:
-    """Build the inputs from which `context.pipeline` prepares a request.
+def begin_request(
+    context: TurnContext,
+    ports: Ports,
+    path: tuple[Entry, ...],
+    turn: str,
+    warnings: Sequence[str] | None = None,
+) -> Request:
+    """Build a new request, which `context.pipeline` prepares.
 
     Args:
+        ports: the ports of the request.
         path: the log entries that the request contains.
         turn: the id of the current turn, or an empty string if no turn is in progress.
         warnings: the warnings so far, or None if no context report is needed.
     """
     chain, request, session = context.chain, context.request, context.session
     placeholders = _list_placeholders(context, path)
-    return PrepareInputs(
+    return Request(
+        ports,
+        context.compute_request_budget(context.factor),
         session=session.id or None,
         model=request.model,
-        model_limit=context.model.input_limit,
         takes_marks=None if context.model.takes_marks else False,
-        threshold=request.threshold,
-        max_output_tokens=request.max_output_tokens,
         temperature=request.temperature,
         system=context.customization.system(chain.prompt),
         instructions=context.customization.instructions,
@@ -241,7 +247,6 @@ def build_inputs(
         end_tools=placeholders,
         previous=find_last_sent(session, path, turn) or session.previous_body(),
         is_cached=_has_answered(path, request.model),
-        factor=context.factor,
         warnings=() if warnings is None else (*warnings, *_list_degraded(context)),
         history_policy=request.history_policy,
         deferral=chain.deferred.to_inputs(),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final, TypeGuard
 
 from chains.request.session import SessionPort
-from context.assemble.request import RequestDraft
 from context.compaction import CircuitBreaker
+from context.draft import RequestDraft
 from context.fit.compact import COMPACTION
 from context.log.entries import (
     DropEntry,

@@ -23,8 +23,8 @@ from chains.retrieval.excerpts import (
     estimate_excerpts,
     find_large_attachments,
 )
-from context.assemble.request import make_preamble
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
+from context.draft import make_preamble
 from context.envelope import System
 from context.layers import Layer, Segment
 from context.messages import Message

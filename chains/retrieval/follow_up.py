@@ -17,10 +17,10 @@ from chains.llm.incoming.answer_reader import collect_answer
 from chains.prompts import REWRITE_PROMPT
 from chains.request.request import SEARCHED, TurnContext
 from chains.request.usage import CallUsage
-from context.assemble.request import make_preamble
+from context.assemble.request import Request
+from context.draft import make_preamble
 from context.envelope import System
 from context.errors import ContextOverflow
-from context.fit.guard import PreparedRequest
 from context.history.turns import Turn
 from context.layers import Segment
 from context.pipeline import prepare_call
@@ -299,7 +299,7 @@ def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
     return RewrittenQuery(query, (), calls)
 
 
-def _prepare_rewrite(context: TurnContext, last: LastTurn) -> PreparedRequest:
+def _prepare_rewrite(context: TurnContext, last: LastTurn) -> Request:
     request_budget, counter = context.compute_request_budget(), context.counter
     sections = context.customization.prompts(REWRITE_PROMPT).sections
     return prepare_call(

@@ -32,9 +32,9 @@ from chains.llm.port import ModelPort
 from chains.request.request import TurnContext
 from chains.request.usage import READING, CallUsage, log_usage, sum_usage
 from chains.retrieval.map_reduce_plan import AttachmentPart, AttachmentPlan, MapReducePlan
+from context.assemble.request import Request
 from context.carry_forward import truncate_with_ellipsis
 from context.errors import ContextOverflow
-from context.fit.guard import PreparedRequest
 from context.layers import Segment, name_source
 
 __all__ = ["DERIVED", "MapReduceResult", "MapReducer", "map_reduce"]
@@ -127,7 +127,7 @@ class _Call:
         find: finds a quotation in these lines.
     """
 
-    request: Callable[[], PreparedRequest]
+    request: Callable[[], Request]
     lines: Lines
     find: Matcher
 

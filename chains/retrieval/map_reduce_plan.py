@@ -17,10 +17,10 @@ from chains.citations.map_notes import span
 from chains.errors import CannotRead
 from chains.models import ModelInfo
 from chains.prompts import READING_PROMPT
-from context.assemble.request import Preamble, make_preamble
+from context.assemble.request import Request
 from context.budget import RequestBudget
+from context.draft import Preamble, make_preamble
 from context.envelope import System
-from context.fit.guard import PreparedRequest
 from context.layers import Segment
 from context.pipeline import prepare_call
 from context.prompt import PromptSection, make_system_parts
@@ -209,11 +209,11 @@ class MapReduceSetup:
         """The token limit for the reading notes that a call returns."""
         return min(self.most_notes, self.request_budget.reserve, self.free // NOTES_A_CALL)
 
-    def prepare_part(self, path: str, part: AttachmentPart) -> PreparedRequest:
+    def prepare_part(self, path: str, part: AttachmentPart) -> Request:
         """Build the request that asks the model to read a part of an attachment."""
         return self._call("part", path, part.lines, part.numbered)
 
-    def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> PreparedRequest:
+    def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> Request:
         """Build the request that asks the model to merge its reading notes on several parts.
 
         Args:
@@ -222,7 +222,7 @@ class MapReduceSetup:
         """
         return self._call("notes", path, lines, notes)
 
-    def _call(self, kind: str, path: str, lines: tuple[int, int], text: str) -> PreparedRequest:
+    def _call(self, kind: str, path: str, lines: tuple[int, int], text: str) -> Request:
         words = int(self.notes_tokens * WORDS_PER_TOKEN)
         return prepare_call(
             self._preamble,

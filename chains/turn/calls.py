@@ -20,10 +20,10 @@ from chains.request.chain import Chain
 from chains.request.request import TurnContext, TurnRequest
 from chains.request.session import SessionPort
 from chains.request.usage import CallUsage
-from context.assemble.request import make_preamble
+from context.assemble.request import Request
+from context.draft import make_preamble
 from context.envelope import System
 from context.errors import ContextOverflow
-from context.fit.guard import PreparedRequest
 from context.pipeline import prepare_call
 from context.prompt import make_system_parts
 
@@ -102,9 +102,7 @@ def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle |
     return ChatTitle(title, calls) if title else None
 
 
-def _prepare(
-    context: TurnContext, system: System, question: str, most_tokens: int
-) -> PreparedRequest:
+def _prepare(context: TurnContext, system: System, question: str, most_tokens: int) -> Request:
     request_budget = context.compute_request_budget()
     return prepare_call(
         make_preamble(system, (), context.counter),

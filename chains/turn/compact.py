@@ -14,14 +14,14 @@ from typing import Final, Literal, TypeVar
 from chains.concurrency import Emit, WorkerPool, iterate
 from chains.events import CompactionEnded, CompactionStarted, Event
 from chains.prompts import SUMMARY_PROMPT
-from chains.request.draft import PreparedTurn, build_inputs
+from chains.request.draft import PreparedTurn, begin_request
 from chains.request.request import TurnContext, find_model, open_model
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
 from chains.tokenizer import load_counter
 from chains.turn.summariser import Summariser
 from context.assemble.inputs import GivenSummary, SummaryTask
-from context.assemble.request import make_preamble
 from context.budget import compute_budget
+from context.draft import make_preamble
 from context.envelope import System
 from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionReport, compact_if_due, compact_session
@@ -81,9 +81,10 @@ def compact(
 
     def run(context: TurnContext) -> tuple[CompactionReport, list[Entry]]:
         new_entries: list[Entry] = []
-        inputs = build_inputs(context, context.session.path(), turn)
-        inputs = replace(inputs, summary_instructions=instructions, given_summary=given)
-        return compact_session(inputs, context.ports(new_entries, turn), reason), new_entries
+        ports = context.ports(new_entries, turn)
+        request = begin_request(context, ports, context.session.path(), turn)
+        request = replace(request, summary_instructions=instructions, given_summary=given)
+        return compact_session(request, reason), new_entries
 
     (forced, new_entries), has_begun = yield from _run_announced(run, context, reason)
     if is_draft:
@@ -100,8 +101,9 @@ def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
 
     def run(context: TurnContext) -> tuple[CompactionReport | None, list[Entry]]:
         new_entries: list[Entry] = []
-        inputs = build_inputs(context, context.session.path(), NO_TURN)
-        return compact_if_due(inputs, context.ports(new_entries, turn)), new_entries
+        ports = context.ports(new_entries, turn)
+        request = begin_request(context, ports, context.session.path(), NO_TURN)
+        return compact_if_due(request), new_entries
 
     (forced, new_entries), has_begun = yield from _run_announced(run, context, "auto")
     if new_entries:

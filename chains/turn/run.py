@@ -16,7 +16,7 @@ from chains.request.chain import Chain
 from chains.request.draft import (
     DraftedTurn,
     PreparedTurn,
-    build_inputs,
+    begin_request,
     build_user_message,
     draft_turn,
     prepare_turn,
@@ -50,9 +50,9 @@ from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hoo
 from chains.turn.regenerate import find_last_question, find_sent_segments, redraft_turn
 from chains.turn.result import build_dry_result, build_result, end_turn
 from context.assemble.inputs import GivenSummary
+from context.assemble.request import Request
 from context.fit.compact_session import CompactionPreview, CompactionReport, preview_session
 from context.fit.edit import edit_summary
-from context.fit.guard import PreparedRequest
 from context.hooks import HookRegistry
 from context.log.entries import Entry
 from context.report.warnings import warn_of_attachments, warn_of_losses
@@ -235,7 +235,7 @@ def _join_broken(broken: BrokenAnswer | None, answer: TurnAnswer) -> TurnAnswer:
     return replace(answer, text=join_answer(broken.text, answer.text), seconds=seconds)
 
 
-def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> PreparedRequest:
+def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> Request:
     """Preview the next request, without retrieval, model calls or writes.
 
     Raises:
@@ -252,7 +252,7 @@ def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> 
     return _prepare_view(context, drafted, fitted.warnings)
 
 
-def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> PreparedRequest:
+def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Request:
     """Rebuild the first request of a session's last turn from the log.
 
     Only the settings of `request` are used, not its user message.
@@ -303,8 +303,7 @@ def preview_compaction(
 ) -> CompactionPreview:
     """Preview what `compact_on_request` would do. No model is called and nothing is stored."""
     context = TurnContext.open(chain, request, session, CancelToken())
-    inputs = build_inputs(context, session.path(), "")
-    found = preview_session(inputs, context.ports([], ""))
+    found = preview_session(begin_request(context, context.ports([], ""), session.path(), ""))
     return replace(found, maker=request.summarised_by)
 
 
@@ -318,8 +317,8 @@ def edit_summary_in_use(
     """
     context = TurnContext.open(chain, request, session, CancelToken())
     new_entries: list[Entry] = []
-    inputs = build_inputs(context, session.path(), "")
-    edit_summary(inputs, context.ports(new_entries, ""), compaction, text)
+    ports = context.ports(new_entries, "")
+    edit_summary(begin_request(context, ports, session.path(), ""), compaction, text)
     if new_entries:
         session.append(new_entries)
 
@@ -332,6 +331,6 @@ def _open(
 
 def _prepare_view(
     context: TurnContext, drafted: DraftedTurn, warnings: Sequence[str] = ()
-) -> PreparedRequest:
+) -> Request:
     warnings = (*context.chain.problems, *warnings)
     return prepare_turn(context, drafted, "preview", warnings).request

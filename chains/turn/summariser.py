@@ -20,11 +20,11 @@ from chains.llm.port import ModelPort
 from chains.prompts import SUMMARY_PROMPT
 from chains.request.usage import CallUsage, LogUsage
 from context.assemble.inputs import SummaryTask
-from context.assemble.request import Preamble, make_preamble
+from context.assemble.request import Request
 from context.budget import RequestBudget
+from context.draft import Preamble, make_preamble
 from context.envelope import System
 from context.errors import ContextOverflow, SummaryFailed, SummaryRefused
-from context.fit.guard import PreparedRequest
 from context.history.turns import MeasuredTurn
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from context.pipeline import prepare_call
@@ -149,7 +149,7 @@ class Summariser:
             raise SummaryRefused("The model gave no summary.")
         return text
 
-    def _answer(self, request: PreparedRequest) -> str:
+    def _answer(self, request: Request) -> str:
         """Return the model's text.
 
         Raises:

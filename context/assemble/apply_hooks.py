@@ -5,9 +5,9 @@ Patches from `before_request` hooks are stored and applied again in later reques
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
+from context.assemble.request import Request
 from context.budget import RequestBudget
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
 from context.history.replay import ReplayedPath, apply_request_ops, replay_path
@@ -22,62 +22,37 @@ from context.log.entries import (
 from context.messages import FrozenMapping, Message, Part, TextPart, ToolDefinition
 
 
-@dataclass(frozen=True)
-class HookedPath:
-    """The conversation so far, including the changes made by hooks.
-
-    Attributes:
-        reading: the turns and other state that were rebuilt from the log.
-        envelope: the instructions, tools, options and uncached messages of the request.
-        transforms: the stored changes by hooks and compactions, which later requests repeat.
-        new: the log entries to store when the request is sent, such as the hooks' patches.
-        decided: the changes by hooks and compactions since the previous request.
-        warnings: one sentence for each patch or tool that cannot be used.
-    """
-
-    reading: ReplayedPath
-    envelope: ContextEnvelope
-    transforms: tuple[TransformEntry, ...]
-    new: tuple[Entry, ...] = ()
-    decided: tuple[TransformEntry, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-def replay_with_hooks(request: RequestSetup, is_sent: bool) -> HookedPath:
+def replay_with_hooks(request: Request, is_sent: bool) -> Request:
     """Replay the conversation, and run `before_request` hooks if the request will be sent.
 
     Args:
-        request: the setup of the request.
+        request: the new request.
         is_sent: whether the request will be sent, and not only previewed.
 
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
     """
-    reading = replay_path(request.inputs.path, request.counter)
-    recent = _find_new_entries(request.inputs.path)
-    hooked_path = _make_hooked_path(request, reading, decided=recent)
-    if not is_sent or request.ports.hooks is None or not request.ports.hooks.has("context"):
-        return hooked_path
-    if request.ports.cancel is not None:
-        request.ports.cancel.raise_if_cancelled()
+    reading = replay_path(request.path, request.counter)
+    request = _with_conversation(request, reading, _find_new_entries(request.path))
+    hooks, cancel = request.ports.hooks, request.ports.cancel
+    if not is_sent or hooks is None or not hooks.has("context"):
+        return request
+    if cancel is not None:
+        cancel.raise_if_cancelled()
     envelope = make_hook_envelope(request, reading)
-    run = request.ports.hooks.run_context("before_request", envelope, request.ports.new_id)
-    stored = make_transform_entries(run.transforms, request.inputs.path[-1].id, request.ports.now())
-    return add_entries(hooked_path, stored, request)
+    run = hooks.run_context("before_request", envelope, request.ports.new_id)
+    stored = make_transform_entries(run.transforms, request.path[-1].id, request.ports.now())
+    return add_entries(request, stored)
 
 
-def add_entries(
-    hooked_path: HookedPath, entries: Sequence[Entry], request: RequestSetup
-) -> HookedPath:
+def add_entries(request: Request, entries: Sequence[Entry]) -> Request:
     """Replay the conversation with new log entries at its end. The entries are not stored yet."""
     if not entries:
-        return hooked_path
-    new = (
-        *hooked_path.new,
-        *link_entries(entries, (hooked_path.new or request.inputs.path)[-1].id),
-    )
-    reading = replay_path((*request.inputs.path, *new), request.counter)
-    return _make_hooked_path(request, reading, new=new, decided=entries, earlier=hooked_path)
+        return request
+    last = (request.new_entries or request.path)[-1].id
+    request = replace(request, new_entries=(*request.new_entries, *link_entries(entries, last)))
+    reading = replay_path((*request.path, *request.new_entries), request.counter)
+    return _with_conversation(request, reading, entries)
 
 
 def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
@@ -93,56 +68,53 @@ def link_entries(entries: Iterable[Entry], parent: str) -> tuple[Entry, ...]:
     return tuple(chain)
 
 
-def apply_ephemeral_hooks(hooked_path: HookedPath, request: RequestSetup) -> HookedPath:
+def apply_ephemeral_hooks(request: Request) -> Request:
     """Run the `ephemeral` hooks, whose changes apply only to this request.
 
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
     """
-    if request.ports.hooks is None or not request.ports.hooks.has("context"):
-        return hooked_path
-    path = (*request.inputs.path, *hooked_path.new)
-    envelope = make_hook_envelope(request, hooked_path.reading)
-    run = request.ports.hooks.run_context("ephemeral", envelope, request.ports.new_id)
+    ports, reading = request.ports, request.reading
+    if ports.hooks is None or not ports.hooks.has("context"):
+        return request
+    path = (*request.path, *request.new_entries)
+    envelope = make_hook_envelope(request, reading)
+    run = ports.hooks.run_context("ephemeral", envelope, ports.new_id)
     once = make_transform_entries(run.transforms, path[-1].id, "")
-    reading = hooked_path.reading
     if any(transform.patch for transform in once):
         reading = replay_path((*path, *once), request.counter)
+    changed = _with_conversation(request, reading, once)
+    changed = replace(changed, transforms=request.transforms)  # those of this request are not kept
     uncached = run.envelope.messages.uncached
-    log = (
-        (EphemeralEntry(request.ports.new_id(), path[-1].id, request.ports.now(), uncached),)
-        if uncached
-        else ()
-    )
-    new = (*log, *hooked_path.new)
-    found = _make_hooked_path(request, reading, new=new, decided=once, earlier=hooked_path)
-    envelope = replace(found.envelope, messages=Messages(uncached=uncached))
-    return replace(found, envelope=envelope, transforms=hooked_path.transforms)
+    if not uncached:
+        return changed
+    entry = EphemeralEntry(ports.new_id(), path[-1].id, ports.now(), uncached)
+    base = replace(changed.base, messages=Messages(uncached=uncached))
+    return replace(changed, base=base, new_entries=(entry, *request.new_entries))
 
 
-def _make_hooked_path(
-    request: RequestSetup,
-    reading: ReplayedPath,
-    *,
-    new: tuple[Entry, ...] = (),
-    decided: Iterable[Entry] = (),
-    earlier: HookedPath | None = None,
-) -> HookedPath:
-    transforms = tuple(entry for entry in decided if isinstance(entry, TransformEntry))
-    if earlier is not None:
-        transforms = (*earlier.decided, *transforms)
-    envelope = _make_envelope(request, reading)
-    runnable, warnings = _keep_runnable(envelope.tools, request.inputs.tools)
-    envelope = replace(
-        envelope, tools=runnable, options=_limit_options(envelope.options, request.budget)
-    )
-    return HookedPath(
+def _with_conversation(
+    request: Request, reading: ReplayedPath, decided: Iterable[Entry]
+) -> Request:
+    """Return a copy of a request with the conversation that was rebuilt from the log.
+
+    Args:
+        request: the request.
+        reading: the turns and other state that were rebuilt from the log.
+        decided: the new log entries. Those of hooks and compactions are added to the decisions
+            since the previous request.
+    """
+    transforms = (entry for entry in decided if isinstance(entry, TransformEntry))
+    base = _make_envelope(request, reading)
+    runnable, warnings = _keep_runnable(base.tools, request.tools)
+    options = _limit_options(base.options, request.budget)
+    return replace(
+        request,
         reading=reading,
-        envelope=envelope,
+        base=replace(base, tools=runnable, options=options),
         transforms=reading.transforms,
-        new=new,
-        decided=transforms,
-        warnings=(*reading.problems, *warnings),
+        decided=(*request.decided, *transforms),
+        hook_warnings=(*reading.problems, *warnings),
     )
 
 
@@ -180,23 +152,23 @@ def make_transform_entries(
     return tuple(entries)
 
 
-def make_hook_envelope(request: RequestSetup, reading: ReplayedPath) -> ContextEnvelope:
+def make_hook_envelope(request: Request, reading: ReplayedPath) -> ContextEnvelope:
     """Build the envelope that is passed to hooks, with all messages that can be cached."""
     return replace(_make_envelope(request, reading), messages=Messages(reading.messages))
 
 
-def _make_envelope(request: RequestSetup, reading: ReplayedPath) -> ContextEnvelope:
+def _make_envelope(request: Request, reading: ReplayedPath) -> ContextEnvelope:
     base = ContextEnvelope(
-        system=System(request.inputs.system),
-        tools=request.inputs.tools,
+        system=System(request.system),
+        tools=request.tools,
         options=FrozenMapping(
-            {"temperature": request.inputs.temperature, "maxTokens": request.budget.reserve}
+            {"temperature": request.temperature, "maxTokens": request.budget.reserve}
         ),
         meta=RequestMeta(
-            request.inputs.model,
+            request.model,
             request.budget_tokens,
-            request.inputs.turn,
-            request.inputs.request,
+            request.turn,
+            request.number,
             request.ports.cancel,
         ),
     )
@@ -213,22 +185,22 @@ def _find_new_entries(path: tuple[Entry, ...]) -> list[Entry]:
 
 
 def _keep_runnable(
-    hooked_path: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
+    tools: tuple[ToolDefinition, ...], given: tuple[ToolDefinition, ...]
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
     """Return the tools that can run, and a warning for each tool that has no code to run.
 
     A hook's patch can describe a new tool, but it cannot add the code that runs the tool.
 
     Args:
-        hooked_path: contains the tools, as changed by hooks.
+        tools: the tools, as changed by hooks.
         given: the tools that can run.
     """
     names = {tool.name for tool in given}
-    missing = (tool.name for tool in hooked_path if tool.name not in names)
+    missing = (tool.name for tool in tools if tool.name not in names)
     warnings = (
         f"The tool {name} was added by a hook, but nothing here runs it." for name in missing
     )
-    return tuple(tool for tool in hooked_path if tool.name in names), tuple(warnings)
+    return tuple(tool for tool in tools if tool.name in names), tuple(warnings)
 
 
 def _limit_options(options: Mapping[str, object], budget: RequestBudget) -> FrozenMapping:
@@ -238,25 +210,24 @@ def _limit_options(options: Mapping[str, object], budget: RequestBudget) -> Froz
     return FrozenMapping({**options, "maxTokens": most})
 
 
-def run_turn_end_hooks(inputs: PrepareInputs, ports: Ports) -> tuple[Entry, ...]:
+def run_turn_end_hooks(request: Request) -> tuple[Entry, ...]:
     """Run `turn_end` hooks on a finished turn, and store their patches and label in one write.
 
     Return the log entries that were stored.
 
     Args:
-        inputs: the inputs of the turn's requests. The path must end with the last answer.
-        ports: the ports that were used for the turn's requests.
+        request: a new request of the turn. The path must end with the last answer.
 
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
     """
+    ports, path = request.ports, request.path
     if ports.hooks is None or not ports.hooks.has("context"):
         return ()
-    reading = replay_path(inputs.path, ports.counter)
-    envelope = make_hook_envelope(RequestSetup.build(inputs, ports), reading)
+    envelope = make_hook_envelope(request, replay_path(path, ports.counter))
     run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
     now = ports.now()
-    answer = next(e.id for e in reversed(inputs.path) if isinstance(e, MessageEntry))
+    answer = next(e.id for e in reversed(path) if isinstance(e, MessageEntry))
     entries: tuple[Entry, ...] = make_transform_entries(run.transforms, answer, now)
     if run.label is not None:
         entries += (LabelEntry(ports.new_id(), answer, now, answer, run.label or None),)

@@ -1,29 +1,30 @@
-"""Build the plan for a request, before messages are shortened and the budget is enforced.
+"""Build the content of a request, before messages are shortened and the budget is enforced.
 
-The content of the request is called its draft. It contains the history (shortened as the log says),
-the turn's context, attachments carried forward from earlier turns, the session's memory, and the
-turn's tool calls so far.
+The content is called the draft. It contains the history (shortened as the log says), the turn's
+context, attachments carried forward from earlier turns, the session's memory, and the turn's tool
+calls so far.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from context.assemble.apply_hooks import HookedPath, make_uncached_message
+from context.assemble.apply_hooks import make_uncached_message
 from context.assemble.attachments import (
     CARRY_FORWARD_SHARE,
     CarryForward,
     describe_excluded,
     make_carry_forward,
 )
-from context.assemble.inputs import Ports, PrepareInputs, PreviousQuestion, RequestSetup
-from context.assemble.request import Preamble, RequestDraft, Tail, make_preamble
+from context.assemble.inputs import Ports
+from context.assemble.request import Request
 from context.assemble.turn_context import (
     FittedTail,
     count_lasting_start,
     count_lasting_tail,
     fit_passages,
 )
+from context.draft import RequestDraft, Tail, make_preamble
 from context.envelope import ContextEnvelope
 from context.errors import BadInputs
 from context.history import tool_pairing
@@ -45,113 +46,70 @@ from context.tokens import TokenCounter
 NOTHING_KEPT: Final = "(nothing)"
 
 
-@dataclass(frozen=True)
-class RequestPlan:
-    """The content of a request before the budget is enforced, and the data for shortening it.
+def draft_request(request: Request) -> Request:
+    """Build the content of a request from the conversation, as changed by hooks.
 
-    Attributes:
-        draft: the content of the request.
-        trim_input: the history, user message and tool calls before any text was shortened, without
-            the turns that requests no longer contain.
-        offsets: the indexes up to which the messages of `trim_input` are already shortened.
-        lasting_tail_tokens: the tokens to reserve, in this and later requests, for the user message
-            and the context sent with it.
-        lasting_start_tokens: the tokens to reserve, in this and later requests, for the tools and
-            instructions.
-        dropped_turns: the old turns that requests no longer contain, as stored in the log.
-        carry_forward: the segments carried forward from earlier turns (L2). They are empty if an
-            earlier request of the turn already built them.
-        segments: all segments of this turn and all carried-forward segments, including those that
-            were left out.
-        oversized: the segments left out because carried sources or passages exceeded their share of
-            the budget.
-        previous_question: the user message of the previous request.
-    """
-
-    draft: RequestDraft
-    trim_input: TrimInput
-    offsets: TrimOffsets
-    lasting_tail_tokens: int
-    lasting_start_tokens: int
-    dropped_turns: TurnList
-    carry_forward: CarryForward
-    segments: tuple[Segment, ...]
-    oversized: tuple[Segment, ...]
-    previous_question: PreviousQuestion
-
-
-def build_plan(
-    request: RequestSetup,
-    hooked_path: HookedPath,
-    carry_forward: CarryForward | None = None,
-) -> RequestPlan:
-    """Build the plan for a request from the conversation, as changed by hooks.
-
-    `carry_forward` contains the unpinned segments from earlier turns (L2). If it is None, these
-    segments are built.
+    If the request was drafted before, the unpinned segments from earlier turns (L2) stay the same.
 
     Raises:
         BadInputs: when the path does not end with this turn's user message or its tool calls.
     """
-    reading, counter = hooked_path.reading, request.counter
+    reading, counter = request.reading, request.counter
     current = reading.open
-    turn = request.inputs.turn
-    if current is None or not _is_open(current.turn, turn):
-        raise BadInputs(f"The path does not end with the open question of turn {turn}.")
-    if carry_forward is None:
-        carry_forward = _make_carry_forward(request, hooked_path)
+    if current is None or not _is_open(current.turn, request.turn):
+        raise BadInputs(f"The path does not end with the open question of turn {request.turn}.")
+    carried = _make_carry_forward(request) if request.state == "new" else request.carry_forward
     kept, dropped_turns = split_dropped_turns(reading.drops, reading.earlier, request.epoch)
     lead, question, work = current.parts
     history = _append_lead(kept, lead, counter)
-    acts = find_acts(reading, history, work, request.inputs.reading_tools)
+    acts = find_acts(reading, history, work, request.reading_tools)
     trim_input = TrimInput(history, question, work, reading.pins.messages | acts, counter)
     trims = [trim for trim in reading.trims if request.epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     if trims:
         history, work = trim_input.shown_parts(offsets)
     pinned = _collect_pins(reading, request.ports, (history, work), current.turn.segments)
-    segments = (*pinned, *carry_forward.without(pinned), *current.turn.segments)
-    fitted = _fit_tail(request, hooked_path.envelope, current, segments)
-    before = make_preamble(hooked_path.envelope.system, hooked_path.envelope.tools, counter)
-    uncached = _make_uncached(reading, hooked_path.envelope)
-    draft = RequestDraft(before, history, fitted.tail, work, uncached, reading.pins, acts)
-    return RequestPlan(
-        draft=replace(draft, end_tools=request.inputs.end_tools),
+    segments = (*pinned, *carried.without(pinned), *current.turn.segments)
+    fitted = _fit_tail(request, current, segments)
+    preamble = make_preamble(request.base.system, request.base.tools, counter)
+    uncached = _make_uncached(reading, request.base)
+    parts = preamble, history, fitted.tail, work, uncached, reading.pins, acts, request.end_tools
+    draft = RequestDraft(*parts)
+    return replace(
+        request,
+        state="drafted",
+        draft=draft,
+        unguarded=draft,
         trim_input=trim_input,
         offsets=offsets,
-        lasting_tail_tokens=count_lasting_tail(fitted.tail, reading.earlier, request.budget_tokens),
-        lasting_start_tokens=_count_start(before, request.inputs),
         dropped_turns=dropped_turns,
-        carry_forward=carry_forward,
-        segments=(*segments, *carry_forward.dropped),
-        oversized=(*carry_forward.dropped, *fitted.dropped),
-        previous_question=_find_previous_question(request.inputs, reading),
+        lasting_tokens=_count_lasting(request, draft),
+        carry_forward=carried,
+        offered=(*segments, *carried.dropped),
+        oversized=(*carried.dropped, *fitted.dropped),
     )
 
 
-def _fit_tail(
-    request: RequestSetup,
-    envelope: ContextEnvelope,
-    current: CurrentTurn,
-    segments: tuple[Segment, ...],
-) -> FittedTail:
+def _fit_tail(request: Request, current: CurrentTurn, segments: tuple[Segment, ...]) -> FittedTail:
     """Build the last user message with its context, without the passages that exceed their share.
 
     Args:
-        request: the setup of the request.
-        envelope: the envelope with the tools.
+        request: the request, with its conversation.
         current: the turn in progress.
         segments: the context of the turn, and that of earlier turns.
     """
-    tools = frozenset(tool.name for tool in envelope.tools)
-    notes = request.inputs.deferral.add_note(current.memory.render())
+    tools = frozenset(tool.name for tool in request.base.tools)
+    notes = request.deferral.add_note(current.memory.render())
     tail = Tail(segments, current.parts[1], request.counter, notes, tools)
     return fit_passages(tail, request.budget_tokens)
 
 
-def _count_start(preamble: Preamble, inputs: PrepareInputs) -> int:
+def _count_lasting(request: Request, draft: RequestDraft) -> int:
+    """Count the tokens to reserve, in this and later requests, for all but history and work."""
+    preamble = draft.preamble
     size = preamble.tool_tokens + preamble.system_tokens
-    return count_lasting_start(size, inputs.path, inputs.turn)
+    start = count_lasting_start(size, request.path, request.turn)
+    return start + count_lasting_tail(draft.tail, request.reading.earlier, request.budget_tokens)
 
 
 def find_acts(
@@ -179,15 +137,15 @@ def _is_open(turn: Turn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
-def _make_carry_forward(request: RequestSetup, hooked_path: HookedPath) -> CarryForward:
+def _make_carry_forward(request: Request) -> CarryForward:
     """Build the carry-forward layer (L2) for the first request of a turn.
 
     For later requests of the turn, the result is empty, because these requests reuse the segments
     of the first one.
     """
-    reading, tools = hooked_path.reading, {tool.name for tool in hooked_path.envelope.tools}
+    reading, tools = request.reading, {tool.name for tool in request.base.tools}
     segments = reading.open.turn.segments if reading.open else ()
-    is_made = request.inputs.request > 1 or any(segment.layer is Layer.L2 for segment in segments)
+    is_made = request.number > 1 or any(segment.layer is Layer.L2 for segment in segments)
     if request.ports.resolve is None or is_made:
         return CarryForward()
     share = int(request.budget_tokens * CARRY_FORWARD_SHARE)
@@ -241,11 +199,3 @@ def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message 
     if reading.open is not None and reading.open.memory != reading.memory:
         changed = f"{MEMORY_CHANGED}\n{reading.memory.render() or NOTHING_KEPT}"
     return make_uncached_message([changed], envelope.messages.uncached)
-
-
-def _find_previous_question(inputs: PrepareInputs, reading: ReplayedPath) -> PreviousQuestion:
-    if inputs.request > 1 and reading.open is not None:
-        return PreviousQuestion(reading.open.parts[1].text, is_same_turn=True)
-    earlier = (turn.turn.user for turn in reversed(reading.earlier))
-    last = next((user for user in earlier if user is not None), None)
-    return PreviousQuestion(None if last is None else last.message.text)

@@ -1,34 +1,19 @@
-"""The inputs for building a request, and the functions that `context` calls (the ports)."""
+"""Define what a request is given: settings, tasks, and the functions that `context` calls."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from context.assemble.attachments import Resolve
-from context.assemble.request import Preamble, RequestDraft
-from context.budget import BudgetPolicy, RequestBudget, compute_budget
+from context.budget import BudgetPolicy, RequestBudget
 from context.compaction import CircuitBreaker
-from context.envelope import CancelPort, SystemPart
-from context.history.boundaries import Epoch
+from context.draft import Preamble
+from context.envelope import CancelPort
 from context.history.turns import MeasuredTurn
 from context.hooks import HookRegistry
-from context.layers import Segment
 from context.log.entries import Entry
-from context.messages import ToolDefinition, list_tool_calls
+from context.messages import list_tool_calls
 from context.tokens import TokenCounter
-
-
-@dataclass(frozen=True, slots=True)
-class PreviousQuestion:
-    """The user message of the previous request.
-
-    Attributes:
-        text: the text of the message, or None if there is no previous request.
-        is_same_turn: whether the previous request belongs to the current turn.
-    """
-
-    text: str | None = None
-    is_same_turn: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,73 +138,6 @@ class GivenSummary:
 
 
 @dataclass(frozen=True)
-class PrepareInputs:
-    """Everything needed to build one request.
-
-    Attributes:
-        session: the id of the session, or None.
-        model_limit: the model's input limit in tokens, or None if unknown.
-        threshold: the user's setting for the size of the context window, in tokens.
-        max_output_tokens: the user's setting for the maximum length of an answer.
-        path: the log entries of the active path. It ends with this turn's user message and
-            segments, then the tool calls and results so far.
-        turn: the id of the turn.
-        request: the number of the request within its turn, starting at 1. Later requests reuse the
-            context of the first.
-        tools: the tools that can run.
-        end_tools: the tools of the request if the budget ends the loop of tool calls. Some services
-            refuse earlier tool calls without any.
-        factor: the safety factor by which token budgets are divided, learned from the usage that
-            the provider reported in this session. None if nothing was reported yet.
-        previous: the previous request on this path, as a draft or as JSON. None for the first
-            request.
-        is_cached: whether the same service answered the previous request, so that it may have
-            cached the common prefix.
-        instructions: the parts of the system message that come from notes, for the context report.
-            The id of each segment is the name of its part.
-        takes_marks: whether the provider supports marks that tell it which prefix to cache, or None
-            to decide by the model's name.
-        unsent: the attachments that cannot be sent at all, for the context report.
-        sees: whether the model accepts images, or None if unknown. Unless it does, images are
-            listed in `unsent`.
-        summary_instructions: the user's instructions for summaries, or an empty string.
-        given_summary: a summary that the user already reviewed, for a compaction on demand. None to
-            generate one.
-        deferral: the tools that the request omits to save tokens.
-        reading_tools: the names of the tools that only read. The results of all other tools are not
-            shortened, so that the model does not act again. If None, all tools only read.
-        history_policy: the settings for trimming and compaction. If None, only the budget guard
-            shortens the request.
-    """
-
-    session: str | None
-    model: str
-    model_limit: int | None
-    threshold: int
-    max_output_tokens: int
-    temperature: float | None
-    system: tuple[SystemPart, ...]
-    path: tuple[Entry, ...]
-    turn: str
-    request: int = 1
-    tools: tuple[ToolDefinition, ...] = ()
-    previous: Mapping[str, object] | RequestDraft | None = None
-    factor: float | None = None
-    warnings: tuple[str, ...] = ()
-    takes_marks: bool | None = None
-    history_policy: HistoryPolicy | None = None
-    summary_instructions: str = ""
-    given_summary: "GivenSummary | None" = None
-    instructions: tuple[Segment, ...] = ()
-    unsent: tuple[Segment, ...] = ()
-    sees: bool | None = True
-    deferral: ToolDeferral = ToolDeferral()
-    reading_tools: frozenset[str] | None = None
-    is_cached: bool = True
-    end_tools: tuple[ToolDefinition, ...] = ()
-
-
-@dataclass(frozen=True)
 class Ports:
     """The functions and objects outside of `context` that are called to build a request.
 
@@ -246,37 +164,7 @@ class Ports:
     summarise: Summarise | None = None
     breaker: CircuitBreaker | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class RequestSetup:
-    """The inputs of a request, its token budget, and the ports that are used to build it."""
-
-    inputs: PrepareInputs
-    ports: Ports
-    budget: RequestBudget
-
     @classmethod
-    def build(cls, inputs: PrepareInputs, ports: Ports) -> "RequestSetup":
-        """Compute the token budget of a request, and return the request's setup."""
-        return cls(inputs, ports, compute_request_budget(inputs, ports.counter))
-
-    @property
-    def counter(self) -> TokenCounter:
-        """The token counter of the request."""
-        return self.ports.counter
-
-    @property
-    def budget_tokens(self) -> int:
-        """The maximum size of the request in tokens."""
-        return self.budget.budget
-
-    @property
-    def epoch(self) -> Epoch:
-        """The token budget and model, which decide whether stored trims and drops still apply."""
-        return Epoch(self.budget_tokens, self.inputs.model)
-
-
-def compute_request_budget(inputs: PrepareInputs, counter: TokenCounter) -> RequestBudget:
-    """Compute the token budget of a request from its inputs."""
-    limits = inputs.threshold, inputs.model_limit, inputs.max_output_tokens
-    return compute_budget(counter, *limits, inputs.factor)
+    def build_for_call(cls, counter: TokenCounter) -> "Ports":
+        """Build the ports of a single call outside of any turn, which stores nothing."""
+        return cls(counter, append=lambda _: None, new_id=str, now=str)

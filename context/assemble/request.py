@@ -1,266 +1,266 @@
-"""The draft of a request: its messages in sending order, with token counts."""
+"""Define `Request`: a request to a model, from its inputs to the form that is sent.
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+`context.pipeline` tells the story. Each step takes a request, and returns a copy with more fields.
+"""
 
-from context.envelope import System
-from context.history.pins import NO_PINS, Pins
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
+from typing import Final, Literal
+
+from context.assemble.attachments import CarryForward
+from context.assemble.inputs import GivenSummary, HistoryPolicy, Ports, ToolDeferral
+from context.budget import RequestBudget
+from context.draft import (
+    CacheMark,
+    Preamble,
+    RequestDraft,
+    Tail,
+    encode_message,
+    make_message_body,
+)
+from context.envelope import ContextEnvelope, EncodedJson, Messages, System, SystemPart
+from context.errors import UnguardedRequest
+from context.history.boundaries import Epoch, TrimInput, TrimOffsets
+from context.history.replay import ReplayedPath
 from context.history.turn_list import TurnList
-from context.layers import Layer, Segment, render_segments, sort_by_wire
-from context.messages import (
-    ImagePart,
-    Message,
-    Part,
-    TextPart,
-    ToolDefinition,
-    compact_json,
-    is_merged,
+from context.history.turns import MeasuredTurn
+from context.layers import Segment
+from context.log.entries import Entry, TransformEntry
+from context.messages import Message, ToolDefinition, compact_json, thaw_mapping
+from context.report.report import Actions, ContextReport, LeftOut
+from context.tokens import ByteEstimator, TokenCounter
+
+# How far a request has come. "refused" means that the required content alone exceeds the budget.
+RequestState = Literal["new", "drafted", "guarded", "refused", "sealed"]
+
+END_LOOP: Final = "end_loop"  # the step of the guard that removes the tools
+# Only `context.fit.guard.seal` may pass this value.
+GUARD_SEAL: Final = object()
+
+_BODY: Final = "body"
+_NO_COUNTER: Final = ByteEstimator()
+# What the fields of a request hold before its steps fill them.
+_NOT_REPLAYED: Final = ReplayedPath(_NO_COUNTER)
+_NOTHING_TO_TRIM: Final = TrimInput(TurnList.of(), None, (), frozenset(), _NO_COUNTER)
+_NOTHING: Final = RequestDraft(
+    Preamble(System(), (), _NO_COUNTER), TurnList.of(), Tail((), Message("user", ""), _NO_COUNTER)
 )
-from context.tokens import (
-    TokenCounter,
-    count_merged,
-    count_message,
-    count_part,
-    count_segment_image,
-    count_tool,
-)
 
 
 @dataclass(frozen=True)
-class Preamble:
-    """The start of a request: the system message and the tool definitions.
+class Request:
+    """A request to a model. The steps of `context.pipeline.prepare` fill one copy after another.
 
-    Attributes:
-        system: the system message, as a sequence of parts.
-        tools: the tool definitions.
-        counter: counts the tokens.
-    """
+    `state` says which fields are filled. A *new* request has its inputs. Replaying the log fills in
+    the conversation. A *drafted* request has its content, before and after messages were shortened
+    and turns compacted. A *guarded* one fits its budget, and a *refused* one cannot. A *sealed* one
+    has its report and its cache marks, and it alone can be sent. Only the budget guard can seal a
+    request, and a sealed request cannot be changed.
 
-    system: System
-    tools: tuple[ToolDefinition, ...]
-    counter: TokenCounter
+    Inputs, which are never changed:
 
-    @cached_property
-    def tool_sizes(self) -> tuple[tuple[str, int], ...]:
-        """The name and token count of each tool."""
-        return tuple((tool.name, count_tool(tool, self.counter)) for tool in self.tools)
-
-    @cached_property
-    def tool_tokens(self) -> int:
-        """The token count of the tool definitions (layer T)."""
-        return sum(size for _, size in self.tool_sizes)
-
-    @cached_property
-    def system_tokens(self) -> int:
-        """The token count of the system message (L1), or 0 if there are no instructions."""
-        text = self.system.compiled
-        return count_message(Message("system", text), self.counter) if text else 0
-
-    @cached_property
-    def part_tokens(self) -> Mapping[str, int]:
-        """The token count of each part of the system message, by name."""
-        return {part.name: count_part(part.text, self.counter) for part in self.system.parts}
-
-    @cached_property
-    def digest(self) -> bytes:
-        """A hash of the tools and the system message."""
-        tools = [tool.to_dict() for tool in self.tools]
-        text = compact_json([tools, self.system.compiled])
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-@lru_cache(maxsize=8)
-def make_preamble(
-    system: System, tools: tuple[ToolDefinition, ...], counter: TokenCounter
-) -> Preamble:
-    """Build a preamble, which is the start of a request. The result is cached for equal arguments.
-
-    The preamble is large and the same in many requests, so its tokens should be counted only once.
-    """
-    return Preamble(system, tools, counter)
-
-
-@dataclass(frozen=True)
-class Tail:
-    """The last user message of a request, together with the context sent with it.
-
-    Attributes:
-        segments: the context from earlier turns (L2) and of this turn (L3), in order of attachment
-            or rank.
-        question: the text that the user typed, without context.
-        notes: the ephemeral text for the model (layer E) at the start of the turn, such as the
-            session's memory, or an empty string.
-        tools: the names of the available tools, or None if unknown.
-    """
-
-    segments: tuple[Segment, ...]
-    question: Message
-    counter: TokenCounter
-    notes: str = ""
-    tools: frozenset[str] | None = None
-
-    @cached_property
-    def blocks(self) -> tuple[tuple[Layer, str], ...]:
-        """The rendered context that precedes the typed text.
-
-        Each layer has one text. The layers are in the order of the request.
-        """
-        texts = {layer: render_segments(self.on(layer)) for layer in (Layer.L2, Layer.L3)}
-        texts[Layer.E] = self.notes
-        return tuple((layer, text) for layer, text in sort_by_wire(texts) if text)
-
-    @cached_property
-    def message(self) -> Message:
-        """The user message as sent. The typed text comes last, after all context and images."""
-        if not self.blocks:
-            return self.question
-        content = self.question.content
-        typed: tuple[Part, ...] = (TextPart(content),) if isinstance(content, str) else content
-        parts = {Layer.L5: typed}
-        parts |= {layer: (TextPart(text), *self._images(layer)) for layer, text in self.blocks}
-        ordered = sort_by_wire(parts)
-        return replace(self.question, content=tuple(part for _, some in ordered for part in some))
-
-    @cached_property
-    def tokens(self) -> Mapping[Layer, int]:
-        """The token count of each layer in the message. The message's overhead counts for L5."""
-        counter = self.counter
-        sizes = {layer: count_part(text, counter) for layer, text in self.blocks}
-        for segment in self.segments:
-            sizes[segment.layer] += count_segment_image(segment, counter)
-        sizes[Layer.L5] = count_message(self.question, self.counter)
-        if self.blocks and isinstance(self.question.content, str):
-            sizes[Layer.L5] += self.counter.part_overhead
-        return sizes
-
-    @cached_property
-    def total(self) -> int:
-        """The token count of the whole user message, with its context."""
-        return sum(self.tokens.values())
-
-    def on(self, layer: Layer) -> tuple[Segment, ...]:
-        """Return the segments that belong to a layer."""
-        return tuple(segment for segment in self.segments if segment.layer is layer)
-
-    def _images(self, layer: Layer) -> tuple[Part, ...]:
-        """Return the images of a layer as message parts, in the order of its segments."""
-        images = (segment.image for segment in self.on(layer))
-        return tuple(ImagePart(image.media_type, image.data) for image in images if image)
-
-
-@dataclass(frozen=True)
-class RequestDraft:
-    """The content of a request before the request is sent.
-
-    Attributes:
-        preamble: the system message and the tool definitions.
-        history: the earlier turns in the request, oldest first.
-        tail: the user message and the context sent with it.
-        work: the tool calls and results of the current turn.
-        uncached: the last message, which is sent only with this request, or None.
-        pins: the pinned messages and segments, which are never removed.
-        acts: the ids of the messages with results of tools that may have changed something. While
-            the model can call tools, these results are never shortened.
+        budget: the token budget, and what it was computed from.
+        session: the id of the session, or None.
+        path: the log entries of the active path. It ends with this turn's user message and
+            segments, then the tool calls and results so far.
+        turn: the id of the turn.
+        number: the number of the request within its turn, starting at 1. Later requests reuse the
+            context of the first.
+        system, tools, temperature: the instructions, the tools that can run, and the option.
         end_tools: the tools of the request if the budget ends the loop of tool calls. Some services
             refuse earlier tool calls without any.
+        previous: the previous request on this path, as a draft or as JSON. None for the first.
+        is_cached: whether the same service answered the previous request, so that it may have
+            cached the common prefix.
+        instructions: the parts of the system message that come from notes, for the report. The id
+            of each segment is the name of its part.
+        takes_marks: whether the provider supports cache marks, or None to decide by the model's
+            name.
+        unsent: the attachments that cannot be sent at all, for the report.
+        sees: whether the model accepts images, or None if unknown. Unless it does, images are
+            listed in `unsent`.
+        warnings: the warnings of the turn so far, for the report.
+        history_policy: the settings for trimming and compaction. If None, only the budget guard
+            shortens the request.
+        summary_instructions: the user's instructions for summaries, or an empty string.
+        given_summary: a summary that the user already reviewed, for a compaction on demand.
+        deferral: the tools that the request omits to save tokens.
+        reading_tools: the names of the tools that only read. The results of all other tools are not
+            shortened, so that the model does not act again. If None, all tools only read.
+
+    The conversation, as rebuilt from the log and changed by hooks:
+
+        reading: the turns and other state that were rebuilt from the log.
+        base: the instructions, tools, options and uncached messages.
+        transforms: the stored changes by hooks and compactions, which later requests repeat.
+        new_entries: the log entries to store when the request is sent.
+        decided: the changes by hooks and compactions since the previous request.
+        hook_warnings: one sentence for each patch or tool that cannot be used.
+
+    The content, and the data for shortening it:
+
+        draft: the content. If the request is refused, only the required content.
+        unguarded: the content before the guard left anything out.
+        trim_input: the history, user message and tool calls before any text was shortened, without
+            the turns that requests no longer contain.
+        offsets: the indexes up to which the messages of `trim_input` are already shortened.
+        dropped_turns: the old turns that requests no longer contain, as stored in the log.
+        lasting_tokens: the tokens to reserve, in this and later requests, for the tools and
+            instructions, and for the user message with its context.
+        carry_forward: the segments carried forward from earlier turns (L2). They are empty if an
+            earlier request of the turn already built them.
+        offered: all segments of this turn and all carried-forward segments, including those that
+            were left out.
+        oversized: the segments left out because carried sources or passages exceeded their share of
+            the budget.
+
+    What was done to make it fit, and what makes it ready to send:
+
+        actions: whether the history was trimmed or compacted, and the result.
+        steps: the names of the guard's steps that changed the content, in order.
+        left_out: everything that the guard left out.
+        cut: the number of old turns that later requests leave out too, or 0.
+        sealed_report: the context report, or None before the request is sealed. See `report`.
+        marks: the positions up to which the provider may cache the request.
     """
 
-    preamble: Preamble
-    history: TurnList
-    tail: Tail
-    work: tuple[Message, ...] = ()
-    uncached: Message | None = None
-    pins: Pins = NO_PINS
-    acts: frozenset[str] = frozenset()
+    ports: Ports
+    budget: RequestBudget
+    session: str | None
+    model: str
+    temperature: float | None
+    system: tuple[SystemPart, ...] = ()
+    path: tuple[Entry, ...] = ()
+    turn: str = ""
+    number: int = 1
+    tools: tuple[ToolDefinition, ...] = ()
     end_tools: tuple[ToolDefinition, ...] = ()
+    previous: Mapping[str, object] | RequestDraft | None = None
+    is_cached: bool = True
+    instructions: tuple[Segment, ...] = ()
+    takes_marks: bool | None = None
+    unsent: tuple[Segment, ...] = ()
+    sees: bool | None = True
+    warnings: tuple[str, ...] = ()
+    history_policy: HistoryPolicy | None = None
+    summary_instructions: str = ""
+    given_summary: GivenSummary | None = None
+    deferral: ToolDeferral = field(default_factory=ToolDeferral)
+    reading_tools: frozenset[str] | None = None
 
-    @cached_property
-    def layers(self) -> Mapping[Layer, int]:
-        """The token count of each layer. The sum of the counts is `used`."""
-        counter = self.tail.counter
-        question_saved, *work_saved = self._merged[: 1 + len(self.work)]
-        work = sum(count_message(message, counter) for message in self.work)
-        sizes = {
-            **dict.fromkeys(Layer, 0),
-            Layer.T: self.preamble.tool_tokens,
-            Layer.L1: self.preamble.system_tokens,
-            Layer.L4: self.history.tokens,
-            **self.tail.tokens,
-            Layer.W: work - sum(work_saved),
-        }
-        if self._has_parts_only:
-            sizes[Layer.L5] += counter.part_overhead
-        sizes[Layer.L5] -= question_saved
-        sizes[Layer.E] += self.uncached_tokens
-        return sizes
+    state: RequestState = "new"
+    reading: ReplayedPath = _NOT_REPLAYED
+    base: ContextEnvelope = field(default_factory=ContextEnvelope)
+    transforms: tuple[TransformEntry, ...] = ()
+    new_entries: tuple[Entry, ...] = ()
+    decided: tuple[TransformEntry, ...] = ()
+    hook_warnings: tuple[str, ...] = ()
+
+    draft: RequestDraft = _NOTHING
+    unguarded: RequestDraft = _NOTHING
+    trim_input: TrimInput = _NOTHING_TO_TRIM
+    offsets: TrimOffsets = field(default_factory=TrimOffsets)
+    dropped_turns: TurnList = field(default_factory=TurnList.of)
+    lasting_tokens: int = 0
+    carry_forward: CarryForward = field(default_factory=CarryForward)
+    offered: tuple[Segment, ...] = ()
+    oversized: tuple[Segment, ...] = ()
+
+    actions: Actions = field(default_factory=Actions)
+    steps: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cut: int = 0
+    sealed_report: ContextReport | None = None
+    marks: tuple[CacheMark, ...] = ()
+    seal: InitVar[object] = None
+
+    def __post_init__(self, seal: object) -> None:
+        if self.state == "sealed" and seal is not GUARD_SEAL:
+            raise UnguardedRequest("Only the budget guard can make a request that may be sent.")
 
     @property
-    def uncached_tokens(self) -> int:
-        """The token count of the message that is sent only with this request, if any."""
-        if self.uncached is None:
-            return 0
-        return count_message(self.uncached, self.tail.counter) - self._merged[-1]
+    def counter(self) -> TokenCounter:
+        """The token counter of the request."""
+        return self.ports.counter
 
     @property
-    def used(self) -> int:
-        """The token count of the whole request."""
-        return sum(self.layers.values())
+    def budget_tokens(self) -> int:
+        """The maximum size of the request in tokens."""
+        return self.budget.budget
 
-    @cached_property
-    def history_messages(self) -> tuple[Message, ...]:
-        """The messages of the earlier turns."""
-        return self.history.messages
+    @property
+    def epoch(self) -> Epoch:
+        """The token budget and model, which decide whether stored trims and drops still apply."""
+        return Epoch(self.budget_tokens, self.model)
 
-    @cached_property
-    def question(self) -> Message:
-        """The user message with the context of this turn.
+    @property
+    def ends_loop(self) -> bool:
+        """Whether the guard removed the tools, so that the model has to answer."""
+        return END_LOOP in self.steps
 
-        If the request has tools, the content is always a list of parts, so that all requests of a
-        turn share the same prefix. In the first request of a turn, the uncached message is merged
-        into the user message.
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the request passed the budget guard, so that it can be sent."""
+        return self.state == "sealed"
+
+    @property
+    def report(self) -> ContextReport:
+        """The context report of a sealed request.
+
+        Raises:
+            UnguardedRequest: the request is not sealed.
         """
-        message = self.tail.message
-        if not self._has_parts_only:
-            return message
-        return replace(message, content=(TextPart(message.text),))
+        if self.sealed_report is None:
+            raise UnguardedRequest("This request has not passed the budget guard.")
+        return self.sealed_report
 
     @property
-    def _has_parts_only(self) -> bool:
-        return bool(self.preamble.tools) and isinstance(self.tail.message.content, str)
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments of this turn's context that are sent. They are stored in the log."""
+        return self.draft.tail.segments
 
     @cached_property
-    def _merged(self) -> tuple[int, ...]:
-        """The tokens saved by merging the messages after the history with their predecessors."""
-        saved, counter = [], self.tail.counter
-        before = self.history[-1].messages[-1:] if self.history else ()
-        joined = before if self.history.is_last_joined else ()
-        for message in self.present:
-            counted = (count_merged(one, message, counter, joined=joined) for one in before)
-            saved.append(sum(counted))
-            is_joined = bool(before) and is_merged(before[0].role, message.role)
-            joined = (message,) if is_joined else ()
-            before = (message,)
-        return tuple(saved)
-
-    @property
-    def present(self) -> tuple[Message, ...]:
-        """The messages after the history, as sent to the model."""
-        return self._order({Layer.L5: (self.question,), Layer.W: self.work})
-
-    @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, as sent to the model."""
-        now = {Layer.L5: (self.question,), Layer.W: self.work}
-        return self._order({Layer.L4: self.history_messages, **now})
+        """The messages as sent. The context of this turn precedes its user message."""
+        return self.draft.messages
 
-    def _order(self, messages: Mapping[Layer, tuple[Message, ...]]) -> tuple[Message, ...]:
-        """Sort messages into the order of the request. The uncached message comes last.
+    @cached_property
+    def envelope(self) -> ContextEnvelope:
+        """The request as an envelope, with its messages."""
+        draft = self.draft
+        cached = (*draft.history_messages, draft.tail.question, *draft.work)
+        uncached = () if draft.uncached is None else (draft.uncached,)
+        messages = Messages(cached, uncached)
+        return replace(self.base, tools=draft.preamble.tools, messages=messages)
 
-        Args:
-            messages: the messages of each layer.
+    def request_body(self) -> dict[str, object]:
+        """Return the request as a new JSON object that does not depend on the provider."""
+        messages = [make_message_body(message) for message in self.messages]
+        return {**self._head, "messages": messages, **self._end}
+
+    def encode_body(self) -> EncodedJson:
+        """Return the result of `request_body` as JSON text.
+
+        The text of the history is taken from a cache.
         """
-        last = () if self.uncached is None else (self.uncached,)
-        ordered = (message for _, some in sort_by_wire(messages) for message in some)
-        return (*ordered, *last)
+        head, end = compact_json(self._head), compact_json(self._end)
+        history = self.draft.history.accumulate(_BODY, _encode_turns)
+        now = map(encode_message, self.draft.present)
+        messages = ",".join((*filter(None, [history]), *now))
+        return EncodedJson(f'{head[:-1]},"messages":[{messages}],{end[1:]}')
+
+    @property
+    def _head(self) -> dict[str, object]:
+        tools = [tool.to_dict() for tool in self.draft.preamble.tools]
+        return {"system": self.base.system.compiled, "tools": tools}
+
+    @property
+    def _end(self) -> dict[str, object]:
+        marks = [mark.to_dict() for mark in self.marks]
+        return {"options": thaw_mapping(self.base.options), "marks": marks}
+
+
+def _encode_turns(known: str | None, turns: Sequence[MeasuredTurn]) -> str:
+    new = (encode_message(message) for turn in turns for message in turn.messages)
+    return ",".join((*filter(None, [known]), *new))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
-from context.assemble.request import Tail
+from context.draft import Tail
 from context.history.turns import MeasuredTurn, Turn
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry

@@ -1,8 +1,8 @@
 """Make a request fit its token budget, and keep the prefix that providers cache.
 
-    RequestPlan ─ policy ─┬─ decide_trim → trim → TrimEntry
-                          └─ decide_compaction → compact → TransformEntry with a summary, DropEntry
-    RequestDraft ─ guard: drop, shorten ─→ GuardReport ─ seal ─→ PreparedRequest
+    drafted Request ─ policy ─┬─ decide_trim → trim → TrimEntry
+                              └─ decide_compaction → compact → TransformEntry, DropEntry
+    drafted Request ─ guard: drop, shorten ─→ guarded ─ seal ─→ sealed Request
     RequestDraft + previous request ─ cache ─→ reused tokens, and the reasons for each change
 
     policy         decides when to trim and when to compact, and when a model is told of its usage
@@ -13,7 +13,7 @@
     edit           edits the summary of an earlier compaction
     summaries      asks a model for a summary; builds an outline where there is no model
     summary_check  refuses a summary that says nothing of what it replaces
-    guard          the last step: enforces the budget; only `seal` can build a `PreparedRequest`
+    guard          the last step: enforces the budget; only `seal` can seal a `Request`
     guard_steps    what the guard leaves out, the least valuable first; the summary goes last
     drop           chooses the whole turns to drop, oldest first
     shorten        shortens answers and tool results, and shortens or drops sources, the least

@@ -7,10 +7,8 @@ prefix should only grow from turn to turn. If it does not, the context report gi
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from context.assemble.inputs import PreviousQuestion
-from context.assemble.request import RequestDraft
+from context.draft import RequestDraft, make_message_body
 from context.fit.cache_changes import HISTORY_CHANGED, NO_CHANGES, Changes, explain_differences
 from context.fit.differences import (
     Difference,
@@ -24,11 +22,22 @@ from context.fit.differences import (
     list_parts,
 )
 from context.layers import Layer
-from context.messages import Message, compact_json
+from context.messages import Message
 from context.report.report import Prefix
 from context.tokens import count_message
 
-_BODY: Final = "body"
+
+@dataclass(frozen=True, slots=True)
+class PreviousQuestion:
+    """The user message of the previous request.
+
+    Attributes:
+        text: the text of the message, or None if there is no previous request.
+        is_same_turn: whether the previous request belongs to the current turn.
+    """
+
+    text: str | None = None
+    is_same_turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +184,6 @@ def _make_body(draft: RequestDraft) -> dict[str, object]:
         "system": draft.preamble.system.compiled,
         "messages": [make_message_body(message) for message in draft.messages],
     }
-
-
-def make_message_body(message: Message) -> dict[str, object]:
-    """Return a message as a JSON object without the id of its log entry."""
-    data = message.to_dict()
-    return {"role": data["role"], "content": data["content"]}
-
-
-def encode_message(message: Message) -> str:
-    """Return a message as compact JSON without the id of its log entry. The text is cached."""
-    return message.encode_once(_BODY, lambda one: compact_json(make_message_body(one)))
 
 
 class _PreviousRequest:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from context.assemble.request import RequestDraft
 from context.compaction import HEAD
+from context.draft import RequestDraft
 from context.envelope import SystemPart
 from context.fit.cache_changes import Cause
 from context.fit.differences import SUMMARY, Part

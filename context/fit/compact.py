@@ -6,10 +6,10 @@ Compaction clears old tool results, and replaces old turns with a summary.
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.assemble.builder import RequestPlan
-from context.assemble.inputs import RequestSetup, SummaryTask
-from context.assemble.request import Preamble
+from context.assemble.inputs import SummaryTask
+from context.assemble.request import Request
 from context.compaction import HEAD, CompactResult
+from context.draft import Preamble
 from context.fit.compact_steps import (
     TARGET,
     CompactionInput,
@@ -118,7 +118,7 @@ def write_compaction(
 
 
 def preview_compaction(
-    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
+    history: History, usage: HistoryUsage, request: Request, why: Why
 ) -> PlannedCompaction | None:
     """Estimate the result of a compaction without calling a model.
 
@@ -128,10 +128,10 @@ def preview_compaction(
     Args:
         history: the history to compact.
         usage: how much of the token budget is used.
-        request: the setup of the request.
+        request: the request.
         why: the reason for the compaction.
     """
-    history_policy = request.inputs.history_policy
+    history_policy = request.history_policy
     has_model = history_policy is not None and history_policy.can_summarise
     order = replace(_plan_compaction(history, usage, request, why), is_foretold=has_model)
     ports = replace(request.ports, summarise=None, breaker=None)
@@ -139,14 +139,14 @@ def preview_compaction(
 
 
 def compact_history(
-    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
+    history: History, usage: HistoryUsage, request: Request, why: Why
 ) -> PlannedCompaction | None:
     """Compact the history, or return None if the compaction would free nothing.
 
     Args:
         history: the history to compact.
         usage: how much of the token budget is used.
-        request: the setup of the request.
+        request: the request.
         why: the reason for the compaction.
 
     Raises:
@@ -158,7 +158,7 @@ def compact_history(
 
 
 def _run_compaction(
-    order: CompactionInput, history: History, usage: HistoryUsage, request: RequestSetup
+    order: CompactionInput, history: History, usage: HistoryUsage, request: Request
 ) -> PlannedCompaction | None:
     state = run_steps(order, request.ports.summarise)
     if not state.is_attempt:
@@ -167,7 +167,7 @@ def _run_compaction(
     result = make_result(order, state, after_tokens)
     has_shrunk = result.after_tokens < result.before_tokens
     if request.ports.breaker is not None:
-        request.ports.breaker.record(request.inputs.model, request.budget_tokens, has_shrunk)
+        request.ports.breaker.record(request.model, request.budget_tokens, has_shrunk)
     if not has_shrunk:
         return None
     entries = _make_entries(state, result, request)
@@ -204,12 +204,12 @@ def _trim_again(
     return trim, summary + trim_input.shown_parts(offsets)[0].tokens
 
 
-def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
+def make_history(sent: Request, planned: Request) -> History:
     """Build the history to compact before a request.
 
     Args:
-        sent: the request plan, with messages shortened as stored in the log.
-        planned: the request plan with more messages shortened, which does not free enough tokens.
+        sent: the drafted request, with messages shortened as stored in the log.
+        planned: the request with more messages shortened, which does not free enough tokens.
             It may be the same as `sent`.
     """
     draft = sent.draft
@@ -219,36 +219,36 @@ def make_history(sent: RequestPlan, planned: RequestPlan) -> History:
 
 
 def _plan_compaction(
-    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
+    history: History, usage: HistoryUsage, request: Request, why: Why
 ) -> CompactionInput:
     task = SummaryTask(
         said=(),
         sent=(),
         preamble=history.preamble,
         request_budget=request.budget,
-        model=request.inputs.model,
-        session=request.inputs.session,
+        model=request.model,
+        session=request.session,
         most_tokens=compute_summary_size(usage.history_budget),
-        instructions=request.inputs.summary_instructions,
+        instructions=request.summary_instructions,
     )
     return CompactionInput(
         shown=tuple(history.shown),
         kept_as=tuple(history.kept_as),
         said=restore_results(history.trim_input.history, request.counter),
         dropped_turns=restore_results(history.dropped_turns, request.counter),
-        continues=request.inputs.previous is not None and not history.dropped_turns,
+        continues=request.previous is not None and not history.dropped_turns,
         target=int(usage.history_budget * TARGET) - usage.work,
         is_whole=why == "asked",
         is_foretold=False,
         spared=history.trim_input.spared,
         task=task,
         counter=request.counter,
-        given=request.inputs.given_summary,
+        given=request.given_summary,
     )
 
 
 def _make_entries(
-    state: CompactionState, result: CompactResult, request: RequestSetup
+    state: CompactionState, result: CompactResult, request: Request
 ) -> tuple[Entry, ...]:
     now = request.ports.now()
     transform_id = request.ports.new_id()

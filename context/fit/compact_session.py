@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from context.assemble.apply_hooks import link_entries, make_hook_envelope
 from context.assemble.builder import find_acts
-from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
-from context.assemble.request import Tail, make_preamble
+from context.assemble.request import Request
 from context.assemble.turn_context import count_lasting_start, count_lasting_tail
 from context.compaction import CompactResult
+from context.draft import Tail, make_preamble
 from context.fit.compact import History, compact_history, preview_compaction, write_compaction
 from context.fit.policy import HistoryUsage, Why
 from context.fit.summaries import Maker
@@ -47,21 +47,20 @@ class CompactionReport:
         return write_compaction(self.result, self.entry, self.summary, self.by)
 
 
-def compact_session(inputs: PrepareInputs, ports: Ports, why: Why = "asked") -> CompactionReport:
+def compact_session(request: Request, why: Why = "asked") -> CompactionReport:
     """Compact a session on demand, regardless of its size.
 
     The new log entries are written together. If the compaction frees nothing, no entries are
     written.
 
     Args:
-        inputs: the inputs of a request. Unlike for a request, the path may also end with an answer.
-            A turn in progress stays unchanged.
-        ports: the functions that this package calls, such as the one that stores log entries.
+        request: a new request. Its path may also end with an answer. A turn in progress stays
+            unchanged.
         why: the reason for the compaction. `asked` summarises all turns before the last complete
             one. With any other reason, the history is compacted to the usual fraction of its
             budget.
     """
-    history, usage = read_history(request := RequestSetup.build(inputs, ports))
+    history, usage = read_history(request)
     compacted = _try_compaction(history, usage, request, why)
     return _report_nothing(history) if compacted is None else compacted
 
@@ -87,9 +86,9 @@ class CompactionPreview:
     maker: str = ""
 
 
-def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
+def preview_session(request: Request) -> CompactionPreview:
     """Preview the result of `compact_session`, without storing anything or calling a model."""
-    history, usage = read_history(request := RequestSetup.build(inputs, ports))
+    history, usage = read_history(request)
     found = preview_compaction(history, usage, request, "asked")
     if found is None:
         return CompactionPreview(_report_nothing(history), ())
@@ -100,15 +99,15 @@ def preview_session(inputs: PrepareInputs, ports: Ports) -> CompactionPreview:
     return CompactionPreview(report, questions)
 
 
-def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | None:
+def compact_if_due(request: Request) -> CompactionReport | None:
     """Compact a session after a turn if its history is too large for the token budget.
 
     Return None if nothing was compacted.
     """
-    history_policy, request = inputs.history_policy, RequestSetup.build(inputs, ports)
+    history_policy, breaker = request.history_policy, request.ports.breaker
     if history_policy is None or not history_policy.auto_compact:
         return None
-    if ports.breaker is not None and ports.breaker.is_tripped(inputs.model, request.budget_tokens):
+    if breaker is not None and breaker.is_tripped(request.model, request.budget_tokens):
         return None
     history, usage = read_history(request)
     if not usage.should_compact(history_policy):
@@ -117,36 +116,36 @@ def compact_if_due(inputs: PrepareInputs, ports: Ports) -> CompactionReport | No
 
 
 def _try_compaction(
-    history: History, usage: HistoryUsage, request: RequestSetup, why: Why
+    history: History, usage: HistoryUsage, request: Request, why: Why
 ) -> CompactionReport | None:
     compacted = compact_history(history, usage, request, why)
     if compacted is None:
         return None
-    entries = link_entries(compacted.entries, request.inputs.path[-1].id)
+    entries = link_entries(compacted.entries, request.path[-1].id)
     request.ports.append(entries)
     segments = compacted.summary, compacted.by, compacted.warnings
     return CompactionReport(compacted.result, compacted.entry, *segments)
 
 
-def read_history(request: RequestSetup) -> tuple[History, HistoryUsage]:
+def read_history(request: Request) -> tuple[History, HistoryUsage]:
     """Read the history of a session, and measure how much of the token budget it uses."""
-    reading, counter = replay_path(request.inputs.path, request.counter), request.counter
+    reading, counter = replay_path(request.path, request.counter), request.counter
     envelope = make_hook_envelope(request, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)
-    worked_on = _find_current_turn(reading, request.inputs.turn)
+    worked_on = _find_current_turn(reading, request.turn)
     turns = reading.earlier if worked_on else reading.turns
     _, question, work = worked_on.parts if worked_on else ((), None, ())
     epoch = request.epoch
     kept, dropped_turns = split_dropped_turns(reading.drops, turns, epoch)
-    acts = find_acts(reading, kept, work, request.inputs.reading_tools)
+    acts = find_acts(reading, kept, work, request.reading_tools)
     trim_input = TrimInput(kept, question, work, reading.pins.messages | acts, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     shown, work = trim_input.shown_parts(offsets)
     tail = _make_tail(worked_on, question, counter)
     size = start.tool_tokens + start.system_tokens
-    in_progress = request.inputs.turn if worked_on else ""
-    fixed_tokens = count_lasting_start(size, request.inputs.path, in_progress)
+    in_progress = request.turn if worked_on else ""
+    fixed_tokens = count_lasting_start(size, request.path, in_progress)
     fixed_tokens += count_lasting_tail(tail, reading.earlier, request.budget_tokens) if tail else 0
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0

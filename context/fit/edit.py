@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from context.assemble.apply_hooks import link_entries
-from context.assemble.inputs import Ports, PrepareInputs, RequestSetup
+from context.assemble.inputs import Ports
+from context.assemble.request import Request
 from context.compaction import HEAD
 from context.errors import SummaryFailed
 from context.fit.compact_session import read_history
@@ -20,14 +21,13 @@ SUMMARY_EDIT: Final = "summary_edit"
 _EDITED: Final = "the summary was edited"
 
 
-def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str) -> None:
+def edit_summary(request: Request, compaction: str, text: str) -> None:
     """Append a log entry that replaces the text of a summary in all later requests.
 
     The log entry of the compaction stays unchanged. Nothing is appended if the text is the same.
 
     Args:
-        inputs: the inputs of a request, except that the path may also end with an answer.
-        ports: the functions that this package calls, such as the one that stores log entries.
+        request: a new request, except that its path may also end with an answer.
         compaction: the id of the compaction's log entry.
         text: the new text.
 
@@ -35,10 +35,10 @@ def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str
         SummaryFailed: when requests no longer contain this summary, or the text is empty or too
             long.
     """
-    request = RequestSetup.build(inputs, ports)
-    shown = replay_path(inputs.path, request.counter).messages
+    path, ports = request.path, request.ports
+    shown = replay_path(path, request.counter).messages
     old = next((message for message in shown if message.id == compaction), None)
-    op = _find_operation(inputs.path, compaction)
+    op = _find_operation(path, compaction)
     if old is None or op is None:
         raise SummaryFailed("This summary is not sent any more, so it cannot be edited.")
     new = Message("user", format_summary(text), compaction)
@@ -50,7 +50,7 @@ def edit_summary(inputs: PrepareInputs, ports: Ports, compaction: str, text: str
     check_length(text, after, min(most, _read_count(op, "tokensBefore", most) - 1))
     sent = _read_count(op, "tokensAfter", before) + after - before
     entry = _make_entry(ports, compaction, new, _read_count(op, "tokensBefore", sent), sent)
-    ports.append(link_entries((entry,), inputs.path[-1].id))
+    ports.append(link_entries((entry,), path[-1].id))
 
 
 def find_edited_summaries(path: Sequence[Entry]) -> dict[str, Mapping[str, object]]:

@@ -5,10 +5,9 @@ enough to be cached. Content that is sent only once is never marked.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
-from context.assemble.request import RequestDraft
+from context.draft import CacheMark, RequestDraft
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import count_message
@@ -25,23 +24,6 @@ _LEAST_PREFIXES: Final = (
     (re.compile(r"claude-(opus-4|sonnet-4|sonnet-5|3[-.][57]-sonnet|3-opus|sonnet-3)"), 1_024),
 )
 _TAKES_MARKS: Final = re.compile(r"^(anthropic/|bedrock/|vertex_ai/|openrouter/|claude-)")
-
-
-@dataclass(frozen=True, slots=True)
-class CacheMark:
-    """A position in a request up to which the provider may cache it.
-
-    Attributes:
-        layer: `L1` for the end of the instructions, `L4` for the history, or `W` for tool calls.
-        message: the index of the message, or None for the end of the instructions.
-    """
-
-    layer: Layer
-    message: int | None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the cache mark as a JSON object."""
-        return {"layer": str(self.layer), "message": self.message}
 
 
 def find_least_prefix(model: str) -> int | None:

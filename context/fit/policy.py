@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from context.assemble.apply_hooks import make_uncached_message
-from context.assemble.builder import RequestPlan
-from context.assemble.inputs import HistoryPolicy, RequestSetup
-from context.assemble.request import RequestDraft
+from context.assemble.inputs import HistoryPolicy
+from context.assemble.request import Request
 from context.budget import BudgetPolicy
+from context.draft import RequestDraft
 from context.fit.trim import (
     LEAST_SHARE_BEFORE_COMPACTION,
     LEAST_SHARE_OF_WAY,
@@ -68,34 +68,36 @@ class HistoryUsage:
         return is_full or history_policy.policy.is_blocked(self.used, self.budget)
 
 
-def measure_usage(plan: RequestPlan, budget: int) -> HistoryUsage:
+def measure_usage(request: Request) -> HistoryUsage:
     """Measure how much of the token budget is used by content that later requests also contain.
 
-    Args:
-        plan: the plan of the request.
-        budget: the token limit of the request.
+    `request` must be drafted.
     """
-    layers = plan.draft.layers
-    fixed_tokens = plan.lasting_start_tokens + plan.lasting_tail_tokens
-    return HistoryUsage(budget, fixed_tokens, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
+    layers, sizes = request.draft.layers, (request.budget_tokens, request.lasting_tokens)
+    return HistoryUsage(*sizes, layers[Layer.L4], layers[Layer.W], layers[Layer.L5])
 
 
-def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tuple[Entry, ...]:
+def decide_trim(request: Request, why: Why | None) -> tuple[Entry, ...]:
     """Return the log entry that shortens old messages, or an empty tuple if none is needed.
 
     Args:
-        plan: the plan of the request.
-        request: the setup of the request.
+        request: the drafted request.
         why: the reason to compact the history if no more messages are shortened, or None if there
             is no such reason.
     """
-    history_policy, now = request.inputs.history_policy, measure_usage(plan, request.budget_tokens)
+    history_policy, now = request.history_policy, measure_usage(request)
     if history_policy is None or not history_policy.policy.should_trim(now.used, now.budget):
         return ()
     has_answers = not (history_policy.auto_compact and history_policy.can_summarise)
     has_answers = has_answers or _is_tripped(request)
     least_share = LEAST_SHARE_OF_WAY if why is None else LEAST_SHARE_BEFORE_COMPACTION
-    messages = plan.trim_input, now.fixed_without_question, now.budget, history_policy, plan.offsets
+    messages = (
+        request.trim_input,
+        now.fixed_without_question,
+        now.budget,
+        history_policy,
+        request.offsets,
+    )
     trim = plan_trim(*messages, has_answers=has_answers, least_share=least_share)
     if trim is None:
         return ()
@@ -103,27 +105,25 @@ def decide_trim(plan: RequestPlan, request: RequestSetup, why: Why | None) -> tu
     return (trim.make_entry(place, request.epoch),)
 
 
-def decide_compaction(plan: RequestPlan, request: RequestSetup) -> Why | None:
+def decide_compaction(request: Request) -> Why | None:
     """Return the reason why the history must be compacted before the request, or None.
 
     If automatic compaction is disabled, the history is compacted only at the start of a turn, if
     the used fraction of the token budget exceeds `BudgetPolicy.block_at`.
     """
-    history_policy = request.inputs.history_policy
+    history_policy = request.history_policy
     if history_policy is None or _is_tripped(request):
         return None
-    now = measure_usage(plan, request.budget_tokens)
+    now = measure_usage(request)
     if history_policy.auto_compact:
         return "auto" if now.should_compact(history_policy) else None
-    is_blocked = request.inputs.request == 1 and history_policy.policy.is_blocked(
-        now.used, now.budget
-    )
+    is_blocked = request.number == 1 and history_policy.policy.is_blocked(now.used, now.budget)
     return "block" if is_blocked else None
 
 
-def _is_tripped(request: RequestSetup) -> bool:
+def _is_tripped(request: Request) -> bool:
     return request.ports.breaker is not None and request.ports.breaker.is_tripped(
-        request.inputs.model, request.budget_tokens
+        request.model, request.budget_tokens
     )
 
 

@@ -16,10 +16,10 @@ from functools import partial
 from math import isqrt
 from typing import Final
 
-from context.assemble.request import Tail
 from context.carry_forward import MOST_SECTIONS, Tools, shorten_text, truncate_with_ellipsis
 from context.cleaner import clean_tool_output
 from context.compaction import HEAD
+from context.draft import Tail
 from context.layers import Layer, Segment
 from context.messages import Message, Part, TextPart, ToolResultPart, list_tool_calls
 from context.offload import is_offload_stub

@@ -13,9 +13,9 @@ This package holds values and texts only. `context.accounting.make_report` build
 program that prints one adds its own keys to the JSON (`app.sessions.request_history`).
 `context.fit.cache` compares the cached prefix, and `context.fit.guard` lists what was left out.
 
-This package may import `context.assemble`, `context.history`, `context.log` and the contract
-modules. A stored report is rendered in the same way as a new one, and lists the layers in the order
-in which they are sent.
+This package may import `context.draft`, `context.history`, `context.log` and the contract modules.
+A stored report is rendered in the same way as a new one, and lists the layers in the order in which
+they are sent.
 """
 
 __all__ = ["layer_parts", "markdown", "report", "warnings"]

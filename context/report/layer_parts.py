@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from context.assemble.request import RequestDraft
 from context.compaction import HEAD
+from context.draft import RequestDraft
 from context.history.turn_list import TurnList
 from context.layers import Layer
 

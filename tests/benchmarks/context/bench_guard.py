@@ -13,8 +13,8 @@ import tiktoken
 
 from chains.tokenizer import ENCODING_FILES, load_counter
 from context.assemble.inputs import HistoryPolicy
+from context.assemble.request import Request
 from context.errors import ContextOverflow
-from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.messages import Message, ToolCallPart, ToolResultPart
 from resources import read_text
@@ -59,7 +59,7 @@ class _Seen:
         self.requests = self.over = self.overflows = 0
         self.fullest = 0.0
 
-    def take(self, prepared: PreparedRequest, _question: str) -> None:
+    def take(self, prepared: Request, _question: str) -> None:
         report = prepared.report
         self.requests += 1
         self.fullest = max(self.fullest, report.fraction)
@@ -146,7 +146,7 @@ def _text(chance: random.Random, chars: int) -> str:
     return text[start : start + max(1, chars)]
 
 
-def _real_size(prepared: PreparedRequest, name: str) -> int:
+def _real_size(prepared: Request, name: str) -> int:
     """The tokens of all text that is sent, and of what the chat format puts around it."""
     body = prepared.request_body()
     size = _count(name, str(body["system"])) + MESSAGE_TOKENS

@@ -6,8 +6,10 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 
-from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs
-from context.assemble.request import RequestDraft
+from context.assemble.inputs import HistoryPolicy, Ports
+from context.assemble.request import Request
+from context.budget import compute_budget
+from context.draft import RequestDraft
 from context.envelope import SystemPart
 from context.log.entries import Entry, MessageEntry
 from context.messages import Message
@@ -40,25 +42,28 @@ def _again(size: int, threshold: int) -> Iterator[float]:
         turn, asked = f"again {number}", Message("user", f"And number {number}?")
         path = (*path, MessageEntry(f"q{number}", path[-1].id, TIME, asked, turn))
         new: list[Entry] = []
-        inputs = _inputs(path, turn, threshold, previous)
         ports = Ports(QuickCounter(), new.extend, lambda: f"n{next(ids)}", lambda: TIME)
+        request = _begin(ports, path, turn, threshold, previous)
         started = time.perf_counter()
-        prepared = prepare(inputs, ports)
+        prepared = prepare(request)
         yield (time.perf_counter() - started) * 1_000
         previous = prepared.draft
         answer = Message("assistant", "An answer.")
         path = (*path, *new, MessageEntry(f"a{number}", f"q{number}", TIME, answer, turn))
 
 
-def _inputs(
-    path: tuple[Entry, ...], turn: str, threshold: int, previous: RequestDraft | None
-) -> PrepareInputs:
-    return PrepareInputs(
+def _begin(
+    ports: Ports,
+    path: tuple[Entry, ...],
+    turn: str,
+    threshold: int,
+    previous: RequestDraft | None,
+) -> Request:
+    return Request(
+        ports,
+        compute_budget(ports.counter, threshold, None, 4_096),
         session="bench",
         model="bench",
-        model_limit=None,
-        threshold=threshold,
-        max_output_tokens=4_096,
         temperature=0.2,
         system=(SystemPart("base", "You answer."),),
         path=path,

@@ -10,10 +10,11 @@ from functools import cache
 from itertools import count, cycle, islice
 from typing import Any, ClassVar
 
-from context.assemble.inputs import HistoryPolicy, Ports, PrepareInputs, SummaryTask
+from context.assemble.inputs import HistoryPolicy, Ports, SummaryTask
+from context.assemble.request import Request
+from context.budget import compute_budget
 from context.compaction import CircuitBreaker
 from context.envelope import SystemPart
-from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.log.entries import Entry, EphemeralEntry, MessageEntry, SegmentsEntry
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
@@ -142,7 +143,7 @@ def _passages(chance: random.Random, turn: int, tokens: int) -> tuple[Segment, .
 class Player:
     """Plays turns as a runner would, and shows each request to `watch` as it is sent."""
 
-    watch: Callable[[PreparedRequest, str], None]
+    watch: Callable[[Request, str], None]
     threshold: int
     system: str
     history_policy: HistoryPolicy | None = None
@@ -186,21 +187,6 @@ class Player:
         return self.path[-1].id if self.path else None
 
     def _send(self, turn: str, number: int) -> None:
-        inputs = PrepareInputs(
-            session="bench",
-            model=MODEL,
-            model_limit=None,
-            threshold=self.threshold,
-            max_output_tokens=self.max_output_tokens,
-            temperature=0.2,
-            system=(SystemPart("base", self.system),),
-            path=self.path,
-            turn=turn,
-            request=number,
-            tools=self.tools,
-            previous=self._previous,
-            history_policy=self.history_policy,
-        )
         new: list[Entry] = []
         ports = Ports(
             self.counter,
@@ -210,7 +196,21 @@ class Player:
             summarise=self.summarise,
             breaker=self.breaker,
         )
-        prepared = prepare(inputs, ports)
+        request = Request(
+            ports,
+            compute_budget(self.counter, self.threshold, None, self.max_output_tokens),
+            session="bench",
+            model=MODEL,
+            temperature=0.2,
+            system=(SystemPart("base", self.system),),
+            path=self.path,
+            turn=turn,
+            number=number,
+            tools=self.tools,
+            previous=self._previous,
+            history_policy=self.history_policy,
+        )
+        prepared = prepare(request)
         self.path = (*self.path, *(e for e in new if not isinstance(e, EphemeralEntry)))
         self._previous = NOTHING_SENT
         self.watch(prepared, self._question)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from context.assemble.inputs import SummaryTask
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from context.history.tool_pairing import is_final
 from context.layers import Layer
 from context.messages import Message
@@ -86,7 +86,7 @@ class Bill:
         """What a request could not read from the cache, on the average."""
         return self.cache.uncached / self.cache.requests
 
-    def take(self, prepared: PreparedRequest, question: str) -> None:
+    def take(self, prepared: Request, question: str) -> None:
         """Charge a request, and take stock of its history."""
         layers = prepared.report.layers
         self._head = layers[Layer.T].tokens + layers[Layer.L1].tokens

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from context.assemble.inputs import HistoryPolicy, Summarise
+from context.assemble.request import Request
+from context.budget import compute_budget
 from context.compaction import CircuitBreaker
 from context.envelope import SystemPart
-from context.fit.guard import PreparedRequest
 from context.layers import Layer, Segment
 from context.log.entries import (
     DropEntry,
@@ -18,7 +19,7 @@ from context.log.entries import (
     TrimEntry,
 )
 from context.messages import Message
-from context.pipeline import Mode, Ports, PrepareInputs, prepare
+from context.pipeline import Mode, Ports, prepare
 from context.tokens import ByteEstimator, TokenCounter
 
 TIME = "2026-01-01T00:00:00Z"
@@ -75,8 +76,8 @@ class Chat:
     def drops(self) -> list[DropEntry]:
         return [entry for entry in self.path if isinstance(entry, DropEntry)]
 
-    def inputs(self, question: str, segments: Sequence[Segment] = ()) -> PrepareInputs:
-        """Return the inputs for preparing a question that has not been stored yet."""
+    def inputs(self, question: str, segments: Sequence[Segment] = ()) -> Request:
+        """Return the new request for a question that has not been stored yet."""
         turn = f"t{next(self._turns)}"
         added: list[Entry] = []
         parent = self.path[-1].id if self.path else None
@@ -85,26 +86,25 @@ class Chat:
             parent = added[-1].id
         message = Message("user", question)
         added.append(MessageEntry(next(self._ids), parent, TIME, message, turn))
-        return PrepareInputs(
+        limits = self.threshold, self.model_limit, self.max_output_tokens
+        return Request(
+            self.ports([]),
+            compute_budget(self.counter, *limits, self.factor),
             session="s1",
             model=self.model,
-            model_limit=self.model_limit,
-            threshold=self.threshold,
-            max_output_tokens=self.max_output_tokens,
             temperature=0.2,
             system=(SystemPart("base", self.system),),
             path=(*self.path, *added),
             turn=turn,
             previous=self.previous,
-            factor=self.factor,
             history_policy=self.history_policy,
         )
 
     def prepare(
-        self, inputs: PrepareInputs, appended: list[Entry] | None = None, mode: Mode = "send"
-    ) -> PreparedRequest:
+        self, inputs: Request, appended: list[Entry] | None = None, mode: Mode = "send"
+    ) -> Request:
         appended = [] if appended is None else appended
-        return prepare(inputs, self.ports(appended), mode)
+        return prepare(replace(inputs, ports=self.ports(appended)), mode)
 
     def ports(self, appended: list[Entry]) -> Ports:
         return Ports(
@@ -116,12 +116,12 @@ class Chat:
             breaker=self.breaker,
         )
 
-    def preview(self, question: str, segments: Sequence[Segment] = ()) -> PreparedRequest:
+    def preview(self, question: str, segments: Sequence[Segment] = ()) -> Request:
         return self.prepare(self.inputs(question, segments), mode="preview")
 
     def ask(
         self, question: str, answer: str | None = "Yes.", segments: Sequence[Segment] = ()
-    ) -> PreparedRequest:
+    ) -> Request:
         """Prepare a request, store its entries and the answer, if any, and return the request."""
         inputs = self.inputs(question, segments)
         appended: list[Entry] = []

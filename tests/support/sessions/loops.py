@@ -45,14 +45,14 @@ class Loop:
         inputs = replace(
             self.inputs,
             path=tuple(self.chat.path),
-            request=number,
+            number=number,
             tools=self.tools if tools is None else tools,
             previous=self.chat.previous,
             reading_tools=self.reading_tools,
         )
         appended = []
         ports = replace(self.chat.ports(appended), hooks=self.hooks)
-        prepared = prepare(inputs, ports, mode)
+        prepared = prepare(replace(inputs, ports=ports), mode)
         if mode == "send":
             self.number = number
             self.appended = appended

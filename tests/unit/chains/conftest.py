@@ -11,7 +11,7 @@ from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
 from chains.request.request import TurnContext, TurnRequest
 from chains.request.session import SessionView
-from context.fit.guard import PreparedRequest
+from context.assemble.request import Request
 from context.layers import Layer, Segment
 from context.tokens import ByteEstimator
 from tests.support.models.model_server import ModelServer
@@ -65,7 +65,7 @@ def ask() -> Callable[..., TurnRequest]:
 
 
 @pytest.fixture
-def prepared(ask: Callable[..., TurnRequest]) -> PreparedRequest:
+def prepared(ask: Callable[..., TurnRequest]) -> Request:
     """A request that passed the guard."""
     chain, model = Chain("chat", lambda _: None), ModelInfo("scripted", None)
     view = SessionView("chat1")

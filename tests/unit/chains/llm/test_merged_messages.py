@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chains.llm.wire_messages import build_wire_messages
-from context.fit.cache import make_message_body
+from context.draft import make_message_body
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
 from context.messages import Message, TextPart, ToolCallPart, ToolResultPart

@@ -11,7 +11,7 @@ from chains.llm.wire_messages import (
     encode_messages,
     encode_turns,
 )
-from context.fit.cache import make_message_body
+from context.draft import make_message_body
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn
 from context.messages import (

@@ -10,8 +10,8 @@ from chains.llm.port import ModelEnded, ModelText
 from chains.prompts import load_prompt
 from chains.turn.summariser import Summariser
 from context.assemble.inputs import SummaryTask
-from context.assemble.request import make_preamble
 from context.budget import compute_budget
+from context.draft import make_preamble
 from context.envelope import System, SystemPart
 from context.errors import SummaryFailed
 from context.history.turns import MeasuredTurn, Turn

@@ -49,7 +49,7 @@ class Attaching:
             lambda: TIME,
             resolve=self.vault,
         )
-        prepared = prepare(inputs, ports)
+        prepared = prepare(replace(inputs, ports=ports))
         question = inputs.path[-1]
         before = [entry for entry in inputs.path[:-1] if not self._is_own(entry, inputs.turn)]
         found = SegmentsEntry(next(self.chat._ids), None, TIME, inputs.turn, prepared.segments)
@@ -174,9 +174,11 @@ def test_the_report_still_says_so_in_the_later_requests_of_a_turn():
     chat.vault.now["a.md"] = CurrentSource("gone")
     chat.ask()
     path = tuple(chat.chat.path[:-1])
-    inputs = replace(chat.chat.inputs("x"), path=path, turn=path[-1].turn_id, request=2)
+    inputs = replace(chat.chat.inputs("x"), path=path, turn=path[-1].turn_id, number=2)
     ports = Ports(chat.chat.counter, list, str, str, resolve=chat.vault)
-    assert [use.reason for use in prepare(inputs, ports, "preview").report.segments] == ["gone"]
+    assert [
+        use.reason for use in prepare(replace(inputs, ports=ports), "preview").report.segments
+    ] == ["gone"]
 
 
 def test_what_was_pinned_and_is_excluded_by_now_is_said_to_be_excluded():
@@ -304,11 +306,11 @@ def test_a_later_request_of_the_turn_has_what_the_first_one_had():
     path = tuple(chat.chat.path[:-1])
     question = path[-1]
     inputs = replace(
-        chat.chat.inputs("x"), path=path, turn=question.turn_id, request=2, previous=None
+        chat.chat.inputs("x"), path=path, turn=question.turn_id, number=2, previous=None
     )
     chat.vault.now["a.md"] = CurrentSource("changed", "other", "v2")
     ports = Ports(chat.chat.counter, list, str, str, resolve=chat.vault)
-    assert prepare(inputs, ports, "preview").messages == first.messages
+    assert prepare(replace(inputs, ports=ports), "preview").messages == first.messages
 
 
 def test_without_knowing_what_became_of_it_nothing_is_carried_forward():

@@ -3,7 +3,7 @@
 import json
 
 from context import layers
-from context.assemble.request import Preamble, RequestDraft, Tail
+from context.draft import Preamble, RequestDraft, Tail
 from context.envelope import System, SystemPart
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, Turn

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.assemble.request import Tail
 from context.assemble.turn_context import (
     START_TOKENS,
     count_lasting_start,
     count_lasting_tail,
     fit_passages,
 )
+from context.draft import Tail
 from context.history.turns import MeasuredTurn, list_turns
 from context.layers import Layer
 from context.messages import Message

@@ -69,9 +69,8 @@ def test_a_compaction_clears_large_results_of_reading_tools_only():
     loop.chat.threshold = 9_000
     kept = []
     inputs = replace(loop.chat.inputs("?"), path=tuple(loop.chat.path), turn="", tools=loop.tools)
-    compact_session(
-        replace(inputs, reading_tools=READING, threshold=9_000), loop.chat.ports(kept), "overflow"
-    )
+    ports = loop.chat.ports(kept)
+    compact_session(replace(inputs, reading_tools=READING, ports=ports), "overflow")
     cleared = [op["entryId"] for op in kept[0].patch if op["op"] == "message_replace"]
     said = {e.id: e for e in loop.chat.path if isinstance(e, MessageEntry)}
     assert cleared

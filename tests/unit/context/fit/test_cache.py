@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.inputs import HistoryPolicy, PreviousQuestion
-from context.assemble.request import RequestDraft, Tail, make_preamble
+from context.assemble.inputs import HistoryPolicy
+from context.draft import RequestDraft, Tail, make_message_body, make_preamble
 from context.envelope import System, SystemPart
-from context.fit.cache import compare_requests, make_message_body
+from context.fit.cache import PreviousQuestion, compare_requests
 from context.history.turn_list import TurnList
 from context.layers import Layer
 from context.log.entries import TransformEntry

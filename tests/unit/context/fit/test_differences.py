@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from context.assemble.inputs import PreviousQuestion
-from context.assemble.request import RequestDraft, Tail, make_preamble
 from context.compaction import HEAD
+from context.draft import RequestDraft, Tail, make_message_body, make_preamble
 from context.envelope import System, SystemPart
-from context.fit.cache import compare_requests, make_message_body
+from context.fit.cache import PreviousQuestion, compare_requests
 from context.fit.cache_changes import (
     HISTORY_CHANGED,
     INSTRUCTIONS_CHANGED,

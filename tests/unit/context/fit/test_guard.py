@@ -2,10 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.request import RequestDraft, Tail, make_preamble
-from context.envelope import ContextEnvelope, System, SystemPart
+from context.assemble.inputs import Ports
+from context.assemble.request import Request
+from context.budget import compute_budget
+from context.draft import RequestDraft, Tail, make_preamble
+from context.envelope import System, SystemPart
 from context.errors import ContextError, UnguardedRequest
-from context.fit.guard import PreparedRequest, enforce_budget, seal
+from context.fit.guard import enforce_budget, seal
 from context.history.turn_list import TurnList
 from context.history.turns import MeasuredTurn, list_turns
 from context.layers import Layer
@@ -35,6 +38,18 @@ def draft(*answers, question="Why?", segments=()):
     return RequestDraft(before, history, Tail(tuple(segments), Message("user", question), COUNTER))
 
 
+def guard(found, budget, lasting_tail_tokens):
+    """Put a draft through the guard, with a budget of its own."""
+    sizes = replace(compute_budget(COUNTER, 4_000, None, 1_000), budget=budget)
+    preamble = found.preamble
+    lasting = preamble.tool_tokens + preamble.system_tokens + lasting_tail_tokens
+    fields = {"draft": found, "unguarded": found, "lasting_tokens": lasting}
+    ports = Ports.build_for_call(COUNTER)
+    return enforce_budget(
+        Request(ports, sizes, "s1", "test/model", None, state="drafted", **fields)
+    )
+
+
 def questions(guarded):
     return [turn.turn.turn_id for turn in guarded.draft.history]
 
@@ -45,20 +60,21 @@ def reasons(guarded):
 
 def test_what_fits_is_left_alone():
     found = draft("a", "b")
-    guarded = enforce_budget(found, found.used, 10)
+    guarded = guard(found, found.used, 10)
     assert guarded.draft is found
-    assert (guarded.fits, guarded.steps, guarded.left_out, guarded.cut) == (True, (), (), 0)
+    assert (guarded.state, guarded.steps, guarded.left_out) == ("guarded", (), ())
+    assert guarded.cut == 0
 
 
 def test_one_token_over_is_over():
     found = draft("a", "b")
-    assert enforce_budget(found, found.used - 1, found.tail.total).steps == ("drop",)
+    assert guard(found, found.used - 1, found.tail.total).steps == ("drop",)
 
 
 def test_a_history_over_its_room_is_cut_to_three_quarters_of_it():
     found = draft(*[chars(100)] * 10)
     budget = found.used - 1
-    guarded = enforce_budget(found, budget, found.tail.total)
+    guarded = guard(found, budget, found.tail.total)
     room = budget - found.layers[Layer.L1] - found.tail.total
     assert guarded.steps == ("drop",)
     assert reasons(guarded) == ["room"]
@@ -70,7 +86,7 @@ def test_a_history_over_its_room_is_cut_to_three_quarters_of_it():
 def test_what_a_large_tail_has_no_room_for_leaves_for_this_request_only():
     found = draft(*[chars(100)] * 10, question=chars(500))
     budget = found.used - 150
-    guarded = enforce_budget(found, budget, lasting_tail_tokens=100)
+    guarded = guard(found, budget, lasting_tail_tokens=100)
     assert guarded.steps == ("tail",)
     assert reasons(guarded) == ["tail"]
     assert guarded.cut == 0
@@ -80,7 +96,7 @@ def test_what_a_large_tail_has_no_room_for_leaves_for_this_request_only():
 
 def test_a_cut_that_stays_can_be_followed_by_one_for_this_request():
     found = draft(*[chars(100)] * 10, question=chars(800))
-    guarded = enforce_budget(found, 1_400, lasting_tail_tokens=350)
+    guarded = guard(found, 1_400, lasting_tail_tokens=350)
     assert guarded.steps == ("drop", "tail")
     assert guarded.cut == guarded.left_out[0].turns
     assert guarded.draft.used <= 1_400
@@ -88,7 +104,7 @@ def test_a_cut_that_stays_can_be_followed_by_one_for_this_request():
 
 def test_the_last_answered_turn_stays_while_anything_else_can_go():
     found = draft("a", "b", None, segments=[passage(1, chars(300))])
-    guarded = enforce_budget(found, 200, lasting_tail_tokens=50)
+    guarded = guard(found, 200, lasting_tail_tokens=50)
     assert questions(guarded) == ["t1"]
     assert "history_guarantee_broken" not in guarded.steps
 
@@ -97,7 +113,7 @@ def test_questions_without_an_answer_go_before_passages_do():
     found = draft("a", None, segments=[passage(1, chars(50))])
     failed = replace(found.history[1], tokens=500)
     found = replace(found, history=TurnList.of((found.history[0], failed)))
-    guarded = enforce_budget(found, 250, lasting_tail_tokens=60)
+    guarded = guard(found, 250, lasting_tail_tokens=60)
     assert questions(guarded) == ["t0"]
     assert guarded.draft.tail.segments == found.tail.segments
 
@@ -105,7 +121,7 @@ def test_questions_without_an_answer_go_before_passages_do():
 def test_long_answers_that_remain_are_shortened():
     sentence = "This is a sentence. "
     found = draft(sentence * 500)
-    guarded = enforce_budget(found, 1_500, found.tail.total)
+    guarded = guard(found, 1_500, found.tail.total)
     assert guarded.steps == ("shorten",)
     answer = guarded.draft.history[0].messages[1].text
     assert len(answer) <= 2_004
@@ -124,7 +140,7 @@ def test_user_text_is_never_shortened():
     found = replace(
         found, history=TurnList.of((MeasuredTurn.measure(turn, turn.messages, COUNTER),))
     )
-    guarded = enforce_budget(found, found.used - 200, 10)
+    guarded = guard(found, found.used - 200, 10)
     assert guarded.draft.history[0].messages[0].text == "Long. " * 1_000
 
 
@@ -135,7 +151,7 @@ def test_only_as_many_answers_are_shortened_as_need_be_the_oldest_first():
     merged = replace(found.history[0], messages=(*found.history[0].messages, *newest.messages[1:]))
     merged = MeasuredTurn.measure(merged.turn, merged.messages, COUNTER)
     found = replace(found, history=TurnList.of((merged,)))
-    guarded = enforce_budget(found, found.used - 100, 10)
+    guarded = guard(found, found.used - 100, 10)
     lengths = [len(message.text) for message in guarded.draft.history[0].messages]
     assert lengths[1] < 2_100
     assert lengths[2] == len(long_answer)
@@ -144,7 +160,7 @@ def test_only_as_many_answers_are_shortened_as_need_be_the_oldest_first():
 def test_passages_leave_from_the_lowest_rank():
     passages = [passage(number, chars(100)) for number in range(1, 5)]
     found = draft("a", segments=passages)
-    guarded = enforce_budget(found, found.used - 200, lasting_tail_tokens=600)
+    guarded = guard(found, found.used - 200, lasting_tail_tokens=600)
     assert guarded.steps == ("shrink_tail",)
     assert [segment.id for segment in guarded.draft.tail.segments] == ["p1", "p2"]
     assert [left_out.entries for left_out in guarded.left_out] == [("p4",), ("p3",)]
@@ -156,24 +172,24 @@ def test_what_was_attached_outlives_passages_and_the_newest_outlives_all():
     pin = replace(passage(2, chars(100)), id="pin", kind="note", pinned=True)
     carried = replace(passage(3, chars(100)), id="carried", kind="note", layer=Layer.L2)
     found = draft("a", segments=[pin, carried, note, passage(4, chars(100))])
-    guarded = enforce_budget(found, 230, lasting_tail_tokens=100)
+    guarded = guard(found, 230, lasting_tail_tokens=100)
     assert [left_out.entries[0] for left_out in guarded.left_out] == ["p4", "carried", "pin"]
     assert [segment.id for segment in guarded.draft.tail.segments] == ["note"]
 
 
 def test_the_last_turn_goes_last_and_is_named():
     found = draft(chars(300), question=chars(100))
-    guarded = enforce_budget(found, 150, lasting_tail_tokens=30)
+    guarded = guard(found, 150, lasting_tail_tokens=30)
     assert guarded.steps[-1] == "history_guarantee_broken"
     assert reasons(guarded) == ["history_guarantee_broken"]
     assert guarded.draft.history == ()
-    assert guarded.fits
+    assert guarded.state == "guarded"
 
 
 def test_a_question_that_does_not_fit_alone_is_all_that_is_left():
     found = draft("a", "b", question=chars(500), segments=[passage(1, "a")])
-    guarded = enforce_budget(found, 300, lasting_tail_tokens=50)
-    assert not guarded.fits
+    guarded = guard(found, 300, lasting_tail_tokens=50)
+    assert guarded.state == "refused"
     assert guarded.draft.history == ()
     assert guarded.draft.tail.segments == ()
     assert guarded.draft.tail.message.text == chars(500)
@@ -183,15 +199,15 @@ def test_a_question_that_does_not_fit_alone_is_all_that_is_left():
 def test_a_request_cannot_be_made_beside_the_guard():
     prepared = Chat().ask("Why?")
     with pytest.raises(UnguardedRequest):
-        PreparedRequest(ContextEnvelope(), prepared.report, prepared.draft)
+        replace(guard(prepared.draft, 4_000, 10), state="sealed", sealed_report=prepared.report)
     with pytest.raises(UnguardedRequest):
         replace(prepared, draft=prepared.draft)
 
 
 def test_what_did_not_pass_is_not_sealed():
-    guarded = enforce_budget(draft(question=chars(500)), 300, lasting_tail_tokens=50)
+    guarded = guard(draft(question=chars(500)), 300, lasting_tail_tokens=50)
     with pytest.raises(ContextError):
-        seal(guarded, ContextEnvelope(), Chat().ask("Why?").report)
+        seal(guarded, Chat().ask("Why?").report)
 
 
 def test_the_body_is_fresh_each_time():

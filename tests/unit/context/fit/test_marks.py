@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from context.assemble.request import RequestDraft, Tail, make_preamble
+from context.draft import RequestDraft, Tail, make_preamble
 from context.envelope import System, SystemPart
 from context.fit.marks import find_least_prefix, place_marks
 from context.history.turn_list import TurnList

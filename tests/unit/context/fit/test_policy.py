@@ -357,7 +357,7 @@ def test_a_blocked_chat_is_compacted_once_whatever_the_setting():
 def forced(chat_, path=None, **fields):
     inputs = replace(chat_.inputs(""), path=tuple(path or chat_.path), turn="", **fields)
     kept = []
-    return compact_session(inputs, chat_.ports(kept)), kept
+    return compact_session(replace(inputs, ports=chat_.ports(kept))), kept
 
 
 def test_everything_before_the_last_complete_turn_is_summed_up_on_request():
@@ -394,7 +394,7 @@ def test_a_turn_that_fills_the_room_is_compacted_when_it_ends():
     for number in range(40):
         talked.ask(f"{number} {QUESTION}", ANSWER)
         inputs = replace(talked.inputs(""), path=tuple(talked.path), turn="")
-        done = compact_if_due(inputs, talked.ports(kept))
+        done = compact_if_due(replace(inputs, ports=talked.ports(kept)))
         if done is not None:
             break
     assert [entry.id for entry in kept] == [done.entry]

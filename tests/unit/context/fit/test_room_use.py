@@ -93,8 +93,8 @@ def test_trims_are_decided_anew_after_a_compaction():
         loop.end(ANSWER)
     assert any(is_shortened(message) for message in loop.requests[-1].messages)
     kept = []
-    inputs = replace(loop.inputs, path=tuple(loop.chat.path), turn="", request=1)
-    compact_session(inputs, loop.chat.ports(kept))
+    inputs = replace(loop.inputs, path=tuple(loop.chat.path), turn="", number=1)
+    compact_session(replace(inputs, ports=loop.chat.ports(kept)))
     assert [entry.type for entry in kept] == ["context_transform", "trim"]
     loop.chat.path += kept
     prepared = loop.begin(QUESTION)

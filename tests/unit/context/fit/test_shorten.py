@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.assemble.request import Tail
+from context.draft import Tail
 from context.fit.shorten import SPARE_TOKENS, shorten_segment, shorten_tail
 from context.layers import Layer
 from context.messages import Message

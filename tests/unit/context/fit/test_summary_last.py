@@ -26,8 +26,8 @@ def make_loop(threshold=8_000, summary=SUMMARY, **fields):
 def compact(loop):
     """Compact a chat as on request, and store the result."""
     kept = []
-    inputs = replace(loop.inputs, path=tuple(loop.chat.path), turn="", request=1)
-    compact_session(inputs, loop.chat.ports(kept))
+    inputs = replace(loop.inputs, path=tuple(loop.chat.path), turn="", number=1)
+    compact_session(replace(inputs, ports=loop.chat.ports(kept)))
     loop.chat.path += kept
 
 

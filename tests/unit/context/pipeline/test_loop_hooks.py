@@ -94,7 +94,9 @@ def finish(loop):
         lambda: TIME,
         hooks=loop.hooks,
     )
-    run_turn_end_hooks(replace(loop.inputs, path=tuple(loop.chat.path), tools=loop.tools), ports)
+    run_turn_end_hooks(
+        replace(loop.inputs, path=tuple(loop.chat.path), tools=loop.tools, ports=ports)
+    )
     return writes
 
 
@@ -150,7 +152,7 @@ def test_a_request_that_was_stopped_runs_no_hook():
     chat = Chat()
     ports = Ports(chat.counter, list, str, str, hooks=hooked(marker), cancel=Stopped())
     with pytest.raises(KeyboardInterrupt):
-        prepare(chat.inputs("Why?"), ports)
+        prepare(replace(chat.inputs("Why?"), ports=ports))
 
 
 def test_a_hook_is_told_what_the_request_is_for():

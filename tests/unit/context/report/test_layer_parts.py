@@ -1,7 +1,7 @@
 """What the layers without segments hold, piece by piece."""
 
 from context.assemble.inputs import HistoryPolicy
-from context.assemble.request import RequestDraft, Tail, make_preamble
+from context.draft import RequestDraft, Tail, make_preamble
 from context.envelope import System, SystemPart
 from context.history.turn_list import TurnList
 from context.layers import Layer
