@@ -77,8 +77,8 @@ _SEARCH: Final = ToolDefinition(
     build_arguments_schema(
         {
             "query": build_text_schema(
-                "Words and filters: tag:x folder:x link:x date:2024-03 task:open "
-                "[rating:>=4] -tag:x"
+                "Words and filters: tag:x folder:x link:x linked-from:x date:2024-03..2024-05 "
+                "task:open has:open-task [rating:>=4] after:2024-03 -tag:x"
             )
         },
         k=build_integer_schema(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),

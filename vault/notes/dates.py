@@ -101,7 +101,7 @@ _WRITTEN: Final = (
 _ASKED: Final = _compile(
     rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}",
     rf"{MONTH_PATTERN}\s+{_DAY}{_LAST_DAY}",
-    rf"{_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}",
+    rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{MONTH_PATTERN}",
     rf"{MONTH_PATTERN}\s+{_DAY}",
     rf"(?:in|since|during|from|of|year|im jahr|en)\s+{_YEAR}",
     rf"(?P<which>in|last|this|since|during|im)\s+{MONTH_PATTERN}",

@@ -6,6 +6,7 @@
 - `words`: splits a question into words, and finds the roles of its phrases in all languages.
 - `vocabulary`: looks up which tags, folders, notes and properties of a vault a phrase names.
 - `tokens`: splits a question into phrases with a role, names of the vault, dates and other words.
+- `days`: reads which days a question means, such as all days before a date.
 - `linker`: links the words of a question to conditions, a time and tasks.
 - `reader`: decides which operation a question asks for, and writes its query.
 

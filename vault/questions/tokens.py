@@ -12,7 +12,14 @@ from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
 from vault.notes.keywords import fold
 from vault.questions.vocabulary import Name, VaultNames
-from vault.questions.words import Phrase, Word, find_phrases, list_property_names, split_words
+from vault.questions.words import (
+    Phrase,
+    Word,
+    find_phrases,
+    list_property_names,
+    list_same_things,
+    split_words,
+)
 
 __all__ = ["Item", "find_spans", "list_items"]
 
@@ -20,16 +27,20 @@ _GIVEN: Final = re.compile(r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]|(?<!\S)#(?
 _MARK: Final = "\ue000"
 # A month without a year or a day, after a word such as "from".
 _MONTH_AFTER: Final = re.compile(
-    r"\b(?P<before>from|of|aus dem|vom|im|aus|de|du|d['’]|en)\s*(?P<month>[^\W\d_]{3,10})\b"
+    r"(?<!\d\s)\b(?P<before>from|of|aus dem|vom|im|aus|de|du|d['’]|en)\s*"
+    r"(?P<month>[^\W\d_]{3,10})\b"
     r"(?!,?\s+(?:de\s+)?\d)",
     re.IGNORECASE,
 )
 _ENGLISH_MONTHS: Final = tuple(calendar.month_name)[1:]
 _MOST_IN_NAME: Final = 8
 _MOST_IN_ASKED: Final = 3
+_MOST_IN_THING: Final = 3
 # Roles of phrases that say little by themselves, so that a name of the vault is preferred.
 _THINGS: Final = ("tag", "folder", "note")
-_WEAK: Final = frozenset({"filler", "what", "in"})
+_WEAK: Final = frozenset(
+    {"filler", "what", "in", "from", "towards", "between", "to", "until", "yes_no"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +138,19 @@ def _build_item(
     if phrase is not None and phrase.end >= end and not (is_thing and phrase.roles <= _WEAK):
         names = names if phrase.end == end else ()
         roles, end = phrase.roles, phrase.end
+    asked_names = _find_properties(asked, vocabulary)
     if asked_end > end:
-        return Item(_join(words[at:asked_end]), asked=asked), asked_end
+        return Item(_join(words[at:asked_end]), names=asked_names, asked=asked), asked_end
     end = max(end, at + 1)
-    return Item(_join(words[at:end]), roles, names, asked if asked_end == end else frozenset()), end
+    asked = asked if asked_end == end else frozenset()
+    names = names or (asked_names if asked else ())
+    return Item(_join(words[at:end]), roles, names, asked), end
+
+
+def _find_properties(asked: frozenset[str], vocabulary: VaultNames) -> tuple[Name, ...]:
+    """Return the properties of the vault that have one of several names."""
+    found = (name for each in sorted(asked) for name in vocabulary.find(each.split()))
+    return tuple(dict.fromkeys(name for name in found if name.kind == "property"))
 
 
 def _find_name(
@@ -143,7 +163,17 @@ def _find_name(
             names := vocabulary.find([word.folded for word in words[at:end]])
         ):
             return names, end
+    for end in range(min(at + _MOST_IN_THING, len(words)), at, -1):
+        folded = [word.folded for word in words[at:end]]
+        if not any(dated[at:end]) and (things := _find_things(folded, vocabulary)):
+            return things, end
     return (), at
+
+
+def _find_things(words: Sequence[str], vocabulary: VaultNames) -> tuple[Name, ...]:
+    """Return the tags and folders for a thing that the vault names in another language."""
+    found = (name for each in sorted(list_same_things(words)) for name in vocabulary.find(each))
+    return tuple(dict.fromkeys(name for name in found if name.kind in ("tag", "folder")))
 
 
 def _find_asked(words: Sequence[Word], at: int) -> tuple[frozenset[str], int]:

@@ -2,6 +2,7 @@
 
 import json
 import posixpath
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,7 @@ NameKind = Literal["tag", "folder", "note", "property", "value"]
 # Properties that say nothing about the subject of a note.
 _OTHER_PROPERTIES: Final = frozenset({"tags", "tag", "aliases", "alias", "cssclasses", "title"})
 _MOST_VALUE_CHARS: Final = 80
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class VaultNames:
 
     Attributes:
         properties: the values of each property, by note and by property.
+        dated: the properties that hold days.
         longest: the number of words of the longest name.
     """
 
@@ -49,6 +52,7 @@ class VaultNames:
         self._by_words: dict[tuple[str, ...], list[Name]] = {}
         self._by_beginning: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         self.properties: dict[str, dict[str, list[str]]] = {}
+        self.dated: set[str] = set()
         self.longest = 0
 
     def add(self, text: str, name: Name) -> None:
@@ -149,6 +153,8 @@ def _add_property(found: VaultNames, path: str, name: str, value: str) -> None:
     found.add(name, Name("property", name))
     if len(value) <= _MOST_VALUE_CHARS:
         found.add(value, Name("value", value, name))
+    if _DAY.match(value):
+        found.dated.add(name)
     found.properties.setdefault(path, {}).setdefault(name, []).append(value)
 
 

@@ -17,10 +17,14 @@ from vault.notes.keywords import WORD, fold
 __all__ = [
     "Phrase",
     "Word",
+    "are_alike",
     "are_same_word",
     "find_phrases",
+    "find_roles",
     "has_negation",
+    "list_date_words",
     "list_property_names",
+    "list_same_things",
     "split_words",
 ]
 
@@ -72,6 +76,17 @@ def find_phrases(words: Sequence[Word]) -> tuple[Phrase, ...]:
     return max(by_language, key=lambda found: sum(each.end - each.first for each in found))
 
 
+def find_roles(phrase: str) -> frozenset[str]:
+    """Return the roles that a phrase has in any language."""
+    words = _split_phrase(phrase)
+    return frozenset[str]().union(*(roles.get(words, ()) for roles in _read_phrases()))
+
+
+def list_date_words(kind: str) -> frozenset[str]:
+    """Return the words of all languages for the `past`, or for the days of the week."""
+    return frozenset(fold(word) for table in _read_tables() for word in table["dates"][kind])
+
+
 def has_negation(text: str) -> bool:
     """Return whether a question says "not" or "without" of something."""
     phrases = find_phrases(split_words(text))
@@ -97,6 +112,26 @@ def list_property_names(phrase: Sequence[str]) -> frozenset[str]:
         phrase: the words of the phrase, folded.
     """
     return _read_asked().get(tuple(phrase), frozenset())
+
+
+def list_same_things(phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """Return the names for the same thing in all languages, such as "recipe" for "Rezept".
+
+    Args:
+        phrase: the words of the phrase, folded.
+    """
+    known = _read_things()
+    groups = known.get(tuple(phrase))
+    if groups is None and len(phrase) == 1:
+        is_same = (one for one in known if len(one) == 1 and are_same_word(one[0], phrase[0]))
+        groups = next((known[one] for one in is_same), None)
+    return groups or frozenset()
+
+
+def are_alike(text: str, other: str) -> bool:
+    """Return whether two names differ only in case, accents and the ending of a plural."""
+    words, others = _split_phrase(text), _split_phrase(other)
+    return len(words) == len(others) and all(map(are_same_word, words, others))
 
 
 def are_same_word(word: str, other: str) -> bool:
@@ -134,15 +169,26 @@ def _list_roles(table: Mapping[str, object]) -> _Phrases:
 @cache
 def _read_asked() -> Mapping[tuple[str, ...], frozenset[str]]:
     """Return the words of all languages for the property that each phrase asks for."""
-    groups: dict[str, set[tuple[str, ...]]] = {}
-    for table in _read_tables():
-        for name, phrases in table["ask"].items():
-            groups.setdefault(name, set()).update(map(_split_phrase, phrases))
     return {
         phrase: frozenset(" ".join(other) for other in group)
-        for group in groups.values()
+        for group in _read_groups("ask")
         for phrase in group
     }
+
+
+@cache
+def _read_things() -> Mapping[tuple[str, ...], frozenset[tuple[str, ...]]]:
+    """Return the names of all languages for the thing that each phrase names."""
+    return {phrase: group for group in _read_groups("things") for phrase in group}
+
+
+def _read_groups(table: str) -> Sequence[frozenset[tuple[str, ...]]]:
+    """Return the phrases of all languages that mean the same, of one table."""
+    groups: dict[str, set[tuple[str, ...]]] = {}
+    for language in _read_tables():
+        for name, phrases in language[table].items():
+            groups.setdefault(name, set()).update(map(_split_phrase, phrases))
+    return tuple(map(frozenset, groups.values()))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Define the conditions of a query on notes, and find the notes that fulfil them.
 
     path:garden  folder:"winter garden"  file:seed  tag:recipe/soup  link:Server  [rating:>=4]
+    linked-from:Server  has:open-task
 
 A condition is negated by `-` before it, and conditions joined by `OR` are alternatives. The table
 `vault.search.filter_kinds.FILTERS` says which of the functions here finds the notes for a key.
@@ -14,9 +15,12 @@ from typing import Final, Literal, TypeVar, cast
 from vault.catalog import Catalog
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
+from vault.notes.tasks import TaskKind, find_tasks
 from vault.records import Records
+from vault.search.passages import Passages
 
 __all__ = [
+    "PARTS",
     "Comparison",
     "Condition",
     "FindNotes",
@@ -24,15 +28,27 @@ __all__ = [
     "find_by_folder",
     "find_by_link",
     "find_by_name",
+    "find_by_part",
     "find_by_path",
     "find_by_property",
     "find_by_tag",
+    "find_linked_from",
     "parse_property",
 ]
 
 _Ordered = TypeVar("_Ordered", float, str)
 Comparison = Literal["=", "<", "<=", ">", ">="]
 
+# What a note may have, by the value of `has:`.
+PARTS: Final = {
+    "tag": "a tag",
+    "link": "a link",
+    "property": "a property",
+    "task": "a task",
+    "open-task": "an open task",
+    "done-task": "a done task",
+}
+_TASKS: Final[Mapping[str, TaskKind]] = {"task": "any", "open-task": "open", "done-task": "done"}
 _TEST: Final = re.compile(r"(?P<sign><=|>=|<|>|=)?\s*(?P<value>.+)")
 _NUMBER: Final = re.compile(r"[-+]?\d[\d.,'\u00a0\u202f]*")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -70,6 +86,8 @@ class Condition:
     @property
     def shown_value(self) -> str:
         """The value in a sentence, such as "rating: at least 4" for a property."""
+        if self.key == "has":
+            return PARTS[self.value]
         return f"{self.name}: {_SIGNS[self.comparison]}{self.value}" if self.name else self.value
 
     def __str__(self) -> str:
@@ -158,6 +176,36 @@ def find_by_link(condition: Condition, catalog: Catalog, paths: Mapping[int, str
         if folded[target] in names
         and (wanted is None or among.resolve(target, paths.get(number, "")) == wanted)
     }
+
+
+def find_linked_from(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes that a note links to. A note that is not there links to none."""
+    records = Records(catalog)
+    name = condition.value
+    source = records.resolve_links_among({fold_link_name(name)}, "/").resolve(name)
+    rows = catalog.rows(
+        "SELECT target FROM links JOIN files ON files.id = file_id WHERE path = ?", (source,)
+    )
+    targets = {str(target) for (target,) in rows}
+    among = records.resolve_links_among(set(map(fold_link_name, targets)), "/")
+    linked = {among.resolve(target, source or "") for target in targets}
+    return {number for number, path in paths.items() if path in linked and path != source}
+
+
+def find_by_part(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes that have a part, such as a link or an open task."""
+    if (kind := _TASKS.get(condition.value)) is not None:
+        passages = Passages(catalog)
+        texts = passages.details(passages.find_with_checkbox())
+        with_task = {
+            passage.path
+            for passage in texts.values()
+            if any(task.is_of_kind(kind) for task in find_tasks(passage.markdown_text))
+        }
+        return {number for number, path in paths.items() if path in with_task}
+    table = {"tag": "tags", "link": "links", "property": "properties"}[condition.value]
+    rows = catalog.rows(f"SELECT DISTINCT file_id FROM {table}")  # noqa: S608 - a name of ours
+    return {int(number) for (number,) in rows}
 
 
 def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int, str]) -> set[int]:

@@ -18,13 +18,16 @@ from vault.notes.date_spans import (
 )
 from vault.notes.tasks import TaskKind
 from vault.search.conditions import (
+    PARTS,
     FindNotes,
     find_by_folder,
     find_by_link,
     find_by_name,
+    find_by_part,
     find_by_path,
     find_by_property,
     find_by_tag,
+    find_linked_from,
 )
 
 __all__ = ["FILTERS", "FilterKind", "TaskFilter", "write_date_filter"]
@@ -34,6 +37,11 @@ TaskFilter = TaskKind | Literal[""]
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _NO_TASK = (
     "names no kind of task, so it was searched as words. Write task:open, task:done or task:any."
+)
+_NO_PART = (
+    "names nothing that a note may have, so it was searched as words. Write "
+    + ", ".join(f"has:{part}" for part in PARTS)
+    + "."
 )
 _NO_DATE = (
     "names no date, so it was searched as words. Write {0}:2024, {0}:2024-03 or {0}:2024-03-15{1}."
@@ -83,6 +91,10 @@ def _parse_tag(value: str) -> str | None:
 
 def _parse_link(value: str) -> str | None:
     return _parse_text(value.removeprefix("[[").removesuffix("]]"))
+
+
+def _parse_part(value: str) -> str | None:
+    return value.lower() if value.lower() in PARTS else None
 
 
 def _parse_task(value: str) -> TaskFilter | None:
@@ -144,6 +156,12 @@ FILTERS: Final[Mapping[str, FilterKind]] = {
     "tag": FilterKind("with the tag #{}", _parse_tag, "tag", "without the tag #{}", find_by_tag),
     "link": FilterKind(
         "with a link to “{}”", _parse_link, "link", "without a link to “{}”", find_by_link
+    ),
+    "linked-from": FilterKind(
+        "linked from “{}”", _parse_link, "linked-from", "not linked from “{}”", find_linked_from
+    ),
+    "has": FilterKind(
+        "with {}", _parse_part, "has", "without {}", find_by_part, bad_value=_NO_PART
     ),
     "property": FilterKind(  # written in brackets, with a comparison
         "with {}", _parse_text, "other", "without {}", find_by_property

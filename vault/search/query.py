@@ -2,16 +2,19 @@
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
     date:2024-03  date:2024-03-04..2024-03-10  task:open  link:Server  [rating:>=4]
+    linked-from:Server  has:open-task
     -tag:draft  tag:soup OR tag:stew
 
 `folder:` names a whole folder, and `path:` any part of a path. `link:` keeps the notes that link to
-a note, and a name and a test in square brackets those with such a property. `-` before one of these
-filters excludes its notes, and `OR` between two of them keeps the notes of both. `after:` and
-`before:` limit the time of a note's last change, and `date:` the dates in its names, headings and
-properties. `task:` is `open`, `done` or `any`, and keeps the passages with such a task. With it,
-`date:` limits the dates of tasks. A filter's value follows the colon without a space and may be
-quoted. Text that only looks like a filter, such as a web address or an invalid date, is searched as
-words. If a filter was probably meant, as in `tag: recipe`, the query reports it as a problem.
+a note, and `linked-from:` those that a note links to. `has:` keeps the notes with a `tag`, `link`,
+`property`, `task`, `open-task` or `done-task`, and a name and a test in square brackets those with
+such a property. `-` before one of these filters excludes its notes, and `OR` between two of them
+keeps the notes of both. `after:` and `before:` limit the time of a note's last change, and `date:`
+the dates in its names, headings and properties. `task:` is `open`, `done` or `any`, and keeps the
+passages with such a task. With it, `date:` limits the dates of tasks. A filter's value follows the
+colon without a space and may be quoted. Text that only looks like a filter, such as a web address
+or an invalid date, is searched as words. If a filter was probably meant, as in `tag: recipe`, the
+query reports it as a problem.
 """
 
 import re
@@ -277,8 +280,8 @@ def _describe_bad_value(found: re.Match[str]) -> str | None:
         found: the match of the filter in the query.
     """
     kind = FILTERS.get((found["key"] or "").lower())
-    if kind is None or kind.find is not None:
+    if kind is None or not kind.bad_value:
         return None
-    if found["not"]:
+    if found["not"] and not kind.opposite:
         return f"{found[0]} cannot be excluded, so it was searched as words."
     return f"{found[0]} {kind.bad_value}"

@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from vault.search.filter_kinds import FILTERS
 from vault.search.query import Query, describe_filters, parse_query, write_query
 
+# Values of the filters whose value is not any text or date.
+VALUES = {"date": "2024-03", "task": "open", "has": "open-task"}
+
 
 def test_filters_are_taken_out_of_the_words() -> None:
     query = parse_query('soup path:Kitchen file:"winter menu" tag:#food/warm after:2024-03 hot')
@@ -95,7 +98,7 @@ def test_a_filter_that_does_not_exist_is_named_once() -> None:
     assert query.words == "soup author:smith Author:jones note: re:Invent std:vector at 12:30"
     assert query.problems == (
         "There is no filter author: so it was searched as words. Filters are path:, folder:, "
-        "file:, tag:, link:, after:, before:, date: and task:.",
+        "file:, tag:, link:, linked-from:, has:, after:, before:, date: and task:.",
     )
 
 
@@ -167,7 +170,7 @@ def test_a_day_or_task_that_cannot_be_excluded_is_said() -> None:
 
 @pytest.mark.parametrize("key", FILTERS)
 def test_each_filter_of_the_table_is_read_written_and_described(key: str) -> None:
-    kind, value = FILTERS[key], {"date": "2024-03", "task": "open"}.get(key, "2024-03-01")
+    kind, value = FILTERS[key], VALUES.get(key, "2024-03-01")
     text = "[rating:4]" if key == "property" else f"{key}:{value}"
     query = parse_query(f"{text} soup")
     assert (query.words, query.has_filter, query.problems) == ("soup", True, ())
@@ -178,7 +181,8 @@ def test_each_filter_of_the_table_is_read_written_and_described(key: str) -> Non
 
 @pytest.mark.parametrize("key", FILTERS)
 def test_a_filter_is_negated_only_if_its_row_says_so(key: str) -> None:
-    negated = parse_query("-[rating:4] soup" if key == "property" else f"-{key}:2024-03-01 soup")
+    value = VALUES.get(key, "2024-03-01")
+    negated = parse_query("-[rating:4] soup" if key == "property" else f"-{key}:{value} soup")
     if FILTERS[key].opposite:
         assert negated.clauses[0][0].is_negated
         assert describe_filters(negated).startswith(FILTERS[key].opposite.partition("{")[0])

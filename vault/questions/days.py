@@ -1,0 +1,93 @@
+"""Read which days a question means: before, after or between dates, or since one."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from vault.notes.date_spans import Span
+from vault.questions.tokens import Item
+from vault.questions.words import list_date_words, split_words
+
+__all__ = ["LIMITS", "find_due_spans", "limit_spans"]
+
+# Roles of words that say on which side of a date the days are.
+LIMITS: Final = frozenset({"before", "until", "after", "since"})
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_BOUNDS: Final = LIMITS | {"between", "to"}
+
+
+def limit_spans(items: Sequence[Item], spans: Sequence[Span]) -> list[Span]:
+    """Return the days that a question asks for, by the words before its dates.
+
+    Args:
+        items: the items of the question.
+        spans: its dates, as ranges of days.
+    """
+    bounds = [_find_bound(items, at) for at in _list_starts(items)]
+    if len(spans) == len(bounds) == 2 and _is_range(*bounds):
+        first, last = sorted(spans)
+        return [(first[0], last[0] if "before" in bounds[1] else last[1])]
+    bound = bounds[0] if bounds else frozenset()
+    return [_limit(span, bound) for span in spans]
+
+
+def find_due_spans(text: str, spans: Sequence[Span], today: date) -> tuple[Span, ...]:
+    """Return the dates of a question for tasks that are due.
+
+    Weekdays, and dates without a year, are in the future here, unlike in other questions.
+
+    Args:
+        text: the question.
+        spans: its dates, as ranges of days.
+        today: the current date.
+    """
+    words = {word.folded for word in split_words(text)}
+    if words & list_date_words("past") or any(map(_YEAR.fullmatch, words)):
+        return tuple(spans)
+    is_weekday = bool(words & list_date_words("weekday"))
+    return tuple(_move_ahead(span, today, is_weekday=is_weekday) for span in spans)
+
+
+def _move_ahead(span: Span, today: date, *, is_weekday: bool) -> Span:
+    """Return the next such weekday, or the same days of the next year, if a date is past."""
+    first, after = span
+    if after > today:
+        return span
+    if is_weekday:
+        return first + timedelta(days=7), after + timedelta(days=7)
+    try:
+        return first.replace(year=first.year + 1), after.replace(year=after.year + 1)
+    except ValueError:  # 29 February
+        return span
+
+
+def _list_starts(items: Sequence[Item]) -> Iterator[int]:
+    """Yield the positions at which dates begin."""
+    for at, item in enumerate(items):
+        if item.is_date and (at == 0 or not items[at - 1].is_date):
+            yield at
+
+
+def _find_bound(items: Sequence[Item], at: int) -> frozenset[str]:
+    """Return the roles of the word before a date that limits it, such as "before"."""
+    at -= 1
+    while at >= 0 and items[at].is_silent and not items[at].roles & _BOUNDS:
+        at -= 1
+    return items[at].roles & _BOUNDS if at >= 0 else frozenset()
+
+
+def _is_range(first: frozenset[str], last: frozenset[str]) -> bool:
+    """Return whether two dates are the ends of a range, as in "from May to July"."""
+    begins = bool(first & {"between", "since", "after"})
+    return bool(last & {"to", "until", "before"}) and (begins or bool(last & {"until"}))
+
+
+def _limit(span: Span, bound: frozenset[str]) -> Span:
+    if "before" in bound:
+        return date.min, span[0]
+    if "until" in bound:
+        return date.min, span[1]
+    if "after" in bound:
+        return span[1], date.max
+    return (span[0], date.max) if "since" in bound else span
