@@ -40,7 +40,7 @@ lint: $(READY)
 test: lint
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
-# What takes too long for each change: everything marked `soak`.
+# What takes too long for each change: everything marked `soak`, about 25 minutes on two cores.
 soak: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m soak --timeout=7200 --durations=0
 

@@ -23,6 +23,7 @@ programs (`rpc`). It returns values and iterators of events.
     errors      This package's errors; conversion of any error to a code, a sentence and a hint.
     faults      Log unexpected exceptions from any thread.
     crashes/    Record crashes of Strata's processes, and report them at the next start.
+    secret_text  Recognise secrets in texts, addresses and arguments.
     log         The log file, which contains neither the text of notes nor keys.
     ledger      The file that lists every call that leaves Strata, written before the call.
     state_db    The database state.db: last requests, list of chats, large tool results.

@@ -11,33 +11,15 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from app.paths import Paths
+from app.secret_text import redact
 from resources.system.files import make_private_folder, open_file
 
 PACKAGES = ("app", "chains", "context", "ui", "vault")
 _MAX_BYTES = 1_000_000
 _OLDER_FILES = 3
-_hidden: set[str] = set()
-# Text that looks like a key: bearer tokens, prefixes such as sk-…, key=… and "key": "…".
-_KEY = re.compile(
-    r"(?i)(\b(?:api[-_]?key|authorization|token)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?|\bbearer\s+)"
-    r"[^\s\"',;]{6,}|\b(?:sk|pk|gsk|xai|hf)[-_][a-z0-9_\-]{8,}|\bAIza[a-z0-9_\-]{20,}"
-)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 _log = logging.getLogger(__name__)
-
-
-def hide(key: str) -> None:
-    """Replace an API key with a placeholder in all later log messages."""
-    if len(key) >= 4:  # a shorter text is no key, and would match within ordinary words
-        _hidden.add(key)
-
-
-def redact(text: str) -> str:
-    """Remove known API keys, and everything that looks like an API key, from the text."""
-    for key in _hidden:
-        text = text.replace(key, "[key]")
-    return _KEY.sub(lambda match: (match.group(1) or "") + "[key]", text)
 
 
 def open_log(paths: Paths) -> None:

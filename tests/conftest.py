@@ -126,7 +126,7 @@ def _temporary_files_are_removed(
 @pytest.fixture(autouse=True)
 def _no_hidden_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the keys of other tests, which are hidden in all messages."""
-    monkeypatch.setattr("app.log._hidden", set())
+    monkeypatch.setattr("app.secret_text._hidden", set())
 
 
 @pytest.fixture(scope="session")

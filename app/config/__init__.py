@@ -4,15 +4,14 @@
     schema            The schema entry of each setting, and validation.
     settings_file     Read, check and change `settings.toml`; override settings for one program run.
     settings_secrets  Move the passwords and keys in settings to the keyring.
-    text_secrets      Find the secrets within arguments and addresses.
     secrets           API keys in the system keyring or the environment.
     models            The models to choose from.
     learned           The limits and shapes of requests that services have refused otherwise.
     model_files       The model files on this computer that the user opened.
     model_setup       Find, test and store the model that answers, and its API key.
 
-This package may import `app.paths`, `app.errors`, `app.log`, chains, vault and `resources.system`.
-It stores API keys only in the keyring or the environment.
+This package may import `app.paths`, `app.errors`, `app.secret_text`, chains, vault and
+`resources.system`. It stores API keys only in the keyring or the environment.
 """
 
 __all__ = [

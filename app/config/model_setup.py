@@ -18,7 +18,7 @@ from app.config.models import (
 )
 from app.config.settings_file import SettingsStore
 from app.errors import InvalidRequest, NotFound
-from app.log import hide
+from app.secret_text import hide
 from chains.cancel import CancelToken
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from app.errors import InvalidRequest, NoKeyring
-from app.log import hide
+from app.secret_text import hide
 from chains.llm.urls import is_loopback, parse_host, parse_origin
 from chains.providers import name_service
 

@@ -5,6 +5,7 @@ which preserves comments, order and unknown keys. A file that cannot be parsed i
 """
 
 import os
+import re
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -28,8 +29,13 @@ from app.errors import (
     storage_errors,
     storage_failed,
 )
+from app.secret_text import is_secret_name, redact, redact_value
 from resources.system.files import lock_folder, make_private_folder, read_file, write_atomically
 
+# The texts and comments of a TOML file.
+_TOKENS: Final = re.compile(
+    r'"""(?:\\.|.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
+)
 Source = Literal["default", "file", "run"]
 BYTE_ORDER_MARK: Final = "\ufeff"
 _TAKE_OUT: Final = (
@@ -402,16 +408,34 @@ def _read_stamp(path: Path) -> tuple[int, int, int] | None:
 def remove_file_secrets(text: str) -> str:
     """Return the text of a settings file without passwords and keys.
 
+    They may also be in comments, in keys that this version does not know, and in wrong values.
+
     Raises:
         ValueError: the text is not TOML.
     """
-    text = text.removeprefix(BYTE_ORDER_MARK)
-    found = dict(_flat(tomllib.loads(text)))
-    for key in SECRET_SETTINGS:
-        value = found.get(key)
-        if value and (bare := remove_secrets(key, value)) != value:
-            text = _edit_document(text, key.split("."), bare)
+    text = _TOKENS.sub(_redact_comment, text.removeprefix(BYTE_ORDER_MARK))
+    for names, value in _list_values(tomllib.loads(text)):
+        key = ".".join(names)
+        bare = remove_secrets(key, value) if key in SECRET_SETTINGS else value
+        if key not in schema() or key in SECRET_SETTINGS:
+            name = next(filter(is_secret_name, names), names[-1])
+            bare = redact_value(bare, "" if key in SECRET_SETTINGS else name)
+        if bare != value:
+            text = _edit_document(text, names, bare)
     return text
+
+
+def _redact_comment(token: re.Match[str]) -> str:
+    return redact(token[0]) if token[0].startswith("#") else token[0]
+
+
+def _list_values(table: Mapping[str, Any], *above: str) -> Iterator[tuple[list[str], Any]]:
+    """Yield the values in a settings file with the parts of their keys."""
+    for name, value in table.items():
+        if isinstance(value, dict) and ".".join((*above, name)) not in schema():
+            yield from _list_values(value, *above, name)
+        else:
+            yield [*above, name], value
 
 
 def remove_setting(text: str, key: str) -> str:

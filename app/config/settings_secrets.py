@@ -1,29 +1,29 @@
 """Keep passwords and keys out of the settings file: they are moved to the system keyring.
 
 An address loses its user name, its password and the keys in its query. In an MCP server, a header,
-a variable, an argument or a parameter of the address gets the value `${KEYRING}`, which
-`fill_server` replaces when the server is used.
+a variable, an argument or a part of the address gets a placeholder, which `fill_server` replaces
+when the server is used.
+
+A header or a variable has a name of its own. Arguments and addresses may hold several secrets, and
+their order may change, so a placeholder there names its secret: `${KEYRING:NAME}`.
 """
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from app.config.text_secrets import (
-    KEPT,
-    SecretPlace,
-    fill_arguments,
-    fill_text,
-    find_argument_slots,
-    find_query_slots,
-    has_password,
-    is_secret_name,
-    remove_query_secrets,
-)
 from app.errors import BadSetting, InvalidRequest, NoKeyring
-from app.log import hide, redact
+from app.secret_text import (
+    Secret,
+    find_argument_secrets,
+    find_value_secrets,
+    hide,
+    remove_parameters,
+    replace_secrets,
+)
 from chains.mcp.server import McpServer
 
 __all__ = ["SECRET_SETTINGS", "fill_server", "forget_server", "move_secrets", "remove_secrets"]
@@ -31,9 +31,17 @@ __all__ = ["SECRET_SETTINGS", "fill_server", "forget_server", "move_secrets", "r
 _ADDRESSES: Final = ("chat.apiBase", "vectorStore.url")
 _SERVERS: Final = "mcp.servers"
 SECRET_SETTINGS: Final = (*_ADDRESSES, _SERVERS)
+# Stands for the secret of a header or variable, which is named like this.
+KEPT: Final = "${KEYRING}"
+_PLACEHOLDER: Final = re.compile(r"\$\{KEYRING(?::(?P<name>[\w.-]+))?\}")
+_NOT_IN_A_NAME: Final = re.compile(r"[^\w.-]+")
 _FIELDS: Final = ("headers", "env")
 _AUTHORIZATION: Final = "Authorization"
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+_WHOLE_VARIABLE: Final = re.compile(
+    r"((?:-{0,2}[\w.-]+[=:]\s*){0,3}(?:(?i:bearer|basic|token)\s+)?)\$\{(?!KEYRING\})(\w+)\}"
+)
+_PARAMETER_VARIABLE: Final = re.compile(r"(?<==)\$\{(?!KEYRING\})(\w+)\}(?=[&;#]|$)")
 
 
 def remove_secrets(key: str, value: object) -> object:
@@ -60,7 +68,7 @@ def move_secrets(key: str, value: object) -> object:
 
     try:
         if isinstance(value, str):
-            bare_query, secret = remove_query_secrets(value)
+            bare_query, secret = remove_parameters(value)
             moved = secrets.move_password(bare_query)
             if secret and moved == bare_query:  # a password goes first
                 secrets.save_key(parse_origin(moved), secret)
@@ -79,18 +87,34 @@ def move_secrets(key: str, value: object) -> object:
 
 
 def fill_server(server: McpServer) -> McpServer:
-    """Return an MCP server with its secrets from the keyring.
+    """Return an MCP server with its secrets from the keyring, and the names of missing ones.
 
     Its command and address stay as they are shown. What is sent has the secrets.
     """
-    filled = {name: _fill(server, name) for name in _FIELDS}
-    args, url = find_argument_slots(server.args), find_query_slots(server.url)
+    missing: list[str] = []
+
+    def fill(field: str, text: str, field_name: str = "") -> str:
+        def find(name: str) -> str | None:
+            named = name or field_name
+            secret = _find_secret(_name_owner(server.name, field, named)) if named else None
+            if secret is None:
+                missing.append(named or field)
+            return secret
+
+        return _fill_placeholders(text, find)
+
+    tables: Mapping[str, Mapping[str, str]] = {name: getattr(server, name) for name in _FIELDS}
+    filled = {
+        field: {name: fill(field, value, name) for name, value in table.items()}
+        for field, table in tables.items()
+    }
     return replace(
         server,
         headers=filled["headers"],
         env=filled["env"],
-        secret_args=tuple(fill_arguments(server.args, args, lambda s: _find(server, "args", s))),
-        secret_url=fill_text(server.url, url, lambda slot: _find(server, "url", slot)),
+        secret_args=tuple(_fill_variable(fill("args", arg)) for arg in server.args),
+        secret_url=_fill_parameters(fill("url", server.url)),
+        missing_secrets=tuple(dict.fromkeys(missing)),
     )
 
 
@@ -101,31 +125,28 @@ def forget_server(server: McpServer) -> None:
     for field in _FIELDS:
         for name, value in getattr(server, field).items():
             owner = _name_owner(server.name, field, name)
-            if value and secrets.key_for(owner) == value:
+            if value and (found := secrets.key_for(owner)) and found in value:
                 secrets.save_key(owner, "")
-    slots = {"args": find_argument_slots(server.args), "url": find_query_slots(server.url)}
-    for field, found in slots.items():
-        for slot in found:
-            if slot.value == KEPT:
-                secrets.save_key(_name_owner(server.name, field, slot.name), "")
+    for field, texts in (("args", server.args), ("url", (server.url,))):
+        for name in filter(None, _list_names(texts)):
+            secrets.save_key(_name_owner(server.name, field, name), "")
 
 
-def _fill(server: McpServer, field: str) -> dict[str, str]:
-    values: Mapping[str, str] = getattr(server, field)
-    return {
-        name: _find(server, field, SecretPlace(name, value, 0)) for name, value in values.items()
-    }
+def _fill_variable(argument: str) -> str:
+    """Return an argument with the user's variable, if that is the whole value of the argument."""
+    found = _WHOLE_VARIABLE.fullmatch(argument)
+    return found[1] + os.environ.get(found[2], f"${{{found[2]}}}") if found else argument
 
 
-def _find(server: McpServer, field: str, slot: SecretPlace) -> str:
-    """Return the value of a place for a secret, as it is sent."""
-    if slot.value == KEPT:
-        from app.config import secrets
+def _fill_parameters(url: str) -> str:
+    """Return an address with the user's variables in its parameters."""
+    return _PARAMETER_VARIABLE.sub(lambda found: os.environ.get(found[1], found[0]), url)
 
-        return secrets.key_for(_name_owner(server.name, field, slot.name)) or slot.value
-    if field in {"args", "url"} and (variable := _VARIABLE.fullmatch(slot.value)):
-        return os.environ.get(variable[1], slot.value)
-    return slot.value
+
+def _find_secret(owner: str) -> str | None:
+    from app.config import secrets  # loads the code of the models
+
+    return secrets.key_for(owner)
 
 
 def _name_owner(server: str, field: str, name: str) -> str:
@@ -133,7 +154,7 @@ def _name_owner(server: str, field: str, name: str) -> str:
 
 
 def _remove_credentials(address: str) -> str:
-    bare, _ = remove_query_secrets(_remove_password(address))
+    bare, _ = remove_parameters(_remove_password(address))
     return bare
 
 
@@ -145,38 +166,52 @@ def _remove_password(address: str) -> str:
     return secrets.without_password(address)
 
 
-def _is_secret(name: str, value: object) -> bool:
-    if not isinstance(value, str) or not value.strip() or "${" in value:
-        return False
-    return is_secret_name(name) or has_password(value) or redact(value) != value
-
-
 def _clean_server(entry: Any) -> tuple[Any, dict[tuple[str, str], str]]:
     """Return an entry of `mcp.servers` without its secrets, and the secrets by field and name."""
     if not isinstance(entry, Mapping):
         return entry, {}
     found: dict[tuple[str, str], str] = {}
-    cleaned = dict(entry)
-    for field in _FIELDS:
-        values = entry.get(field)
-        for name, value in values.items() if isinstance(values, Mapping) else ():
-            if _is_secret(str(name), value):
-                found[field, str(name)] = value
-                cleaned[field] = {**cleaned[field], name: KEPT}
-    args, url = entry.get("args"), entry.get("url")
-    if isinstance(args, list) and all(isinstance(arg, str) for arg in args):
-        slots = [slot for slot in find_argument_slots(args) if slot.is_secret]
-        found |= {("args", slot.name): slot.value for slot in slots}
-        cleaned["args"] = fill_arguments(args, slots, lambda _: KEPT)
-    if isinstance(url, str):
-        cleaned["url"] = bare = _remove_password(url)
-        if bare != url:
-            cleaned["headers"] = {_AUTHORIZATION: KEPT, **(cleaned.get("headers") or {})}
-            found.setdefault(("headers", _AUTHORIZATION), url)
-        slots = [slot for slot in find_query_slots(bare) if slot.is_secret]
-        found |= {("url", slot.name): slot.value for slot in slots}
-        cleaned["url"] = fill_text(bare, slots, lambda _: KEPT)
+    cleaned = {key: _clean_field(key, value, found) for key, value in entry.items()}
+    url = entry.get("url")
+    if isinstance(url, str) and _remove_password(url) != url:
+        headers = entry.get("headers")
+        own = cleaned.get("headers") if isinstance(headers, Mapping) else {}
+        cleaned["headers"] = {_AUTHORIZATION: KEPT, **(own or {})}
+        found.setdefault(("headers", _AUTHORIZATION), url)
     return cleaned, found
+
+
+def _clean_field(field: str, value: Any, found: dict[tuple[str, str], str]) -> Any:
+    """Return a field of a server without its secrets, which are added to `found`."""
+    if field in _FIELDS and isinstance(value, Mapping):
+        return {name: _clean_named(field, str(name), each, found) for name, each in value.items()}
+    if field == "args" and isinstance(value, list) and all(isinstance(arg, str) for arg in value):
+        texts, spans = value, find_argument_secrets(value)
+    elif field == "url" and isinstance(value, str):
+        texts = [_remove_password(value)]
+        spans = [find_value_secrets("", texts[0])]
+    else:
+        return value
+    bare, secrets = _put_placeholders(texts, spans)
+    found |= {(field, name): secret for name, secret in secrets.items()}
+    return bare if field == "args" else bare[0]
+
+
+def _clean_named(field: str, name: str, value: Any, found: dict[tuple[str, str], str]) -> Any:
+    """Return the value of a header or variable without its secret.
+
+    The secret is the whole value, or what stands beside the placeholders of other variables.
+    """
+    secrets = find_value_secrets(name, value) if isinstance(value, str) else []
+    if not secrets:
+        return value
+    if _VARIABLE.search(value):
+        start, end = secrets[0].start, secrets[-1].end
+        start, end = (0, len(value)) if len(secrets) > 1 else (start, end)
+    else:
+        start, end = 0, len(value)
+    found[field, name] = value[start:end]
+    return value[:start] + KEPT + value[end:]
 
 
 def _list_secrets(server: str, entry: Any) -> Iterator[tuple[str, str]]:
@@ -202,3 +237,49 @@ def _find_way_out(key: str, bare: object) -> str:
     if key == _SERVERS:
         return "Set a variable of your environment, and name it in the setting as ${NAME}."
     return f"Set {key} to {bare}, and enter the key for it with `strata keys set`."
+
+
+def _put_placeholders(
+    texts: Sequence[str], found: Sequence[Sequence[Secret]]
+) -> tuple[list[str], dict[str, str]]:
+    """Return texts with placeholders in place of their secrets, and the secrets by name.
+
+    Args:
+        texts: the texts, in which older placeholders keep their names.
+        found: the secrets in each of them.
+    """
+    taken = set(_list_names(texts))
+    secrets: dict[str, str] = {}
+
+    def put(text: str, secret: Secret) -> str:
+        name = _choose_name(secret.name, taken)
+        taken.add(name)
+        secrets[name] = text[secret.start : secret.end]
+        return f"${{KEYRING:{name}}}"
+
+    bare = [
+        replace_secrets(text, each, partial(put, text))
+        for text, each in zip(texts, found, strict=True)
+    ]
+    return bare, secrets
+
+
+def _list_names(texts: Sequence[str]) -> list[str]:
+    """Return the names of the placeholders in texts, "" for one without a name."""
+    return [found["name"] or "" for text in texts for found in _PLACEHOLDER.finditer(text)]
+
+
+def _fill_placeholders(text: str, find: Callable[[str], str | None]) -> str:
+    """Return a text with the secrets in place of their placeholders.
+
+    Args:
+        text: the text.
+        find: returns the secret with a name, or None to leave the placeholder.
+    """
+    return _PLACEHOLDER.sub(lambda found: find(found["name"] or "") or found[0], text)
+
+
+def _choose_name(name: str, taken: set[str]) -> str:
+    name = _NOT_IN_A_NAME.sub("-", name) or "secret"
+    names = (name if number == 1 else f"{name}-{number}" for number in range(1, len(taken) + 2))
+    return next(each for each in names if each not in taken)

@@ -18,6 +18,7 @@ from typing import Any, Final
 from app.config.settings_file import SettingsStore
 from app.config.settings_secrets import fill_server, forget_server
 from app.errors import NoKeyring, storage_errors
+from app.secret_text import redact, redact_arguments
 from chains.cancel import CancelToken, TimeLimit
 from chains.concurrency import gather
 from chains.errors import LedgerFailed, McpFailed
@@ -48,6 +49,7 @@ class McpServers:
         """Use the approvals in a folder, which need not exist. No server is started yet."""
         self._settings = settings
         self._folder = folder
+        _redact_approvals(folder)
         self._build_client = partial(McpClient, lambda: settings.values.privacy_offline, ledger)
         self._client = self._build_client()
         self._lock = threading.Lock()
@@ -86,6 +88,11 @@ class McpServers:
         warnings: list[str] = []
         approved = []
         for server in servers:
+            try:
+                server.require_secrets()
+            except McpFailed as error:
+                warnings.append(f"{error} Its tools are left out.")
+                continue
             if (yield from self._is_approved(server, ask, warnings)):
                 approved.append(server)
         opened = {}
@@ -129,6 +136,7 @@ class McpServers:
             LedgerFailed: the call could not be recorded, so it was not made.
             Cancelled: the token was cancelled.
         """
+        server.require_secrets()
         self._client.forget_failures(server)
         with self._lock:
             is_open = server in self._open
@@ -273,6 +281,30 @@ class McpServers:
 
     def _approval_file(self, server: McpServer) -> Path:
         return self._folder / f"{server.fingerprint}.json"
+
+
+def _redact_approvals(folder: Path) -> None:
+    """Remove the secrets from the approvals that older versions stored with them."""
+    for file in folder.glob("*.json"):
+        try:
+            found = json.loads(file.read_text("utf-8"))
+            shown = found["command"]
+            redacted = _redact_command(shown)
+            if redacted != shown:
+                write_atomically(
+                    file, json.dumps({**found, "command": redacted}, indent=1).encode()
+                )
+        except (OSError, ValueError, RecursionError, TypeError, KeyError) as error:
+            _log.warning("The approval of an MCP server cannot be read: %s", error)
+
+
+def _redact_command(shown: str) -> str:
+    try:
+        arguments = shlex.split(shown)
+    except ValueError:
+        return redact(shown)
+    redacted = redact_arguments(arguments)
+    return shown if redacted == arguments else shlex.join(redacted)
 
 
 def _describe_left_out(server: McpServer, tools: Sequence[UnusableTool]) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
-from app.log import redact
 from app.request_images import StoredRequest
+from app.secret_text import redact
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
 from app.state_db import Snapshot, StateDB
 from context.errors import UnknownEntry

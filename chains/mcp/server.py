@@ -56,6 +56,7 @@ class McpServer:
         headers: HTTP headers, in which `${NAME}` is replaced in the same way.
         secret_args: the arguments with their secrets, or an empty tuple if there are none.
         secret_url: the address with its secrets, or an empty string if there are none.
+        missing_secrets: the names of its secrets that are not in the keyring.
     """
 
     name: str
@@ -66,6 +67,7 @@ class McpServer:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secret_args: tuple[str, ...] = field(default=(), repr=False)
     secret_url: str = field(default="", repr=False)
+    missing_secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def parse(cls, name: str, value: object) -> Self:
@@ -113,6 +115,16 @@ class McpServer:
             return show_text(self.url + names)
         names = "".join(f"{name}=… " for name in sorted(self.env))
         return show_text(names + shlex.join([self.command, *self.args]))
+
+    def require_secrets(self) -> None:
+        """Raise `McpFailed` if a secret is missing, in whose place a placeholder would be sent."""
+        if self.missing_secrets:
+            names = ", ".join(self.missing_secrets)
+            raise McpFailed(
+                f"The MCP server {self.name} was not started, because the system's keyring does not"
+                f" have its secret: {names}. Open the keyring, or enter the secret again in"
+                " mcp.servers in place of ${KEYRING…}."
+            )
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import log
+from app import log, secret_text
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_message_cannot_forge_a_line_or_steer_a_terminal(file: Path) -> None:
 
 
 def test_a_key_in_a_trace_is_hidden(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    log.hide("correct-horse-battery")
+    secret_text.hide("correct-horse-battery")
     try:
         int("correct-horse-battery")
     except ValueError:
@@ -106,21 +106,21 @@ def test_a_key_in_a_trace_is_hidden(file: Path, caplog: pytest.LogCaptureFixture
     ],
 )
 def test_what_looks_like_a_key_is_hidden_though_nobody_named_it(text: str) -> None:
-    assert "abcdef123456" not in log.redact(text)
+    assert "abcdef123456" not in secret_text.redact(text)
 
 
 @pytest.mark.parametrize("text", ["12 tokens: 3 used", "task-force", "the key is under the mat"])
 def test_ordinary_words_stay(text: str) -> None:
-    assert log.redact(text) == text
+    assert secret_text.redact(text) == text
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"]), min_size=8), st.text(), st.text())
 def test_a_known_key_never_survives(key: str, before: str, after: str) -> None:
-    log.hide(key)
+    secret_text.hide(key)
     try:
-        assert key not in log.redact(before + key + after)
+        assert key not in secret_text.redact(before + key + after)
     finally:
-        log._hidden.discard(key)
+        secret_text._hidden.discard(key)
 
 
 def test_a_log_that_cannot_be_written_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from app.cli.parser import run
 from app.config.settings_file import SettingsStore
 from app.config.settings_secrets import fill_server, forget_server
 from app.errors import BadSetting
+from app.ledger import Ledger
 from app.library.open_vault import index_options
+from app.sessions.mcp import McpServers
+from chains.errors import McpFailed
 from chains.mcp.server import McpServer
 from tests.support.processes.file_keyring import VARIABLE, FileKeyring, read_keys
 
@@ -39,6 +43,14 @@ SERVERS = {
     "inside": {"command": "npx", "args": ["m", f"https://x.invalid/?a=1&apiKey={HUSH}#b"]},
     "bare": {"command": "npx", "args": ["m", f"sk-{HUSH}-{HUSH}", "plain"]},
     "twice": {"command": "x", "args": ["--token", HUSH, "--token", f"{HUSH}2", "--key=${MY_KEY}"]},
+    "joined": {"command": "npx", "args": [f"--header=Authorization: Bearer {HUSH}"]},
+    "env": {"command": "docker", "args": ["run", f"--env=API_TOKEN={HUSH}", "-u", f"me:{HUSH}"]},
+    "json": {"command": "npx", "args": ["m", f'--config={{"apiKey":"{HUSH}"}}']},
+    "prefixed": {"command": "npx", "args": ["m", f"ghp_{HUSH}{HUSH}", f"xoxb-{HUSH}"]},
+    "user": {"command": "git", "args": ["clone", f"https://{HUSH}123@git.invalid/x"]},
+    "fragment": {"command": "npx", "args": [f"https://x.invalid/#token={HUSH}"]},
+    "code": {"command": "npx", "args": [f"https://x.invalid/?code={HUSH}=&auth={HUSH}"]},
+    "mixed": {"command": "db", "args": ["--password", f"${{HOME}}{HUSH}"]},
     "query": {"url": f"https://mcp.invalid/x?api_key={HUSH}&tavilyApiKey={HUSH}3&days=7"},
 }
 SECRETS = [
@@ -130,12 +142,17 @@ def test_a_server_gets_its_secrets_back(keys: Path, settings: Path) -> None:
         assert (servers[name].env, servers[name].headers) == (given.env, given.headers)
     assert servers["address"].url == "https://mcp.invalid/x"
     assert servers["address"].headers == {"Authorization": BASIC}
-    for name in ("option", "equals", "docker", "header", "dsn", "inside", "bare"):
+    for name in (
+        *("option", "equals", "docker", "header", "dsn", "inside", "bare", "joined", "env"),
+        *("json", "prefixed", "user", "fragment", "code", "mixed"),
+    ):
         assert servers[name].secret_args == tuple(SERVERS[name]["args"])
         assert kept[name]["args"] != SERVERS[name]["args"]
     assert servers["query"].secret_url == SERVERS["query"]["url"]
-    assert servers["equals"].shown == "npx hub '--token=${KEYRING}' --tokens=5 --verbose"
-    assert servers["query"].shown.endswith("?api_key=${KEYRING}&tavilyApiKey=${KEYRING}&days=7")
+    assert servers["equals"].shown == "npx hub '--token=${KEYRING:token}' --tokens=5 --verbose"
+    assert servers["query"].shown.endswith(
+        "?api_key=${KEYRING:api_key}&tavilyApiKey=${KEYRING:tavilyApiKey}&days=7"
+    )
     assert HUSH not in "".join(server.shown + repr(server) for server in servers.values())
     for server in servers.values():
         forget_server(server)
@@ -153,6 +170,74 @@ def test_a_variable_of_the_environment_stands_for_a_secret_argument(
     twice, shell = (fill_server(McpServer.parse(name, kept[name])) for name in ("twice", "script"))
     assert twice.secret_args == ("--token", HUSH, "--token", f"{HUSH}2", "--key=from outside")
     assert shell.secret_args == ("-c", "echo ${MY_KEY}")
+
+
+def test_a_reordered_list_sends_each_secret_to_its_place(keys: Path, settings: Path) -> None:
+    store = SettingsStore(settings)
+    first = ["--token", "one1", "--token", "two2", f"ghp_{HUSH}3"]
+    store.set("mcp.servers", {"hub": {"command": "npx", "args": first}})
+    kept = store.get("mcp.servers")["hub"]["args"]
+    changed = ["--token", "new5", *kept[2:4], kept[4], *kept[:2]]
+    store.set("mcp.servers", {"hub": {"command": "npx", "args": changed}})
+    server = fill_server(McpServer.parse("hub", store.get("mcp.servers")["hub"]))
+    assert server.secret_args == (
+        *("--token", "new5", "--token", "two2", f"ghp_{HUSH}3", "--token", "one1"),
+    )
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "npx", "args": ["--token", "${KEYRING:token}"]},
+        {"command": "npx", "args": ["--token=${KEYRING}"]},
+        {"command": "npx", "env": {"HUB_TOKEN": "${KEYRING}"}},
+        {"url": "https://mcp.invalid", "headers": {"X-Key": "Bearer ${KEYRING}"}},
+        {"url": "https://mcp.invalid/${KEYRING:argument}/x"},
+    ],
+)
+def test_a_server_whose_secret_is_missing_is_not_started(keys: Path, entry: Any) -> None:
+    server = fill_server(McpServer.parse("hub", entry))
+    with pytest.raises(McpFailed, match="was not started, because the system's keyring") as failed:
+        server.require_secrets()
+    assert "enter the secret again" in str(failed.value)
+
+
+def test_a_backup_has_no_secrets_of_comments_and_unknown_keys(settings: Path) -> None:
+    settings.write_text(
+        f"""# api_key = {HUSH}
+other_token = "{HUSH}"  # was ghp_{HUSH}
+sorted = "by # name" # plain
+[tool.x]
+password = {{ a = "{HUSH}", pin = 5 }}
+list = ["--token", "{HUSH}", 'https://me:{HUSH}@x.invalid']
+[ui]
+theme = "dark"
+[mcp.servers.x]
+command = "npx --token {HUSH}"
+token = "{HUSH}"
+""",
+        "utf-8",
+    )
+    text = SettingsStore(settings).read_without_secrets()
+    assert HUSH not in text
+    found = tomllib.loads(text)
+    assert (found["sorted"], found["ui"]["theme"]) == ("by # name", "dark")
+    assert "# plain" in text
+
+
+def test_old_approvals_lose_their_secrets(settings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mcp"
+    folder.mkdir()
+    shown = f"A=… npx hub --token {HUSH} --sort-key name"
+    for name, command in (("a", shown), ("b", f"npx '--header=X-Key: {HUSH}"), ("c", "npx hub")):
+        approval = {"server": name, "command": command, "tools": "x"}
+        (folder / f"{name}.json").write_text(json.dumps(approval), "utf-8")
+    with closing(McpServers(SettingsStore(settings), folder, Ledger(tmp_path / "ledger.log"))):
+        texts = [file.read_text("utf-8") for file in sorted(folder.iterdir())]
+    assert HUSH not in "".join(texts)
+    assert json.loads(texts[0])["tools"] == "x"
+    assert json.loads(texts[0])["command"] == "'A=…' npx hub --token '[key]' --sort-key name"
+    assert json.loads(texts[2])["command"] == "npx hub"
 
 
 def test_a_changed_secret_keeps_the_approval_of_its_command(keys: Path, settings: Path) -> None:

@@ -1,0 +1,72 @@
+"""Secrets are recognised by their look, name and place, and harmless values are not."""
+
+import pytest
+
+from app.secret_text import redact, redact_arguments
+
+H = "hushhush7"
+SECRET = [
+    [f"--header=Authorization: Bearer {H}"],
+    [f"-HAuthorization: {H}"],
+    [f"--env=X_TOKEN={H}"],
+    [f"-eAPI_KEY_2={H}"],
+    ["--password", f"${{HOME}}{H}"],
+    ["--user", f"me:{H}"],
+    [f"ghp_{H}"],
+    [f"github_pat_{H}"],
+    [f"sk-ant-{H}"],
+    [f"glpat-{H}"],
+    [f"xoxb-1-{H}"],
+    [f"https://{H}@git.invalid/x"],
+    [f"https://{H}:@git.invalid/x"],
+    [f"https://x.invalid/?auth={H}"],
+    [f"https://x.invalid/?a=1&code={H}&b=2"],
+    [f"https://x.invalid/#access_token={H}"],
+    ["https://x.invalid/s/aB3dE5fG7hI9jhushhush7K1lM2nO4pQ6/mcp"],
+    [f'{{"auth": {{"clientSecret": "{H}"}}}}'],
+    [f"npx hub --token {H} -y"],
+    [f"redis://:{H}@127.0.0.1/0"],
+]
+HARMLESS = [
+    ["--sort-key", "name"],
+    ["--sort-key=created_at_2024"],
+    ["--partition-key", "user_id_1"],
+    ["--public-key", "AAAAB3NzaC1yc2"],
+    ["--key", "title"],
+    ["--key", "/etc/ssl/private/key.pem"],
+    ["--token", "${MY_TOKEN}"],
+    ["--token=Bearer ${MY_TOKEN}"],
+    ["--max-tokens=4096", "--token-limit", "5000"],
+    ["-e", "GITHUB_TOKEN", "ghcr.io/github/server"],
+    ["--auth", "none", "--cookie", "false"],
+    ["--user", "1000:1000"],
+    ["https://git@github.invalid/x"],
+    ["https://x.invalid/?code=404&auth=basic"],
+    ["--password-file", "/run/secrets/db"],
+    ["image@sha256:ab12cd34ab12cd34ab12cd34ab12cd34"],
+    ["--token", "--verbose"],
+]
+LONG = [
+    *("?a=", "https://x?a=", "key=", "key", "token=", "a:b ", "--key ", "://a@", "://", "A1b"),
+    *("x.secret-a=", "-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaaa.", "a-"),
+]
+
+
+@pytest.mark.parametrize("arguments", SECRET)
+def test_a_secret_is_found(arguments: list[str]) -> None:
+    redacted = redact_arguments(arguments)
+    assert H not in "".join(redacted)
+    assert "[key]" in "".join(redacted)
+    assert redact_arguments(redacted) == redacted
+
+
+@pytest.mark.parametrize("arguments", HARMLESS)
+def test_a_harmless_argument_stays(arguments: list[str]) -> None:
+    assert redact_arguments(arguments) == arguments
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_a_long_text_is_searched_in_time_that_grows_with_it(text: str) -> None:
+    long = text * (20_000 // len(text))
+    assert len(redact(long)) > 0
+    assert len(redact_arguments([long])) == 1
