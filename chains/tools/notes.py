@@ -73,16 +73,16 @@ MOST_HITS: Final = 20
 _NOTHING_FOUND: Final = "Nothing was found. Try other words, or list the notes."
 _SEARCH: Final = ToolDefinition(
     "search_notes",
-    "Find passages of the user's notes by words and by meaning. Each has a number to cite it by.",
+    "Find passages of the user's notes by words and meaning. Each has a number to cite.",
     build_arguments_schema(
         {
             "query": build_text_schema(
-                "Words and filters: tag:x folder:x link:x linked-from:x date:2024-03..2024-05 "
-                "task:open has:open-task [rating:>=4] after:2024-03 -tag:x"
+                "Words and filters: tag:x folder:x link:x linked-from:x date:2024-03 task:open "
+                "[rating:>=4] -tag:x"
             )
         },
         k=build_integer_schema(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
-        offset=build_integer_schema("So many are left out, to see the next.", 0),
+        offset=build_integer_schema("So many are left out.", 0),
     ),
 )
 _READ: Final = ToolDefinition(
