@@ -38,7 +38,8 @@ class FileRow(NamedTuple):
 
     Attributes:
         state: whether the file is indexed, excluded or could not be read.
-        reason: the rule that excludes the file, or the reason why it could not be read.
+        reason: the rule that excludes the file, or the reason why it, or the front matter of an
+            indexed note, could not be read.
         version: a hash of the file's content, or an empty string if the file is not indexed.
     """
 
@@ -68,7 +69,8 @@ class NoteState:
     """A file in the vault and its state in the index.
 
     Attributes:
-        reason: the rule that excludes the file, or the reason why it could not be read.
+        reason: the rule that excludes the file, or the reason why it, or the front matter of an
+            indexed note, could not be read.
     """
 
     path: str
@@ -115,6 +117,10 @@ class Records:
         """List the files that have the given state, each with the reason for it, sorted by path."""
         statement = "SELECT path, reason FROM files WHERE state = ? ORDER BY path"
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
+
+    def list_faults(self) -> tuple[tuple[str, str], ...]:
+        """List the indexed notes whose front matter cannot be read, each with the reason."""
+        return tuple(pair for pair in self.list_by_state("indexed") if pair[1])
 
     def list_states(self) -> list[NoteState]:
         """List the state of every file, sorted by path."""
@@ -205,7 +211,7 @@ class Records:
 
     def put_note(self, stat: FileStat, note: Note, chunks: Iterable[Chunk]) -> None:
         """Store a note in the catalog, replacing any record of a file with the same path."""
-        file_id = self._put_file(note.path, stat, "indexed", "", note.version)
+        file_id = self._put_file(note.path, stat, "indexed", note.fault, note.version)
         aliases = json.dumps(note.aliases, ensure_ascii=False)
         self._catalog.run(
             "INSERT INTO notes VALUES (?, ?, ?)",

@@ -76,6 +76,8 @@ def index_report(report: "IndexReport") -> Iterator[str]:
         yield f"{len(report.excluded):,} excluded by a rule: {first}{rest}"
     for path, reason in report.failed:
         yield f"Could not be read: {place(path, None)}: {escape_text(reason)}"
+    for path, reason in report.faulty:
+        yield f"{place(path, None)}: {escape_text(reason)}"
 
 
 def search_result(result: "SearchResult") -> Iterator[str]:

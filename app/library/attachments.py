@@ -161,6 +161,16 @@ class Attachments:
             elif not self._is_tag(path) and self._find_part(path) is None:
                 is_image_file(find_path(path, self._root).path)
 
+    def describe_faults(self, segments: Sequence[Segment]) -> tuple[str, ...]:
+        """Return a sentence for each attached note whose front matter cannot be read."""
+        found = []
+        for source in dict.fromkeys(one.source for one in segments if one.kind == "note"):
+            with suppress(NoteExcluded, NoteUnreadable, UnsafePath):
+                note = None if self._vault is None else self._vault.read_attached(source)
+                if note is not None and note.fault:
+                    found.append(f"{source}: {note.fault}")
+        return tuple(found)
+
     def mark_sent(self, path: str) -> str:
         """Return the name of an attachment that was sent, marked if it is a hidden file."""
         return mark_sent(path, self._root)

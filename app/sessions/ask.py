@@ -334,7 +334,8 @@ class TurnRunner:
         updates_index = request.mode != "chat" and request.update_index
 
         def attach() -> RestoredAttachments:
-            return RestoredAttachments(attachments.segments(request.attach, request.selections))
+            segments = attachments.segments(request.attach, request.selections)
+            return RestoredAttachments(segments, attachments.describe_faults(segments))
 
         return _TurnStart(self._builder.build_bare_turn(request), attach, updates_index)
 

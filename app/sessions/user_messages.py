@@ -172,7 +172,8 @@ class RestoredAttachments:
 
     Attributes:
         segments: the segments, numbered from 1.
-        lost: one sentence for each attachment that is no longer available.
+        lost: one sentence for each attachment that is no longer available, or of which a part
+            cannot be read.
     """
 
     segments: tuple[Segment, ...]

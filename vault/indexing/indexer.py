@@ -381,6 +381,7 @@ class Indexer:
             renamed=counts.notes["renamed"],
             excluded=self._records.list_by_state("excluded"),
             failed=self._records.list_by_state("failed"),
+            faulty=self._records.list_faults(),
             seconds=seconds,
             is_complete=is_complete,
             warnings=(self._store.failure,) if self._store.failure else (),

@@ -70,6 +70,7 @@ class IndexReport:
             vector.
         excluded: the excluded files, as pairs of path and rule.
         failed: the files that cannot be indexed, as pairs of path and reason.
+        faulty: the indexed notes whose front matter cannot be read, as pairs of path and reason.
         is_complete: whether the run was not cancelled. A cancelled run keeps its finished work.
         warnings: errors that do not prevent searches, such as a broken vector store.
     """
@@ -85,6 +86,7 @@ class IndexReport:
     renamed: int = 0
     excluded: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    faulty: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
     is_complete: bool = True
     warnings: tuple[str, ...] = ()
@@ -108,6 +110,7 @@ class IndexReport:
             "renamed": self.renamed,
             "excluded": [{"path": path, "rule": rule} for path, rule in self.excluded],
             "failed": [{"path": path, "reason": reason} for path, reason in self.failed],
+            "faulty": [{"path": path, "reason": reason} for path, reason in self.faulty],
             "seconds": round(self.seconds, 3),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
         }

@@ -1,8 +1,9 @@
 """Decode text files, using only encodings that can be detected reliably.
 
 The accepted encodings are UTF-8, and UTF-16 and UTF-32 with a byte-order mark. Windows-1252
-(including Latin-1) is accepted only if the result looks like Western text. In all other cases, an
-error names the first invalid byte.
+(including Latin-1) is accepted only if the result looks like Western text, and an older encoding of
+another script, such as GBK or KOI8-R, only if charset-normalizer is sure of it. In all other cases,
+an error names the first invalid byte.
 """
 
 import codecs
@@ -33,6 +34,16 @@ _NEVER_TOGETHER: Final = (  # letters of other alphabets become these; no langua
     ("õ", "û"),  # Hungarian
     ("þ", "ãâî"),  # Romanian
 )
+# The older encodings that are told apart. A text that could be in one of `_RIVALS` is refused,
+# because those differ in few letters.
+_OTHER_SCRIPTS: Final = (
+    *("gb18030", "big5", "cp932", "euc_jp", "cp949", "koi8_r", "koi8_u", "cp1251", "iso8859_5"),
+    *("cp866", "cp1253", "cp1255", "cp1256", "cp874"),
+)
+_RIVALS: Final = ("cp1250", "cp1252", "cp1254", "cp1257", "iso8859_2", "mac_roman")
+_MOST_CHAOS: Final = 0.05  # charset-normalizer's measure of signs that do not belong together
+_LEAST_COHERENCE: Final = 0.1  # its measure of how well the letters fit a language
+_LEAST_HIGH_BYTES: Final = 40  # of a text that fits one encoding alone, in no language for certain
 _SAMPLE: Final = 200_000
 _MOST_HIGH_LETTERS: Final = 0.4
 _MOST_SIGNS_IN_WORDS: Final = 0.2
@@ -70,7 +81,12 @@ def decode_text(data: bytes) -> DecodedText:
     try:
         return DecodedText(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
-        return DecodedText(_decode_western(data, error.start), "cp1252")
+        _refuse_damaged_utf8(data, error.start)
+        if (western := _decode_western(data)) is not None:
+            return DecodedText(western, "cp1252")
+        if (other := _decode_other_script(data)) is not None:
+            return other
+        raise _unknown_encoding(data, error.start) from error
 
 
 def normalize_line_ends(text: str) -> str:
@@ -106,32 +122,66 @@ def _detect_utf16(data: bytes) -> str:
     return ""
 
 
-def _decode_western(data: bytes, first_bad: int) -> str:
-    """Decode Windows-1252 if the result looks like Western text.
-
-    If text in another encoding is decoded as Windows-1252, the result has words made of accented
-    letters, or symbols within words.
+def _refuse_damaged_utf8(data: bytes, first_bad: int) -> None:
+    """Raise `ReadingFailed` if most of the bytes above 0x7F are valid UTF-8.
 
     Args:
-        data: the bytes to decode.
+        data: the bytes.
         first_bad: the offset of the first byte that is not valid UTF-8, for the error message.
-
-    Raises:
-        ReadingFailed: the result does not look like Western text, or the bytes are damaged UTF-8.
     """
-    high_bytes = sum(1 for byte in data[:_SAMPLE] if byte > 0x7F)
+    high_bytes = _count_high_bytes(data[:_SAMPLE])
     in_sequences = sum(len(found) for found in _UTF8_SEQUENCE.findall(data[:_SAMPLE]))
     if in_sequences * 2 >= high_bytes > 0:
         raise ReadingFailed(
             f"its UTF-8 is damaged ({_describe_byte(data, first_bad)}); save it as UTF-8 anew"
         )
+
+
+def _decode_western(data: bytes) -> str | None:
+    """Decode Windows-1252, or return None if the result does not look like Western text.
+
+    If text in another encoding is decoded as Windows-1252, the result has words made of accented
+    letters, or symbols within words.
+    """
     try:
         text = data.decode("cp1252")
-    except UnicodeDecodeError as error:
-        raise _unknown_encoding(data, error.start) from error
-    if _NO_TEXT.search(text) or not _reads_as_western(text[:_SAMPLE]):
-        raise _unknown_encoding(data, first_bad)
-    return text
+    except UnicodeDecodeError:
+        return None
+    return text if not _NO_TEXT.search(text) and _reads_as_western(text[:_SAMPLE]) else None
+
+
+def _decode_other_script(data: bytes) -> DecodedText | None:
+    """Decode an older encoding of a script that is not Latin, or return None if it is not certain.
+
+    Short texts and texts that fit several encodings are not certain.
+    """
+    from charset_normalizer import from_bytes  # a library of 60 ms, for few files
+
+    sample = data[: max(data.rfind(b"\n", 0, _SAMPLE), 0) or _SAMPLE]
+    found = [
+        match
+        for match in from_bytes(sample, cp_isolation=[*_OTHER_SCRIPTS, *_RIVALS])
+        if match.chaos <= _MOST_CHAOS
+    ]
+    if not found or found[0].encoding not in _OTHER_SCRIPTS:
+        return None
+    best, *others = found
+    is_alone = not others and _count_high_bytes(sample) >= _LEAST_HIGH_BYTES
+    is_best = best.coherence >= _LEAST_COHERENCE and all(
+        other.coherence < best.coherence / 2 or str(other) == str(best) for other in others
+    )
+    if not (is_alone or is_best):
+        return None
+    try:
+        text = data.decode(best.encoding)
+    except UnicodeDecodeError:
+        return None
+    is_exact = not _NO_TEXT.search(text) and text.encode(best.encoding) == data
+    return DecodedText(text, best.encoding) if is_exact else None
+
+
+def _count_high_bytes(data: bytes) -> int:
+    return sum(byte > 0x7F for byte in data)
 
 
 def _reads_as_western(text: str) -> bool:

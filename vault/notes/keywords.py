@@ -2,7 +2,8 @@
 
 Case, accents and compatibility forms are normalized. Text in scripts without spaces is split into
 pairs of adjacent letters, followed by the last letter alone, so that words of one letter are found
-too. The full-text index itself does the stemming and ranking.
+too. An emoji becomes a word of its own, because the full-text index drops symbols. The full-text
+index itself does the stemming and ranking.
 """
 
 import posixpath
@@ -15,7 +16,7 @@ from typing import Final
 
 from vault.notes.irregular_words import list_other_forms
 
-WORDS_VERSION = "3"
+WORDS_VERSION = "4"
 TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
 _MAX_QUERY_CHARS = 20_000
@@ -32,6 +33,12 @@ UNSPACED: Final = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 
+# A flag or an emoji, with the signs that only change how it looks, such as a skin tone.
+_EMOJI: Final = re.compile(
+    "([\U0001f1e6-\U0001f1ff]{2}|[\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa"
+    "\U0001f400-\U0001faff])[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff]*"
+)
+
 # The planes of Unicode that contain combining marks. The others hold ideographs and private use.
 MARKED_PLANES: Final = (range(0x20000), range(0xE0000, 0xF0000))
 
@@ -39,7 +46,7 @@ MARKED_PLANES: Final = (range(0x20000), range(0xE0000, 0xF0000))
 def index_text(text: str) -> str:
     """Convert a text to the form stored in the full-text index."""
     folded = fold(text)
-    return folded if folded.isascii() else UNSPACED.sub(_write_bigrams, folded)
+    return folded if folded.isascii() else UNSPACED.sub(_write_bigrams, _spell_emoji(folded))
 
 
 def split_words(text: str) -> list[str]:
@@ -78,7 +85,7 @@ def build_query_terms(query: str) -> tuple[str, ...]:
     The number of terms and the processing time are limited, even for very long texts.
     """
     terms: dict[str, None] = {}
-    for match in _build_token_pattern().finditer(fold(query[:_MAX_QUERY_CHARS])):
+    for match in _build_token_pattern().finditer(_spell_emoji(fold(query[:_MAX_QUERY_CHARS]))):
         for term in _build_terms(match.group()):
             terms.setdefault(term)
         if len(terms) >= _MAX_TERMS:
@@ -116,6 +123,11 @@ def measure_latin_share(text: str) -> float:
     letters = [char for char in text[:2000] if char.isalpha()]
     latin = sum(char.isascii() or "LATIN" in unicodedata.name(char, "") for char in letters)
     return latin / len(letters) if letters else 1.0
+
+
+def _spell_emoji(text: str) -> str:
+    """Replace each emoji with a word. The word ends with digits, so that no stemmer changes it."""
+    return _EMOJI.sub(lambda match: f" emoji{''.join(str(ord(c)) for c in match[1])} ", text)
 
 
 def _build_terms(token: str) -> list[str]:

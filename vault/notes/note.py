@@ -49,6 +49,7 @@ class Note:
         properties: the texts in front matter and inline fields, keyed by lower-case name.
         blocks: the line range of each named block.
         markdown: the text with the kind of each line, or None if it was not parsed.
+        fault: a sentence that says why the front matter cannot be read, or an empty string.
         has_structure: whether headings, links, tags, tasks, properties and blocks were read. If
             not, they are empty.
     """
@@ -67,6 +68,7 @@ class Note:
     properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
     blocks: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False, hash=False)
     is_private: bool = False
+    fault: str = ""
     has_structure: bool = True
     markdown: MarkdownText | None = field(default=None, repr=False, compare=False)
 
@@ -236,6 +238,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
             or _says_private(named)
             or has_private_tag(written)
         ),
+        fault=_describe_fault(document),
         markdown=markdown,
     )
 
@@ -256,6 +259,7 @@ def _build_unparsed_note(path: str, data: bytes) -> Note:
         kind=find_kind(path),
         body_line=beginning.body_line,
         is_private=beginning.is_private,
+        fault=_describe_fault(beginning),
         has_structure=False,
     )
 
@@ -277,6 +281,14 @@ def _build_plain_note(
         headings=document.headings,
         is_private=document.is_private or has_private_tag(enumerate(document.lines)),
         markdown=MarkdownText.from_document(document),
+    )
+
+
+def _describe_fault(document: Document) -> str:
+    if not document.fault:
+        return ""
+    return (
+        f"Its front matter cannot be read, so its tags and properties are lost: {document.fault}."
     )
 
 

@@ -3,7 +3,10 @@
 import re
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from yaml import MarkedYAMLError
 
 MAX_FRONT_MATTER_CHARS = 65_536
 
@@ -30,18 +33,48 @@ def load_properties(front: str) -> Mapping[str, Any]:
     Args:
         front: the text between the `---` lines.
     """
+    return _load(front)[0]
+
+
+def find_fault(front: str) -> str:
+    """Return why front matter cannot be read, or an empty string if it can.
+
+    Args:
+        front: the text between the `---` lines.
+    """
+    return _load(front)[1]
+
+
+def _load(front: str) -> tuple[Mapping[str, Any], str]:
     import yaml
 
-    if not front.strip() or len(front) > MAX_FRONT_MATTER_CHARS:
-        return {}
+    if not front.strip():
+        return {}, ""
+    if len(front) > MAX_FRONT_MATTER_CHARS:
+        return {}, f"it is longer than {MAX_FRONT_MATTER_CHARS:,} characters"
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         if not _is_harmless(front, loader):
-            return {}
+            return {}, "it has aliases, too many values or too many levels"
         loaded = yaml.load(front, Loader=loader)  # noqa: S506 - it makes plain data only
+    except yaml.MarkedYAMLError as error:
+        return {}, _describe_error(error)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError):
-        return {}
-    return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
+        return {}, "it is no valid YAML"
+    if loaded in (None, ""):  # only comments
+        return {}, ""
+    if not isinstance(loaded, dict):
+        return {}, "it has no lines of the form “name: value”"
+    return {str(key): value for key, value in loaded.items()}, ""
+
+
+def _describe_error(error: "MarkedYAMLError") -> str:
+    """Return the line of an error in the note, and the parser's reason."""
+    if error.problem_mark is None:
+        return "it is no valid YAML"
+    reason = " ".join((error.problem or "it is no valid YAML").split())
+    line = error.problem_mark.line + 2  # below the first `---`
+    return f"line {line}: {reason}"
 
 
 def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ words, except that one may have a few additional words. They must also be about 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -38,8 +38,8 @@ _QUALIFIER_WORDS: Final = """
 """
 _QUALIFIERS: Final = frozenset(_QUALIFIER_WORDS.split())
 _CONFLICT_REASON: Final = (
-    "Git has left two versions of the same lines in this note. Keep one of them, and delete the "
-    "lines with <<<<<<<, ======= and >>>>>>>."
+    "Git has left two versions of the same lines in this note{names}. Keep one of them, and delete "
+    "the lines with <<<<<<<, ======= and >>>>>>>."
 )
 _CONFLICT_SCORE: Final = 100.0  # before all contradictions, because these are certain
 
@@ -240,8 +240,9 @@ class ConflictRule:
         ours = _build_side(note, lines, conflict.opens, conflict.base)
         theirs = _build_side(note, lines, conflict.divides, conflict.closes)
         detail = "\0".join(_list_sides(lines, conflict))
+        reason = _CONFLICT_REASON.format(names=_name_sides(dict(numbered), conflict))
         self._found.append(
-            Finding("contradiction", (ours, theirs), _CONFLICT_REASON, detail, _CONFLICT_SCORE)
+            Finding("contradiction", (ours, theirs), reason, detail, _CONFLICT_SCORE)
         )
 
     def find(self, check: Check) -> Iterator[Finding]:
@@ -253,6 +254,12 @@ class ConflictRule:
         for finding in self._found:
             check()
             yield finding
+
+
+def _name_sides(lines: Mapping[int, str], conflict: Conflict) -> str:
+    """Return the names that Git gave the two versions, such as `HEAD` and a branch."""
+    names = [lines[number][7:].strip() for number in (conflict.opens, conflict.closes)]
+    return f", from “{names[0]}” and “{names[1]}”" if all(names) else ""
 
 
 def _list_sides(lines: Sequence[NoteLine], conflict: Conflict) -> list[str]:

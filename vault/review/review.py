@@ -27,7 +27,7 @@ from vault.review.texts import (
 __all__ = ["ReviewProgress", "ReviewReport", "read_fingerprint", "review_notes"]
 
 _NOTES_PER_PROGRESS: Final = 20
-_RULES_VERSION: Final = 2  # increased when a rule changes, so that all notes are compared again
+_RULES_VERSION: Final = 3  # increased when a rule changes, so that all notes are compared again
 NOT_INDEXED: Final = "These notes are not indexed yet, so they cannot be compared."
 
 

@@ -87,7 +87,9 @@ class NotePanel(Pane):
         self.head.show_title(note.title, describe_place(note, first, last))
         self.head.outline.set_note(note)
         self._set_visible("note")
-        self._notice.hide()
+        self._notice.setVisible(bool(note.fault))
+        if note.fault:
+            self._notice.show_notice("amber", "Front matter with a mistake", note.fault, ())
         self.image.show_image(None)
         self._set_view(self.source if self.head.switch.isChecked() else self.page)
         self.page.show_text(note.text, first, last, kinds=note.kinds)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from vault.notes.properties import is_marked_private, load_properties
+from vault.notes.properties import find_fault, is_marked_private, load_properties
 from vault.notes.text.inline import Line, blank_inline_code, plain_text
 from vault.notes.text.lines import SECTION_KINDS, find_body_line, list_paragraphs, mark_lines
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LINES_BETWEEN_CALLS: Final = 500
+_PROPERTY: Final = re.compile(r"[A-Za-z][\w -]{0,60}:(?: |$)")
 # The marks that Git leaves in a note when two versions of it cannot be merged.
 _OPENS: Final = re.compile(r"<{7}(?: .*)?$")
 _BASE: Final = re.compile(r"\|{7}(?: .*)?$")
@@ -65,6 +66,7 @@ class Document:
         properties: the properties in the front matter, empty if missing or invalid.
         body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.
+        fault: why the front matter cannot be read, or an empty string.
         kinds: the kind of each line, a letter as in `vault.notes.text.lines`.
         quoted: how many quotations each line is inside, a digit a line, or empty if there are none.
         is_paged: whether each top-level heading starts a page. Passages then never span two pages.
@@ -75,6 +77,7 @@ class Document:
     properties: Mapping[str, Any] = field(default_factory=dict)
     body_line: int = 1
     is_private: bool = False
+    fault: str = ""
     is_paged: bool = False
     kinds: str = ""
     quoted: str = ""
@@ -104,11 +107,13 @@ class FrontMatter:
         properties: the properties, or an empty mapping if there is no valid front matter.
         body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.
+        fault: why the front matter cannot be read, or an empty string.
     """
 
     properties: Mapping[str, Any]
     body_line: int
     is_private: bool
+    fault: str = ""
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
@@ -116,7 +121,16 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     body_line = find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)
-    return FrontMatter(properties, body_line, is_marked_private(front, properties))
+    fault = "" if properties else find_fault(front) or _find_missing_end(lines, body_line)
+    return FrontMatter(properties, body_line, is_marked_private(front, properties), fault)
+
+
+def _find_missing_end(lines: Sequence[str], body_line: int) -> str:
+    """Return that the last line of front matter is missing, or an empty string if it is not."""
+    is_begun = body_line == 1 and len(lines) > 1 and lines[0].rstrip() == "---"
+    if is_begun and _PROPERTY.match(lines[1]):
+        return "the line --- at its end is missing"
+    return ""
 
 
 def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Document:
@@ -138,6 +152,7 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
         properties=front.properties,
         body_line=body_line,
         is_private=front.is_private,
+        fault=front.fault,
         kinds=kinds,
         quoted=quoted,
     )

@@ -1,10 +1,10 @@
-"""Find inline syntax in notes: tags, inline fields, block names, comments.
+"""Find inline syntax in notes: tags, inline fields, block names, comments, mathematics.
 
 Most functions take numbered lines of a note without its code. All functions run in linear time.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Line = tuple[int, str]
 
@@ -24,12 +24,23 @@ _BLOCK_NAME = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,100})[ \t]*$")
 _BACKTICKS = re.compile(r"`+")
 _NOT_LINE_END = re.compile(r"[^\n]")
 _COMMENT = re.compile(r"%%|<!--|-->")
+# Formulas, as the window shows them: a block from a line that begins or ends with `$$`, and
+# formulas in a line. Sums such as "$5 or $6" and a `$$` before a blank are none. Each part ends at
+# the next dollar sign, so the search is linear.
+_MATHEMATICS = re.compile(
+    r"(?:^[ \t>]{0,200}\$\$(?![ \t\d$]+\S)|\$\$[ \t]*$)(?:[^$]|\$(?!\$))*\$\$"
+    r"|\$\$[^$\n]+\$\$|(?<![\\\d$])\$(?=[^\s$])(?:\\.|[^$\\\n])*(?<=\S)\$(?![\d$])",
+    re.MULTILINE,
+)
 
 
 def find_tags(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Find the distinct `#tags` in lines of a note. Numbers and `#heading` links are skipped."""
+    """Find the distinct `#tags` in lines of a note.
+
+    Numbers, `#heading` links and what stands in a formula are skipped.
+    """
     found: dict[str, None] = {}
-    for _, line in lines:
+    for _, line in _blank_spans(list(lines), _find_mathematics):
         if "#" in line:
             for tag in _TAG.findall(_LINK_TARGET.sub(" ", line)):
                 if not tag.isdigit():
@@ -75,13 +86,30 @@ def blank_comments(lines: Sequence[Line]) -> list[Line]:
 
     A comment that is not closed counts as plain text.
     """
+    return _blank_spans(lines, find_comments)
+
+
+def _blank_spans(
+    lines: Sequence[Line], find: Callable[[str], Iterator[tuple[int, int]]]
+) -> list[Line]:
+    """Replace parts of a text with spaces.
+
+    Args:
+        lines: the numbered lines of the text.
+        find: yields the start and end offset of each part, in the joined lines.
+    """
     text = "\n".join(line for _, line in lines)
     pieces, at = [], 0
-    for start, end in find_comments(text):
+    for start, end in find(text):
         pieces += [text[at:start], _NOT_LINE_END.sub(" ", text[start:end])]
         at = end
     blanked = "".join([*pieces, text[at:]]).split("\n") if pieces else (line for _, line in lines)
     return [(number, line) for (number, _), line in zip(lines, blanked, strict=True)]
+
+
+def _find_mathematics(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end offset of each formula in a text without code."""
+    return (match.span() for match in _MATHEMATICS.finditer(text)) if "$" in text else iter(())
 
 
 def find_comments(text: str) -> Iterator[tuple[int, int]]:

@@ -38,11 +38,45 @@ def test_latin_1_is_read_as_what_windows_makes_of_it() -> None:
         ("這是中文", "big5"),
     ],
 )
-def test_text_in_another_old_encoding_fails_instead_of_being_mangled(
+def test_short_text_in_another_old_encoding_fails_instead_of_being_mangled(
     text: str, encoding: str
 ) -> None:
     with pytest.raises(ReadingFailed, match="its encoding cannot be told for certain"):
         decode_text(text.encode(encoding))
+
+
+RUSSIAN = (
+    "# Заметка\n\nСегодня мы встретились в саду и говорили о новом проекте. Следующая встреча "
+    "состоится в пятницу. Нужно купить инструменты для мастерской.\n"
+)
+JAPANESE = (
+    "# 会議メモ\n\n今日の会議は午前十時に始まりました。新しい計画について話し合いました。"
+    "次の会議は金曜日です。庭の桜の木を剪定する必要があります。\n"
+)
+CHINESE = (
+    "# 会议记录\n\n今天的会议在上午十点开始，讨论了新的项目计划。下一次会议在星期五举行，"
+    "请大家准时参加。花园里的樱桃树需要修剪。\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (CHINESE, "gbk"),
+        (JAPANESE, "shift-jis"),
+        (JAPANESE, "euc-jp"),
+        (RUSSIAN, "koi8-r"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "iso8859-5"),
+    ],
+)
+def test_longer_text_of_another_script_is_read_and_can_be_written_back(
+    text: str, encoding: str
+) -> None:
+    data = text.encode(encoding)
+    decoded = decode_text(data)
+    assert decoded.text == text
+    assert decoded.text.encode(decoded.encoding) == data
 
 
 @pytest.mark.parametrize(

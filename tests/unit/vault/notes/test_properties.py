@@ -3,6 +3,7 @@ import time
 import pytest
 
 from vault.notes.properties import (
+    find_fault,
     is_marked_private,
     load_properties,
     read_text_properties,
@@ -47,6 +48,25 @@ def test_hostile_front_matter_counts_as_none_and_harms_nothing(front: str) -> No
 def test_an_alias_bomb_is_refused_before_it_is_loaded() -> None:
     bomb = "a0: &a0 x\n" + "".join(f"a{i + 1}: &a{i + 1} [{f'*a{i},' * 9}]\n" for i in range(9))
     assert load_properties(bomb) == {}
+
+
+@pytest.mark.parametrize(
+    ("front", "fault"),
+    [
+        ("tags: [garden, plants\ntitle: Quince", "line 3: "),
+        ("tags:\n\t- garden", "line 3: "),
+        ("title: Soup: a love story", "line 2: "),
+        ("date: {{date}}", "line 2: "),
+        ("- a\n- b", "it has no lines"),
+        ("a: &a [1]\nb: *a", "it has aliases"),
+        ("# only a comment", ""),
+        ("", ""),
+        ("title: Quince", ""),
+    ],
+)
+def test_front_matter_that_cannot_be_read_says_why(front: str, fault: str) -> None:
+    found = find_fault(front)
+    assert found.startswith(fault) if fault else not found
 
 
 def test_a_tag_that_would_make_an_object_makes_none() -> None:

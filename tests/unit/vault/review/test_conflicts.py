@@ -29,7 +29,9 @@ def test_marks_that_do_not_belong_together_are_markdown() -> None:
 def test_a_note_with_a_conflict_is_reported(tmp_path: Path) -> None:
     fenced = f"# Git\n\n```\n{MERGE}```\n"
     (found,) = review(tmp_path, {"Merge.md": MERGE, "Git.md": fenced})
-    assert found.reason.startswith("Git has left two versions of the same lines in this note.")
+    assert found.reason.startswith(
+        "Git has left two versions of the same lines in this note, from “HEAD” and “other”."
+    )
     assert [(note.path, note.first, note.quote) for note in found.notes] == [
         ("Merge.md", 4, "The gate opens at 7."),
         ("Merge.md", 6, "The gate opens at 8."),

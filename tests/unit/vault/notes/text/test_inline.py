@@ -28,10 +28,39 @@ from vault.notes.text.inline import (
         ("a#b https://x.y/#z ## #", ()),
         ("[[#Heading]] [[Note#Part]] [here](#part) [there](a.md#part)", ()),
         ("> [!note] In a callout #callout", ("callout",)),
+        ("Let $a #x b$ be, and $$ #y $$ too. #real", ("real",)),
+        (r"$\{ #a \$ #b \}$ #c", ("c",)),
+        ("It costs $5 #money and not $6 #cheap", ("money", "cheap")),
+        ("$ #a $ #b", ("a", "b")),
+        (r"\$x #a y$ #b", ("a", "b")),
+        ("Cheap: $$ #thai", ("thai",)),
+        ("An open $x and a #tag", ("tag",)),
     ],
 )
 def test_tags_are_told_from_what_only_looks_like_one(line: str, tags: tuple[str, ...]) -> None:
     assert find_tags([(1, line)]) == tags
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("$$\na #x b\n$$\n#real", ("real",)),
+        ("> $$\n> #x\n> $$ #real", ("real",)),
+        ("as in $$\n#y\n$$ which #real", ("real",)),
+        ("- $5 #money\n- $6 #cheap", ("money", "cheap")),
+        ("$$$ #dear\n\nOther: $$$ #cheap", ("dear", "cheap")),
+        ("$$ #never\n\nclosed", ("never",)),
+    ],
+)
+def test_a_formula_of_several_lines_has_no_tags(text: str, tags: tuple[str, ...]) -> None:
+    assert find_tags(enumerate(text.split("\n"), start=1)) == tags
+
+
+def test_formulas_are_found_in_linear_time() -> None:
+    began = time.thread_time()
+    for text in ("$" * 200_000, "$a " * 70_000, "$$\n" * 70_000 + "$", r"$\$" * 70_000):
+        find_tags(enumerate(f"#tag {text}".split("\n")))
+    assert time.thread_time() - began < 5
 
 
 @pytest.mark.parametrize(
