@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from tests.support.window.waiting import settle
@@ -16,7 +16,8 @@ from ui.panels.notes.note_text import NoteText
 from ui.panels.notes.reader import NoteReader
 from ui.theme import Theme
 from ui.widgets.find_bar import FindBar
-from vault.notes.note import Note
+from ui.widgets.surfaces import Notice
+from vault.notes.note import Note, parse_note
 
 NOTE = """\
 # Rain
@@ -191,6 +192,18 @@ def test_a_note_of_two_megabytes_is_opened_without_holding_the_window(panel: Not
     assert panel.page.is_visible_line(line)
     assert len(panel.page.views()) < 8
     assert longest < 2  # drawn whole, it takes minutes; `make bench` judges the milliseconds
+
+
+def test_a_note_with_broken_front_matter_says_so_until_another_is_open(panel: NotePanel) -> None:
+    note, _ = parse_note("Quince.md", b"---\ntags: [a, b\n---\n# Quince\n")
+    panel.show_note(note)
+    settle()
+    (notice,) = (box for box in panel.findChildren(Notice) if box.isVisible())
+    said = " ".join(one.text() for one in notice.findChildren(QLabel))
+    assert "Its front matter cannot be read, so its tags and properties are lost: line " in said
+    panel.show_note(Note("a.md", "A", "# A\n", "v"))
+    settle()
+    assert not notice.isVisible()
 
 
 def test_the_source_is_shown_at_the_same_lines_and_the_note_where_it_was(panel: NotePanel) -> None:

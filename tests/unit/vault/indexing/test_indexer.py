@@ -21,6 +21,7 @@ Write = Callable[[str, str | bytes], Path]
 MakeIndex = Callable[..., Vault]
 
 REPORT_FIELDS = {
+    "faulty",
     "vault",
     "notes",
     "chunks",
