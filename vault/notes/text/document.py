@@ -107,13 +107,11 @@ class FrontMatter:
         properties: the properties, or an empty mapping if there is no valid front matter.
         body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.
-        fault: why the front matter cannot be read, or an empty string.
     """
 
     properties: Mapping[str, Any]
     body_line: int
     is_private: bool
-    fault: str = ""
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
@@ -121,16 +119,15 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     body_line = find_body_line(lines)
     front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
     properties = load_properties(front)
-    fault = "" if properties else find_fault(front) or _find_missing_end(lines, body_line)
-    return FrontMatter(properties, body_line, is_marked_private(front, properties), fault)
+    return FrontMatter(properties, body_line, is_marked_private(front, properties))
 
 
-def _find_missing_end(lines: Sequence[str], body_line: int) -> str:
-    """Return that the last line of front matter is missing, or an empty string if it is not."""
-    is_begun = body_line == 1 and len(lines) > 1 and lines[0].rstrip() == "---"
-    if is_begun and _PROPERTY.match(lines[1]):
-        return "the line --- at its end is missing"
-    return ""
+def _find_front_fault(lines: Sequence[str], body_line: int) -> str:
+    """Return why front matter without properties cannot be read, or an empty string."""
+    if body_line > 1:
+        return find_fault("\n".join(lines[1 : body_line - 2]))
+    is_begun = len(lines) > 1 and lines[0].rstrip() == "---" and _PROPERTY.match(lines[1])
+    return "the line --- at its end is missing" if is_begun else ""
 
 
 def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Document:
@@ -152,7 +149,7 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
         properties=front.properties,
         body_line=body_line,
         is_private=front.is_private,
-        fault=front.fault,
+        fault="" if front.properties else _find_front_fault(lines, body_line),
         kinds=kinds,
         quoted=quoted,
     )
