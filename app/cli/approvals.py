@@ -5,7 +5,6 @@ only through the option `--approve`.
 """
 
 import argparse
-import select
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -16,6 +15,7 @@ from app.hidden_characters import escape_text
 from chains.cancel import CancelToken
 from chains.events import ApprovalRequested
 from chains.tool import ApprovalLevel, ApprovalRequest, Decision, KeptHunks, Verdict
+from resources.system.processes import is_readable
 
 __all__ = ["TerminalApprovals", "connect_approvals", "format_proposal"]
 
@@ -147,6 +147,6 @@ def _read_line(cancel: CancelToken) -> str:
     The input is polled, because a blocked thread would prevent the program from exiting.
     """
     while not cancel.is_cancelled:
-        if select.select([sys.stdin], [], [], _CHECK_S)[0]:
+        if is_readable(sys.stdin.fileno(), _CHECK_S):
             return sys.stdin.readline()
     return ""

@@ -16,8 +16,8 @@ settings → server: McpServer → client: connect, list, call → calls: text o
 - `tool_server`: serves Strata's own tools to an MCP client over standard input and output.
 
 This package may import `chains.cancel`, `chains.errors`, `chains.event_loop`, `chains.ledger`,
-`chains.llm.urls`, `context.layers`, `context.messages` and `vault.workers`. It must not import
-app, ui or `chains.tools`. The SDK and jsonschema are imported on first use.
+`chains.llm.urls`, `context.layers`, `context.messages`, `resources.system` and `vault.workers`. It
+must not import app, ui or `chains.tools`. The SDK and jsonschema are imported on first use.
 
 A server is not trusted. Its texts are shortened and shown without invisible characters, and no
 decision depends on them alone. If a server fails, one sentence reports it, and the turn continues.

@@ -23,6 +23,7 @@ from chains.llm.urls import is_loopback
 from chains.mcp.http_bodies import EventRepair, repair_document
 from chains.mcp.messages import UnreadableMessage, leave_out_bad_tools, read_messages
 from chains.mcp.server import McpServer, UnusableTool, fill_variables, show_text
+from resources.system.processes import pass_socket
 from vault.workers.guard import GRACE_S
 from vault.workers.process import build_command, pick_environment
 
@@ -105,8 +106,7 @@ class ServerProcess:
                     [*build_command("vault.workers.guard"), str(theirs.fileno())],
                     env=pick_environment(is_online=False),
                     cwd=os.path.abspath(os.sep),
-                    start_new_session=True,
-                    pass_fds=(theirs.fileno(),),
+                    **pass_socket(theirs),
                 )
         except OSError as error:
             self._life.close()

@@ -204,7 +204,7 @@ def _try_lock(lock: Callable[[], None], waits: bool) -> bool:
 
 
 def has_windows_pipe_data(pipe: int) -> bool:
-    """Return whether a pipe has data, on Windows, where nothing can wait for pipes.
+    """Return whether a pipe or the console has data, on Windows, where nothing can wait for them.
 
     Raises:
         OSError: the pipe was closed.
@@ -213,6 +213,8 @@ def has_windows_pipe_data(pipe: int) -> bool:
         import _winapi
         import msvcrt
 
+        if os.isatty(pipe):
+            return msvcrt.kbhit()
         return bool(_winapi.PeekNamedPipe(msvcrt.get_osfhandle(pipe), 0)[0])
     else:
         return False

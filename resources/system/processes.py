@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from resources.system.calls import has_windows_pipe_data
 
@@ -33,6 +33,7 @@ __all__ = [
     "is_writable_by_others",
     "limit_memory",
     "needs_polling",
+    "pass_socket",
     "read_free_memory",
     "read_process_memory",
     "reap_adopted",
@@ -224,7 +225,7 @@ def set_unblocking(handle: int) -> None:
 
 
 def is_readable(pipe: int, timeout_s: float) -> bool:
-    """Wait until a pipe has data or was closed, and return whether that happened in time.
+    """Wait until a pipe or a terminal has data or was closed, and return whether it did in time.
 
     Raises:
         OSError: the pipe cannot be read.
@@ -267,6 +268,20 @@ def wake_on_signals(waker: int) -> None:
         signal.signal(number, lambda *_: None)
     for number in _KEYBOARD_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def pass_socket(inherited: socket.socket) -> dict[str, Any]:
+    """Return the arguments with which a new process has a group of its own and inherits a socket.
+
+    The process finds the socket under the same number. On Windows only this handle is inherited.
+    """
+    number = inherited.fileno()
+    if sys.platform == "win32":
+        inherited.set_inheritable(True)
+        start = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [number]})
+        return {"startupinfo": start, "creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    else:
+        return {"pass_fds": (number,), "start_new_session": True}
 
 
 def start_in_group(
