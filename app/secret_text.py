@@ -132,7 +132,11 @@ _PLACEHOLDER: Final = re.compile(r"\$\{[^{}]*\}")
 _SCHEME: Final = re.compile(r"(?i:bearer|basic|token|digest)\s+")
 _TEMPLATE: Final = re.compile(r"\$[A-Za-z_]\w*|%\w+%|<[^<>]*>|\{[^{}]*\}|\[key\]|[*x•.…-]+")
 _PLAIN: Final = re.compile(r"[A-Za-z]{1,7}|[A-Za-z]+(?:[-_.:,/ ][A-Za-z]+)+|\d{1,6}")
-_PATH_START: Final = re.compile(r"(?:[.~]{0,2}|\$\{\w+\}|[A-Za-z]:)[/\\]")
+# A path: more than one name, or one that cannot start a key. Keys may begin with a slash as well.
+_PATH: Final = re.compile(
+    r"(?:[.~]{1,2}|\$\{\w+\}|[A-Za-z]:)[/\\][^+=$!#?&*]*|/[^+=$!#?&*/]+[/.][^+=$!#?&*]*"
+)
+_SUFFIX: Final = re.compile(r"\.[A-Za-z]{1,5}$")
 _RUN: Final = re.compile(rf"[A-Za-z0-9_-]{{{_LEAST_RANDOM_CHARS},}}")
 _CHANGE: Final = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 # Keys that services mark with a prefix.
@@ -357,7 +361,9 @@ def _has_clear_text(value: str) -> bool:
 
 
 def _is_path(value: str) -> bool:
-    return bool(_PATH_START.match(value)) and not any(map(_is_random, _RUN.findall(value)))
+    if not _PATH.fullmatch(value) or any(map(_is_random, _RUN.findall(value))):
+        return False
+    return bool(_SUFFIX.search(value)) or not _has_all_kinds(value)
 
 
 def _looks_secret(value: str) -> bool:
@@ -365,10 +371,14 @@ def _looks_secret(value: str) -> bool:
     return bool(has_both) and len(value) >= _LEAST_WEAK_CHARS and " " not in value.strip()
 
 
+def _has_all_kinds(text: str) -> bool:
+    """Return whether a text has capitals, small letters and digits."""
+    return all(any(map(test, text)) for test in (str.isupper, str.islower, str.isdigit))
+
+
 def _is_random(text: str) -> bool:
     """Return whether capitals, small letters and digits alternate as in no word or number."""
-    kinds = (any(map(test, text)) for test in (str.isupper, str.islower, str.isdigit))
-    return all(kinds) and len(_CHANGE.findall(text)) >= _LEAST_RANDOM_CHANGES
+    return _has_all_kinds(text) and len(_CHANGE.findall(text)) >= _LEAST_RANDOM_CHANGES
 
 
 def _search_random(text: str) -> Iterator[Secret]:

@@ -5,14 +5,17 @@ a variable, an argument or a part of the address gets a placeholder, which `fill
 when the server is used.
 
 A header or a variable has a name of its own. Arguments and addresses may hold several secrets, and
-their order may change, so a placeholder there names its secret: `${KEYRING:NAME}`.
+their order may change, so a placeholder there names its secret: `${KEYRING:NAME}`. In older
+settings it is `${KEYRING}` there too, and named after the option or parameter that it belongs to.
 """
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
 from typing import Any, Final
 
 from app.errors import BadSetting, InvalidRequest, NoKeyring
@@ -21,6 +24,7 @@ from app.secret_text import (
     find_argument_secrets,
     find_value_secrets,
     hide,
+    is_secret_name,
     remove_parameters,
     replace_secrets,
 )
@@ -34,6 +38,10 @@ SECRET_SETTINGS: Final = (*_ADDRESSES, _SERVERS)
 # Stands for the secret of a header or variable, which is named like this.
 KEPT: Final = "${KEYRING}"
 _PLACEHOLDER: Final = re.compile(r"\$\{KEYRING(?::(?P<name>[\w.-]+))?\}")
+# What stands in front of a placeholder without a name, in an argument or address.
+_OLD_NAME: Final = re.compile(r"(?:^-{0,2}|[?&;])(?P<name>[^-=&;#?\s:][^=&;#?\s:]*)(?:=|:\s*)$")
+_OLD_PASSWORD: Final = re.compile(r"://[^/?#\s:@]*:$")
+_OPTION: Final = re.compile(r"-{1,2}(?P<name>[A-Za-z][\w.-]*)")
 _NOT_IN_A_NAME: Final = re.compile(r"[^\w.-]+")
 _FIELDS: Final = ("headers", "env")
 _AUTHORIZATION: Final = "Authorization"
@@ -93,27 +101,28 @@ def fill_server(server: McpServer) -> McpServer:
     """
     missing: list[str] = []
 
-    def fill(field: str, text: str, field_name: str = "") -> str:
-        def find(name: str) -> str | None:
-            named = name or field_name
-            secret = _find_secret(_name_owner(server.name, field, named)) if named else None
+    def fill(field: str, text: str, names: Iterator[str]) -> str:
+        def find(found: re.Match[str]) -> str:
+            name = next(names)
+            secret = _find_secret(_name_owner(server.name, field, name))
             if secret is None:
-                missing.append(named or field)
-            return secret
+                missing.append(name or field)
+            return secret or found[0]
 
-        return _fill_placeholders(text, find)
+        return _PLACEHOLDER.sub(find, text)
 
     tables: Mapping[str, Mapping[str, str]] = {name: getattr(server, name) for name in _FIELDS}
     filled = {
-        field: {name: fill(field, value, name) for name, value in table.items()}
+        field: {name: fill(field, value, repeat(name)) for name, value in table.items()}
         for field, table in tables.items()
     }
+    names = iter(_list_names(server.args))
     return replace(
         server,
         headers=filled["headers"],
         env=filled["env"],
-        secret_args=tuple(_fill_variable(fill("args", arg)) for arg in server.args),
-        secret_url=_fill_parameters(fill("url", server.url)),
+        secret_args=tuple(_fill_variable(fill("args", arg, names)) for arg in server.args),
+        secret_url=_fill_parameters(fill("url", server.url, iter(_list_names([server.url])))),
         missing_secrets=tuple(dict.fromkeys(missing)),
     )
 
@@ -128,7 +137,7 @@ def forget_server(server: McpServer) -> None:
             if value and (found := secrets.key_for(owner)) and found in value:
                 secrets.save_key(owner, "")
     for field, texts in (("args", server.args), ("url", (server.url,))):
-        for name in filter(None, _list_names(texts)):
+        for name in _list_names(texts):
             secrets.save_key(_name_owner(server.name, field, name), "")
 
 
@@ -265,18 +274,36 @@ def _put_placeholders(
 
 
 def _list_names(texts: Sequence[str]) -> list[str]:
-    """Return the names of the placeholders in texts, "" for one without a name."""
-    return [found["name"] or "" for text in texts for found in _PLACEHOLDER.finditer(text)]
+    """Return the names of the placeholders in texts.
+
+    One without a name is named after its place. The second of a name is `NAME#2`, and so on.
+    """
+    names: list[str] = []
+    counts = Counter[str]()
+    for before, text in zip(["", *texts], texts, strict=False):
+        for found in _PLACEHOLDER.finditer(text):
+            name = found["name"] or _name_place(before, text[: found.start()])
+            if not found["name"]:
+                counts[name] += 1
+                name = name if counts[name] == 1 else f"{name}#{counts[name]}"
+            names.append(name)
+    return names
 
 
-def _fill_placeholders(text: str, find: Callable[[str], str | None]) -> str:
-    """Return a text with the secrets in place of their placeholders.
+def _name_place(before: str, start: str) -> str:
+    """Return the name of a secret by its place, or "" if no secret belongs there.
 
     Args:
-        text: the text.
-        find: returns the secret with a name, or None to leave the placeholder.
+        before: the argument before it.
+        start: the text before it in its own argument.
     """
-    return _PLACEHOLDER.sub(lambda found: find(found["name"] or "") or found[0], text)
+    if named := _OLD_NAME.search(start):
+        return named["name"]
+    if start:
+        return "password" if _OLD_PASSWORD.search(start) else ""
+    option = _OPTION.fullmatch(before)
+    is_named = option and (is_secret_name(option["name"]) or option["name"].endswith("key"))
+    return option["name"] if option and is_named else "argument"
 
 
 def _choose_name(name: str, taken: set[str]) -> str:

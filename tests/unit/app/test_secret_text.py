@@ -26,6 +26,9 @@ SECRET = [
     [f'{{"auth": {{"clientSecret": "{H}"}}}}'],
     [f"npx hub --token {H} -y"],
     [f"redis://:{H}@127.0.0.1/0"],
+    ["--password", f"/{H}"],
+    ["--secret-key", f"/wJalrXUtnFEMI/K7{H}/bPxR"],
+    ["--password", f"/a/{H}!"],
 ]
 HARMLESS = [
     ["--sort-key", "name"],
@@ -34,6 +37,9 @@ HARMLESS = [
     ["--public-key", "AAAAB3NzaC1yc2"],
     ["--key", "title"],
     ["--key", "/etc/ssl/private/key.pem"],
+    ["--password", "/run/secrets/db_password_2"],
+    ["--private-key", "/Users/Max/Key2.pem"],
+    ["--secret", "~/secrets/1"],
     ["--token", "${MY_TOKEN}"],
     ["--token=Bearer ${MY_TOKEN}"],
     ["--max-tokens=4096", "--token-limit", "5000"],

@@ -185,6 +185,58 @@ def test_a_reordered_list_sends_each_secret_to_its_place(keys: Path, settings: P
     )
 
 
+OLD = {
+    "args": {
+        "--token ${KEYRING}": {"token": "a1"},
+        "--token=${KEYRING} --api-key ${KEYRING} --token ${KEYRING}": {
+            "token": "a1",
+            "api-key": "b2",
+            "token#2": "c3",
+        },
+        "postgres://me:${KEYRING}@db.invalid/x": {"password": "a1"},
+        "-e GITHUB_TOKEN=${KEYRING} -e SORT_KEY=${KEYRING}": {
+            "GITHUB_TOKEN": "a1",
+            "SORT_KEY": "b",
+        },
+        "Authorization:${KEYRING} ${KEYRING}": {"Authorization": "a1", "argument": "b2"},
+        "--port ${KEYRING} https://x.invalid/?key=${KEYRING}&a=1": {"argument": "a1", "key": "b2"},
+    },
+    "url": {
+        "https://mcp.invalid/?api_key=${KEYRING}&b=1&sig=${KEYRING}": {"api_key": "1", "sig": "2"}
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "text"), [(field, text) for field, texts in OLD.items() for text in texts]
+)
+def test_placeholders_of_older_settings_keep_their_secrets(
+    keys: Path, settings: Path, field: str, text: str
+) -> None:
+    stored = {f"mcp:hub:{field}:{name}": secret for name, secret in OLD[field][text].items()}
+    keys.write_text(json.dumps(stored), "utf-8")
+    command = {"command": "npx", "args": text.split(" ")}
+    server = fill_server(McpServer.parse("hub", {"url": text} if field == "url" else command))
+    server.require_secrets()
+    expected = text
+    for secret in OLD[field][text].values():
+        expected = expected.replace("${KEYRING}", secret, 1)
+    assert (server.secret_url or " ".join(server.secret_args)) == expected
+    forget_server(server)
+    assert read_keys(keys) == {}
+
+
+def test_a_new_secret_beside_an_old_placeholder_takes_another_name(
+    keys: Path, settings: Path
+) -> None:
+    keys.write_text(json.dumps({"mcp:hub:args:token": HUSH}), "utf-8")
+    store = SettingsStore(settings)
+    args = ["--token", "${KEYRING}", "--token", "new-token-5"]
+    store.set("mcp.servers", {"hub": {"command": "npx", "args": args}})
+    server = fill_server(McpServer.parse("hub", store.get("mcp.servers")["hub"]))
+    assert server.secret_args == ("--token", HUSH, "--token", "new-token-5")
+
+
 @pytest.mark.parametrize(
     "entry",
     [
