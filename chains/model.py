@@ -51,6 +51,7 @@ from chains.llm.port import (
     ModelSent,
     ModelWaiting,
     ShapeMemory,
+    require_sealed,
 )
 from chains.llm.records import CallRecorder, ModelCallRecord
 from chains.llm.setup import configure_library, ignore_foreign_addresses, prepare_environment
@@ -58,7 +59,7 @@ from chains.llm.shaped_request import ShapedRequest
 from chains.llm.wire_request import NO_KEY, WireRequest, is_reasoning_model
 from chains.tokenizer import load_tiktoken
 from context.assemble.request import Request
-from context.errors import ContextOverflow, UnguardedRequest
+from context.errors import ContextOverflow
 
 __all__ = ["LiteLLMModel", "load_packaged_data", "warm_up"]
 
@@ -113,8 +114,7 @@ class LiteLLMModel:
         Before the first text arrives, temporary errors are handled with up to two retries. A
         request whose shape the server refuses is sent again in another one, which is no retry.
         """
-        if not (isinstance(request, Request) and request.is_sealed):
-            raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
+        require_sealed(request)
         if self._offline and not self._endpoint.is_local:
             raise Offline(self._endpoint.host or self._endpoint.service)
         key, waits_s = self._key(), iter((*BACK_OFF_S, None))

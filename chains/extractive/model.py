@@ -19,7 +19,7 @@ from chains.extractive.period import FindDays, list_days
 from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.ranking import Compare
 from chains.extractive.writer import escape_markdown, write_item, write_text
-from chains.llm.port import ModelEnded, ModelEvent, ModelText
+from chains.llm.port import ModelEnded, ModelEvent, ModelText, require_sealed
 from context.assemble.request import Request
 from context.layers import Layer, Segment
 from vault.quotes.sections import Support
@@ -98,6 +98,7 @@ class ExtractiveModel:
 
     def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
+        require_sealed(request)
         own = [segment for segment in request.segments if segment.layer is Layer.L3]
         for piece in self._write_pieces(own):
             cancel.raise_if_cancelled()

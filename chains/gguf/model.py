@@ -15,7 +15,15 @@ from chains.concurrency import Emit, iterate
 from chains.errors import ModelUnavailable
 from chains.gguf.file import ModelFile
 from chains.gguf.process import ModelRunner, RunningModel
-from chains.llm.port import Endpoint, KeyFor, ModelEnded, ModelEvent, ModelLoading, ModelPort
+from chains.llm.port import (
+    Endpoint,
+    KeyFor,
+    ModelEnded,
+    ModelEvent,
+    ModelLoading,
+    ModelPort,
+    require_sealed,
+)
 from context.assemble.request import Request
 
 __all__ = ["GgufModel", "MakePort"]
@@ -52,6 +60,7 @@ class GgufModel:
         Raises:
             LocalModelFailed: the model cannot be loaded, or its process ended before any text.
         """
+        require_sealed(request)
         running: RunningModel | None = None
 
         def produce(emit: Emit[ModelLoading | RunningModel]) -> None:

@@ -8,6 +8,7 @@ from chains.cancel import CancelToken
 from chains.events import AnswerKind, Usage
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
 from context.assemble.request import Request
+from context.errors import UnguardedRequest
 
 __all__ = [
     "Endpoint",
@@ -27,6 +28,7 @@ __all__ = [
     "ModelWaiting",
     "RequestedCall",
     "ShapeMemory",
+    "require_sealed",
 ]
 
 # Returns the key for a provider, or for an address such as "https://HOST:8000". Returns None if the
@@ -206,7 +208,14 @@ class ModelPort(Protocol):
             ModelError: there is no answer.
             ContextOverflow: the service rejects the request as too long.
             Cancelled: the token was cancelled.
+            UnguardedRequest: the request did not pass the budget guard.
         """
+
+
+def require_sealed(request: object) -> None:
+    """Raise `UnguardedRequest` unless a request passed the budget guard."""
+    if not (isinstance(request, Request) and request.is_sealed):
+        raise UnguardedRequest("Only a request that passed the budget guard can be sent.")
 
 
 class LearnedPort(Protocol):

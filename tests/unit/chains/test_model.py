@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -20,6 +21,8 @@ from chains.errors import (
     RateLimited,
 )
 from chains.events import Usage
+from chains.extractive.model import ExtractiveModel
+from chains.gguf.model import GgufModel
 from chains.llm.http import open_client
 from chains.llm.port import (
     Endpoint,
@@ -99,6 +102,15 @@ def test_the_reason_to_finish_is_passed_on(model, server, prepared):
 def test_only_a_request_that_passed_the_guard_is_taken(model, server, thing):
     with pytest.raises(UnguardedRequest):
         list(model.stream(thing, CancelToken()))
+    assert server.received == []
+
+
+def test_a_request_that_is_not_sealed_is_not_taken(model, server, prepared):
+    unsealed = replace(prepared, state="guarded")
+    files = GgufModel(Mock(), Mock(), 4_096, Mock(), Mock())
+    for port in (model, ExtractiveModel("Why?", has_searched=True), files):
+        with pytest.raises(UnguardedRequest, match="passed the budget guard"):
+            next(port.stream(unsealed, CancelToken()))
     assert server.received == []
 
 
