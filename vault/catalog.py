@@ -307,8 +307,8 @@ class Catalog:
 
     def _other_version_error(self) -> IndexUnusable:
         return IndexUnusable(
-            f"The index in {self.path.parent} was made by another version of Strata; "
-            "close that one and index again."
+            f"The index in {self.path.parent} was made by another version of Strata. "
+            "Index these notes again, and close the other version if it still runs."
         )
 
     def _refuse_damaged(self, said: str) -> None:
