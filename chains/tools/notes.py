@@ -15,6 +15,7 @@ from context.messages import ToolDefinition
 from vault.coverage import name_count
 from vault.notes.note import Note
 from vault.records import NoteState
+from vault.search.hits import SearchResult
 from vault.vault import Vault
 
 __all__ = ["NOTE_TOOLS", "NumberedSources", "build_note_tools"]
@@ -120,14 +121,15 @@ def build_note_tools(
         if not query.strip():
             raise ToolFailed("There is nothing to search for.")
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
-        result = notes.search(query, offset + k + 1, rebuilds=True)
+        result, told = _find(notes, query, offset + k + 1)
         hits = result.hits[offset : offset + k]
         found = sources.number(build_passages(hits, known=known))
         if not found:
-            return "\n".join((_NOTHING_FOUND, *result.warnings))
+            return "\n".join((told or _NOTHING_FOUND, *result.warnings))
         is_more = len(result.hits) > offset + k
         more = (f"There are more; offset {offset + k} shows the next.",) if is_more else ()
-        return "\n".join((render_segments(found), *more, *result.warnings))
+        shown = (told, render_segments(found)) if told else (render_segments(found),)
+        return "\n".join((*shown, *more, *result.warnings))
 
     def read(arguments: Mapping[str, Any]) -> str:
         note = notes.read_allowed(arguments["path"])
@@ -141,6 +143,19 @@ def build_note_tools(
         return _list_folder(folder.removeprefix("./"), shown, notes.filter_allowed)
 
     return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, list_folder))
+
+
+def _find(notes: Vault, query: str, limit: int) -> tuple[SearchResult, str]:
+    """Search, or list what a query asks for in words, such as "all notes tagged recipe".
+
+    Returns:
+        The hits, and for a list the sentence that says what it holds, else an empty string.
+    """
+    reading = notes.read_question(query)
+    if reading is None or reading.operation not in ("list", "count"):
+        return notes.search(query, limit, rebuilds=True), ""
+    listed = notes.list_notes(reading.query, limit, rebuilds=True)
+    return listed, listed.describe_total()
 
 
 def _read_lines(note: Note, start: int, end: int | None) -> Segment:
