@@ -231,7 +231,7 @@ class RowDelegate(QStyledItemDelegate):
 class FitTree(WithMenus, QTreeView):
     """A tree view without header and branch lines that is as tall as its rows, up to a maximum.
 
-    Rows with children open and close on a click.
+    It has at most two levels of rows. Rows with children open and close on a click.
 
     Signals:
         chosen: the index of a row that was clicked, or activated with Enter or Space.
@@ -280,14 +280,25 @@ class FitTree(WithMenus, QTreeView):
     def content_height(self) -> int:
         """Return the total height of the rows in pixels, without those inside collapsed rows.
 
-        Counting stops as soon as the total exceeds the maximum height.
+        Rows with the same parent have the same height, so that one of them is measured for all: a
+        key press would otherwise measure each of ten thousand rows.
         """
-        model, total = self.model(), 0
-        index = model.index(0, 0) if model is not None else QModelIndex()
-        while index.isValid() and total <= self._limit:
-            total += self.itemDelegate().sizeHint(QStyleOptionViewItem(), index).height()
-            index = self.indexBelow(index)
+        model = self.model()
+        total = self._height_inside(QModelIndex())
+        for at in range(model.rowCount() if model is not None else 0):
+            if total > self._limit:
+                break
+            if self.isExpanded(index := model.index(at, 0)):
+                total += self._height_inside(index)
         return total
+
+    def _height_inside(self, parent: QModelIndex) -> int:
+        model = self.model()
+        rows = model.rowCount(parent) if model is not None else 0
+        if rows == 0:
+            return 0
+        first = model.index(0, 0, parent)
+        return rows * self.itemDelegate().sizeHint(QStyleOptionViewItem(), first).height()
 
     def fit(self) -> None:
         """Set the view's height to the height of its content, up to the maximum height."""
@@ -307,11 +318,17 @@ class FitTree(WithMenus, QTreeView):
         """Draw nothing, because the delegate draws the arrow."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Treat Enter and Space as a click on the current row."""
+        """Treat Enter and Space as a click on the current row, and expand it when `*` is pressed.
+
+        Qt would expand each row inside it too, although those have no children.
+        """
         index = self.currentIndex()
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if event.key() in keys and index.isValid():
             self._on_clicked(index)
+            return
+        if event.key() == Qt.Key.Key_Asterisk:
+            self.expand(index)
             return
         super().keyPressEvent(event)
 

@@ -144,12 +144,15 @@ def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
     if [item.child(n).data(ROW) for n in range(item.rowCount())] == parts:
         return
     item.removeRows(0, item.rowCount())
-    for part in parts:
-        child = QStandardItem(part.text)
-        child.setData(part, ROW)
-        child.setData(part.name, Qt.ItemDataRole.AccessibleTextRole)
-        child.setData(escape_tooltip(part.tip or part.text), Qt.ItemDataRole.ToolTipRole)
-        item.appendRow(child)
+    item.appendRows([_build_item(part) for part in parts])  # each insertion fits the view anew
+
+
+def _build_item(part: PartRow) -> QStandardItem:
+    item = QStandardItem(part.text)
+    item.setData(part, ROW)
+    item.setData(part.name, Qt.ItemDataRole.AccessibleTextRole)
+    item.setData(escape_tooltip(part.tip or part.text), Qt.ItemDataRole.ToolTipRole)
+    return item
 
 
 class _PartDelegate(QStyledItemDelegate):
