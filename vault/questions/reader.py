@@ -166,7 +166,8 @@ def _take_tasks_as_part(links: Links) -> Literal[""]:
     kind = "done-task" if "done" in roles else "open-task" if "open" in roles else "task"
     links.clauses.append((Condition("has", kind, is_negated=links.is_without_tasks),))
     links.is_without_tasks = False
-    links.is_unclear = links.is_unclear or bool(links.spans)
+    # Days and words may be those of the tasks, as in "notes with no tasks about plumbing".
+    links.is_unclear = links.is_unclear or bool(links.spans or links.words)
     return ""
 
 

@@ -91,6 +91,9 @@ def test_a_question_for_every_note_becomes_a_query(index: Vault, question: str, 
         "Which notes in House do not mention the gutter?",
         "How many notes did Maria write?",
         "What is the pressure of the boiler?",
+        "Which notes have no tasks about mildew?",
+        "Which notes have open tasks that mention compost?",
+        "Welche Notizen haben keine Aufgaben zu Kompost?",
     ],
 )
 def test_what_is_not_understood_claims_nothing(index: Vault, question: str) -> None:
