@@ -142,7 +142,10 @@ _CHANGE: Final = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 # Keys that services mark with a prefix.
 _TOKEN: Final = re.compile(
     r"(?<![A-Za-z0-9_-])(?:"
-    r"(?i:sk|pk|rk|gsk|xai|hf|tvly|pplx|nvapi|npm|r8|dp|sbp|figd|whsec|ntn|lsv2)[-_][\w-]{8,}"
+    r"(?i:sk|pk|rk)[-_][\w-]{8,}"
+    # These begin names of packages too, such as hf-mcp-server, which rarely have digits.
+    r"|(?i:gsk|xai|tvly|pplx|nvapi)[-_](?=[\w-]*\d)[\w-]{8,}"
+    r"|(?i:hf|npm|r8|dp|sbp|figd|whsec|ntn|lsv2)_(?=[\w-]*\d)[\w-]{8,}"
     r"|gh[oprsu]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|pypi-[\w-]{16,}|dckr_pat_[\w-]{8,}"
     r"|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|shp(?:at|ca|pa|ss)_\w{8,}|dop_v1_\w{8,}"
     r"|lin_api_\w{8,}|secret_\w{16,}|sntrys_[\w-]{8,}|SG\.[\w-]{8,}\.[\w-]{8,}|ya29\.[\w-]{8,}"

@@ -17,6 +17,8 @@ SECRET = [
     [f"sk-ant-{H}"],
     [f"glpat-{H}"],
     [f"xoxb-1-{H}"],
+    [f"hf_{H}{H}"],
+    [f"xai-{H}{H}"],
     [f"https://{H}@git.invalid/x"],
     [f"https://{H}:@git.invalid/x"],
     [f"https://x.invalid/?auth={H}"],
@@ -51,6 +53,8 @@ HARMLESS = [
     ["--password-file", "/run/secrets/db"],
     ["image@sha256:ab12cd34ab12cd34ab12cd34ab12cd34"],
     ["--token", "--verbose"],
+    ["-y", "@llmindset/hf-mcp-server", "npm-check-updates", "pplx-mcp-server"],
+    ["--folder", "npm_modules-of-mine/dp_dynamic-programming"],
 ]
 LONG = [
     *("?a=", "https://x?a=", "key=", "key", "token=", "a:b ", "--key ", "://a@", "://", "A1b"),
