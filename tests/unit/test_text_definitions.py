@@ -100,6 +100,7 @@ def test_a_concept_of_texts_is_defined_in_one_module(concept: str) -> None:
             },
         ),
         ("snowballstemmer", {"vault/notes/text/stems.py"}),
+        ("pathspec", {"vault/exclude/rules.py"}),
     ],
 )
 def test_a_library_for_texts_is_imported_in_one_place(library: str, known: set[str]) -> None:

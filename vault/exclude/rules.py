@@ -1,10 +1,9 @@
 """Rules that exclude files by path: the user's patterns and Obsidian's filters.
 
-Patterns use `.gitignore` syntax. Each component of a path is matched separately, so that no pattern
-is slow.
+Patterns use `.gitignore` syntax, which `pathspec` reads. What it makes of them is changed so that
+no pattern is slow.
 """
 
-import fnmatch
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,7 +85,7 @@ class ExcludeRules:
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     text: str
-    parts: tuple[re.Pattern[str] | None, ...]  # None means `**`
+    expression: re.Pattern[str]
     is_negated: bool
     is_folder_only: bool
 
@@ -112,41 +111,69 @@ class ExcludePatterns:
             path: the path relative to the vault.
             is_folder: whether the path is a folder.
         """
-        parts = path.split("/")
         for rule in reversed(self._rules):
-            if (is_folder or not rule.is_folder_only) and _matches(rule.parts, parts):
+            if (is_folder or not rule.is_folder_only) and rule.expression.search(path):
                 return None if rule.is_negated else rule.text
         return None
 
 
+# What `pathspec` writes for parts of a pattern. What a user writes is escaped there.
+_FOLDER_OR_END: Final = "(?:(?P<ps_d>/)|$)"
+_FOLDER: Final = "(?P<ps_d>/)"
+_FIRST_FOLDERS: Final = "^(?:.+/)?"
+_FOLDERS: Final = "(?:/.+)?"
+_SET: Final = re.compile(r"\\.|\[\^/\]|\[(\^?)(\]?[^\]]*)\]", re.S)
+_STARS: Final = re.compile(r"(\[\^/\]\*){2,}")
+_STAR_AND_TEXT: Final = re.compile(
+    r"\[\^/\]\*((?:\\.|(?:\(\?!/\))?\[\^?\]?(?:\\.|[^\]\\])*\]|[^\[\\/()*])+)(?=\[\^/\]\*)", re.S
+)
+_MANY_STARS: Final = re.compile(r"(^!?|/)\*{3,}(?=/|$)")
+_LAST_BLANK: Final = re.compile(r"(?<!\\) \Z")
+_BACKWARDS: Final = re.compile(r"(.)-(.)", re.S)
+_WITHOUT_BLANKS: Final = re.compile(r"((?:\\.|[^\\])*?) *", re.S)
+
+
 def _parse_pattern(pattern: str) -> _Pattern | None:
-    text = pattern.strip()
-    body = text.removeprefix("!")
-    is_folder_only = body.endswith("/")
-    body = body.rstrip("/")
-    if not body or text.startswith("#"):
+    """Parse a line of a `.gitignore`, or return None if it matches nothing, as in Git."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    trimmed = _WITHOUT_BLANKS.fullmatch(pattern)
+    text = trimmed[1] if trimmed else ""
+    body = _MANY_STARS.sub(r"\1**", text.removesuffix("/"))
+    try:
+        # A blank before the last slash belongs to the name, so that it is kept with a backslash.
+        found, includes = GitIgnoreSpecPattern.pattern_to_regex(_LAST_BLANK.sub(r"\\ ", body))
+        if found is None:
+            return None
+        expression = re.compile(_make_exact(found), re.S)
+    except (ValueError, re.error):
         return None
-    is_anchored = "/" in body
-    parts = [part for part in body.split("/") if part]
-    if not is_anchored:
-        parts.insert(0, "**")
-    compiled = tuple(None if p == "**" else re.compile(fnmatch.translate(p)) for p in parts)
-    return _Pattern(text, compiled, text.startswith("!"), is_folder_only)
+    return _Pattern(text, expression, not includes, text.endswith("/"))
 
 
-def _matches(pattern: Sequence[re.Pattern[str] | None], parts: Sequence[str]) -> bool:
-    """Return whether a pattern matches a whole path.
+def _make_exact(expression: str) -> str:
+    """Let an expression of `pathspec` match whole paths only, and take no time for any pattern.
 
-    Args:
-        pattern: a regular expression for each path component, or None for `**`.
-        parts: the components of the path.
+    The first place that fits decides for each `*` and `**` but the last ones, so that a pattern
+    with many of them is not tried in all ways.
     """
-    reachable = {0}
-    for index, part in enumerate(pattern):
-        if part is not None:
-            reachable = {at + 1 for at in reachable if at < len(parts) and part.match(parts[at])}
-        elif index == len(pattern) - 1:  # `folder/**` matches the contents, not the folder
-            return any(at < len(parts) for at in reachable)
-        elif reachable:
-            reachable = set(range(min(reachable), len(parts) + 1))
-    return len(parts) in reachable
+    exact = expression.replace(_FOLDER_OR_END, r"\Z").replace(_FOLDER, r"/\Z")
+    exact = _SET.sub(_write_set, _STARS.sub(r"\1", exact))
+    exact = _STAR_AND_TEXT.sub(r"(?>[^/]*?\1)", exact)
+    first, *others = exact.split(_FOLDERS)
+    if not others:
+        return first
+    if first.startswith(_FIRST_FOLDERS):
+        first = f"^(?>(?:.+?/)??{first.removeprefix(_FIRST_FOLDERS)}(?=/))"
+    between = "".join(f"(?>(?:/.+?)??{other}(?=/))" for other in others[:-1])
+    return f"{first}{between}{_FOLDERS}{others[-1]}"
+
+
+def _write_set(found: re.Match[str]) -> str:
+    """Return a set of characters that has no slash, with a backslash where `re` asks for one."""
+    if found[2] is None:
+        return found[0]
+    # Of a range whose end is before its start, Git takes the start.
+    inside = _BACKWARDS.sub(lambda one: one[0] if one[1] <= one[2] else one[1], found[2])
+    inside = re.sub(r"[\[\]&~|]|-(?=-)", r"\\\g<0>", inside)
+    return f"(?!/)[{found[1]}{inside}]"

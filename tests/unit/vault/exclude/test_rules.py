@@ -70,7 +70,7 @@ def test_no_rule_is_none(tmp_path: Path) -> None:
         ("[ab].md", "b.md", False, True),
         ("# comment", "# comment", False, False),
         ("", "a.md", False, False),
-        ("[", "[", False, True),
+        ("[", "[", False, False),
     ],
 )
 def test_patterns_mean_what_they_mean_in_a_gitignore(
@@ -87,12 +87,14 @@ def test_the_last_fitting_pattern_decides() -> None:
 
 
 def test_a_hostile_pattern_takes_no_time() -> None:
-    rules = ExcludePatterns(["*a" * 40 + "b", "/".join(["**"] * 40) + "/z"])
+    patterns = ["*a" * 40 + "b", "*[ab]" * 40 + "c", "*\\a" * 40 + "c", "*?" * 40 + "c"]
+    rules = ExcludePatterns([*patterns, "/".join(["**"] * 40) + "/z", "**/a*" * 40 + "/z"])
     began = time.thread_time()
-    assert rules.find_rule("/".join(["a" * 200] * 20), is_folder=False) is None
+    assert rules.find_rule("/".join(["a" * 200] * 80), is_folder=False) is None
     assert time.thread_time() - began < 1
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))
 def test_no_pattern_raises(pattern: str, path: str) -> None:
-    assert ExcludePatterns([pattern]).find_rule(path, is_folder=False) in {None, pattern.strip()}
+    rule = ExcludePatterns([pattern]).find_rule(path, is_folder=False)
+    assert rule is None or pattern.startswith(rule)
