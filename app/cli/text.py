@@ -273,7 +273,8 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             yield f"A program, {item.time}, {item.entry}"
             yield escape_text(item.text)
         case SummaryItem():
-            yield f"--- the turns above are sent as a summary ({item.entry}) ---"
+            said = item.sentence if item.change else "the turns above are sent as a summary"
+            yield f"--- {said} ({item.entry}) ---"
             yield escape_text(item.summary)
         case HookChangeItem():
             told = ". ".join(filter(None, (item.title, item.summary)))

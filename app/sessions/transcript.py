@@ -9,6 +9,7 @@ from chains.citations.changes import ChangedSource
 from chains.citations.check import Citation, Unverified
 from chains.citations.sources import insert_numbers, name_share
 from chains.events import Mode, Status, ToolStatus
+from context.fit import guard_steps
 from context.layers import Segment
 
 MOST_STEP_CHARS: Final = 2_000
@@ -209,6 +210,9 @@ class SummaryItem:
         is_edited: whether the user edited the summary, before it was used or later.
         is_in_use: whether requests contain this summary. A later summary replaces an earlier one,
             because it covers the same turns.
+        change: how the last request changed the summary to make room: `summary` if the request left
+            it out, `summary_shortened` if it contained a part of it, and empty if it contained the
+            whole summary. These are the reasons of the request report.
     """
 
     entry: str
@@ -218,6 +222,22 @@ class SummaryItem:
     by: str
     is_edited: bool = False
     is_in_use: bool = True
+    change: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What became of the turns above, as a sentence without its full stop."""
+        is_outline = self.by == "outline"
+        noun = "Outline" if is_outline else "Summary"
+        match self.change:
+            case guard_steps.SUMMARY:
+                return f"{noun} left out of the last request, to make room"
+            case guard_steps.SUMMARY_HALVED:
+                return f"{noun} shortened in the last request, to make room"
+            case _ if is_outline:
+                return "Earlier messages became an outline"
+            case _:
+                return "Earlier messages summarised"
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from chains.turn.continuation import (
 )
 from context.compaction import HEAD
 from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
+from context.fit.guard_steps import SUMMARY, SUMMARY_HALVED
 from context.history.tool_pairing import is_final, list_tool_results
 from context.history.turns import Turn, list_turns
 from context.layers import Segment
@@ -70,7 +71,7 @@ def build_transcript(
             sent. If None, they are taken from the log.
     """
     reader = _Reader(log)
-    lines = dict(_summaries(reader.path))
+    lines = dict(_summaries(reader.path, _find_changed_summaries(report)))
     divider, boundary = _find_dropped(reader.path, report)
     shaped = _find_hook_changes(reader.path)
     items: list[TranscriptItem] = []
@@ -290,11 +291,34 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
     return HookChangeItem(entry.id, entry.transformer_name, title, summary, markdown)
 
 
-def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
+def _find_changed_summaries(report: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the summaries that the last request left out or shortened, with the reasons.
+
+    The keys are the ids of the log entries that store the compactions. A summary that was shortened
+    and then left out has both reasons in the report; the second one holds. The log itself does not
+    say this, because each request decides anew.
+    """
+    dropped = () if report is None else report["dropped"]
+    return {
+        entry: reason
+        for reason in (SUMMARY_HALVED, SUMMARY)
+        for item in dropped
+        if item["reason"] == reason
+        for entry in item["entries"]
+    }
+
+
+def _summaries(
+    path: Sequence[Entry], changed: Mapping[str, str]
+) -> Iterator[tuple[str, SummaryItem]]:
     """Yield each summary with the id of a log entry, above which the summary is shown.
 
     A summary is shown above the first entry that was not summarised. If the branch has no such
     entry, the summary is shown above the entry that stores the compaction.
+
+    Args:
+        path: the entries of the branch.
+        changed: the summaries that the last request changed, with the reasons.
     """
     ids, edited = {entry.id for entry in path}, find_edited_summaries(path)
     transforms = [entry for entry in path if isinstance(entry, TransformEntry)]
@@ -303,7 +327,8 @@ def _summaries(path: Sequence[Entry]) -> Iterator[tuple[str, SummaryItem]]:
     ]
     for entry, op in found:
         kept, is_in_use = op.get("firstKeptEntryId"), entry == found[-1][0]
-        item = replace(_summary(entry, op, edited.get(entry)), is_in_use=is_in_use)
+        item = _summary(entry, op, edited.get(entry))
+        item = replace(item, is_in_use=is_in_use, change=changed.get(entry, ""))
         yield str(kept) if kept in ids else entry, item
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -475,6 +476,32 @@ def test_only_the_summary_in_use_can_be_edited(transcript: Transcript) -> None:
     line = first(transcript, SummaryDivider)
     line.more.click()
     assert not [b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary"]
+
+
+def test_a_summary_that_is_left_out_or_back_stays_open_and_can_be_edited(
+    transcript: Transcript,
+) -> None:
+    item = SummaryItem("t1", "- It rains.", 900, 90, "model")
+    others = user(entry="u1"), user(), answer()
+    show(transcript, item, *others)
+    line = first(transcript, SummaryDivider)
+    line.more.click()
+    told = {
+        "summary": "Summary left out of the last request, to make room · 900 → 90 tokens",
+        "summary_shortened": "Summary shortened in the last request, to make room"
+        " · 900 → 90 tokens",
+        "": "Earlier messages summarised · 900 → 90 tokens",
+    }
+    for change, said in told.items():
+        transcript.refresh(Chat("A chat", (replace(item, change=change), *others)))
+        assert first(transcript, SummaryDivider) is line
+        assert (line.text, line.accessibleName()) == (said, said)
+        assert line.view.isVisible()
+    assert [b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary"]
+    edited = replace(item, summary="- It pours.", is_edited=True)
+    transcript.refresh(Chat("A chat", (edited, *others)))
+    settle()
+    assert first(transcript, SummaryDivider).text.endswith("tokens · edited")
 
 
 def test_an_outline_says_that_no_model_made_it(transcript: Transcript) -> None:

@@ -1,6 +1,7 @@
 """Blocks between messages: dividers about changes to the history, and blocks of Markdown."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
@@ -33,20 +34,25 @@ class _Line(Scaled, QWidget):
 
     def __init__(self, icon: str, said: str, figures: str, *actions: QPushButton) -> None:
         super().__init__()
-        what, numbers = ElidedLabel(said), ElidedLabel(figures)
-        dress(what, "ui", "secondary")
-        dress(numbers, "caption", "tertiary", numbers=True)
-        for shown in (what, numbers):
+        self._said, self._figures = ElidedLabel(said), ElidedLabel(figures)
+        dress(self._said, "ui", "secondary")
+        dress(self._figures, "caption", "tertiary", numbers=True)
+        for shown in (self._said, self._figures):
             shown.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
         row.addWidget(Hairline(), 1)
         row.addWidget(IconLabel(icon, "text.tertiary"))
-        for widget in (what, numbers, *actions):
+        for widget in (self._said, self._figures, *actions):
             row.addWidget(widget)
         row.addWidget(Hairline(), 1)
         self._fit()
+
+    def set_texts(self, said: str, figures: str) -> None:
+        """Show another sentence with its numbers."""
+        self._said.set_text(said)
+        self._figures.set_text(figures)
 
     def _fit(self) -> None:
         self.setFixedHeight(Theme.current().px(28))
@@ -99,8 +105,6 @@ class FoldedDivider(AccessibleFrame):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(QAccessible.Role.Separator, parent)
-        self.text = " · ".join(filter(None, (sentence, counts)))
-        self.setAccessibleName(self.text)
         self._noun, self._tip, self._markdown = noun, tip, markdown
         self.view: MarkdownView | None = None
         self._block: QWidget | None = None
@@ -109,7 +113,15 @@ class FoldedDivider(AccessibleFrame):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
         actions = (*([self.more] if markdown else ()), *self._list_line_actions())
-        self._column.addWidget(_Line(icon, sentence, counts, *actions))
+        self._line = _Line(icon, sentence, counts, *actions)
+        self._column.addWidget(self._line)
+        self.set_texts(sentence, counts)
+
+    def set_texts(self, sentence: str, counts: str) -> None:
+        """Show what happened, with the token counts, and leave the longer text as it is."""
+        self.text = " · ".join(filter(None, (sentence, counts)))
+        self.setAccessibleName(self.text)
+        self._line.set_texts(sentence, counts)
 
     def _on_more(self) -> None:
         keep_place(self)
@@ -165,22 +177,27 @@ class SummaryDivider(FoldedDivider):
     continue_requested = Signal()
 
     def __init__(self, item: SummaryItem, parent: QWidget | None = None) -> None:
-        is_outline = item.by == "outline"
-        said = "Earlier messages became an outline" if is_outline else "Earlier messages summarised"
-        figures = f"{count(item.before_tokens)} tokens"
-        if item.after_tokens is not None:
-            figures = f"{count(item.before_tokens)} → {count(item.after_tokens)} tokens"
-        if item.is_edited:
-            figures += " · edited"
-        self._is_in_use = item.is_in_use
+        self.item = item
         icon, tip = "arrows-in-line-vertical", "Show what stands for the older messages"
-        super().__init__(icon, said, figures, "summary", tip, item.summary, parent)
+        figures = _describe_figures(item)
+        super().__init__(icon, item.sentence, figures, "summary", tip, item.summary, parent)
+
+    def show_change(self, item: SummaryItem) -> bool:
+        """Show whether the last request contained the summary, which stays open if it is open.
+
+        Return False if the summary itself differs, so that the divider must be built again.
+        """
+        if replace(item, change=self.item.change) != self.item:
+            return False
+        self.item = item
+        self.set_texts(item.sentence, _describe_figures(item))
+        return True
 
     def _list_line_actions(self) -> Sequence[QPushButton]:
         return (make_button(_BEFORE, "link", self.continue_requested.emit),)
 
     def _list_actions(self) -> Sequence[QPushButton]:
-        if not self._is_in_use:
+        if not self.item.is_in_use:
             return ()
         return (
             make_button(
@@ -189,6 +206,13 @@ class SummaryDivider(FoldedDivider):
                 self.edit_requested.emit,
             ),
         )
+
+
+def _describe_figures(item: SummaryItem) -> str:
+    figures = f"{count(item.before_tokens)} tokens"
+    if item.after_tokens is not None:
+        figures = f"{count(item.before_tokens)} → {count(item.after_tokens)} tokens"
+    return f"{figures} · edited" if item.is_edited else figures
 
 
 class HookDivider(FoldedDivider):

@@ -125,6 +125,8 @@ class MessageMaker(QObject):
                 if widget.cost != item.cost:  # which is known once the answer is in the log
                     widget.cost = item.cost
                     self._show_model(widget)
+            case SummaryItem(), SummaryDivider():
+                return widget.show_change(item)
             case _:
                 return False
         return True
@@ -205,7 +207,7 @@ class MessageMaker(QObject):
 
     def _build_summary(self, item: SummaryItem) -> QWidget:
         made = SummaryDivider(item)
-        made.edit_requested.connect(lambda: self.summary_edit_requested.emit(item))
+        made.edit_requested.connect(lambda: self.summary_edit_requested.emit(made.item))
         made.continue_requested.connect(lambda: self.before_requested.emit(item.entry))
         return made
 

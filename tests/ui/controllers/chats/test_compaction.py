@@ -4,20 +4,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, ModelServer
-from tests.support.window.clicks import click_button
+from tests.support.window.clicks import button_named, click_button
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import SummaryDivider
 from ui.tasks import TaskRunner
 
 SUMMARY = "The barrel holds 210 litres, and the pump runs at night."
+LEFT_OUT = "Summary left out of the last request, to make room"
 
 
 @pytest.fixture
@@ -142,13 +143,88 @@ def test_without_a_model_the_outline_is_shown_and_used(window, server) -> None:
     assert count_calls(server) == calls
 
 
+def list_summaries(window: WindowPage) -> list[SummaryDivider]:
+    """Return the dividers of the chat's summaries."""
+    rows = window.chat.view.feed.rows
+    return [row.widget for row in rows if isinstance(row.widget, SummaryDivider)]
+
+
 def find_summary(window: WindowPage) -> SummaryDivider:
     """Return the divider of the chat's summary, with its text open."""
-    rows = window.view.transcript.feed.rows
-    (line,) = (row.widget for row in rows if isinstance(row.widget, SummaryDivider))
+    (line,) = list_summaries(window)
     if line.view is None:
         line.more.click()
     return line
+
+
+def leave_summary_out(window: WindowPage, server: ModelServer) -> None:
+    """Send a message that leaves room for the last turn, but not for the summary before it."""
+    window.assistant.settings.set("context.autoCompact", False)  # no new summary after the answer
+    window.assistant.settings.set("autoCompactThreshold", 4_000)
+    for words in range(1_500, 2_200, 25):
+        text = "word " * words
+        preview = window.assistant.preview(window.chat.session, text, "chat")
+        if "summary" in [one["reason"] for one in preview["dropped"]]:
+            break
+    server.script(Answer("Short."))
+    window.composer.send(text)
+    assert SUMMARY not in str(server.bodies[-1]["messages"])
+
+
+def bring_summary_back(window: WindowPage, server: ModelServer) -> None:
+    """Raise the limit and ask, so that there is room for the summary."""
+    window.assistant.settings.set("autoCompactThreshold", 16_000)
+    server.script(Answer("Yes."))
+    window.composer.send("Surely?")
+    assert SUMMARY in str(server.bodies[-1]["messages"])
+
+
+def test_a_summary_that_was_left_out_is_named_in_the_chat_until_it_is_back(window, server) -> None:
+    window.run("compact")
+    window.compaction.accept()
+    leave_summary_out(window, server)
+    line = find_summary(window)
+    assert line.text.startswith(f"{LEFT_OUT} · ")
+    window.chat.reopen(window.chat.session)
+    assert find_summary(window).text == line.text
+    bring_summary_back(window, server)
+    assert find_summary(window).text.startswith("Earlier messages summarised · ")
+
+
+@pytest.mark.parametrize("way", ["mouse", "keys"])
+def test_a_summary_that_was_left_out_opens_and_stays_open_when_it_is_back(
+    window: WindowPage, server: ModelServer, qtbot: QtBot, way: str
+) -> None:
+    window.run("compact")
+    window.compaction.accept()
+    leave_summary_out(window, server)
+    window.activate(1440, 900, qtbot)
+    (line,) = list_summaries(window)
+    if way == "mouse":
+        window.chat.view.scroller.bar.setValue(line.mapTo(window.chat.view.feed, QPoint()).y())
+        settle()
+        click_button(line, "Show summary")
+    else:
+        walk_to(window, line)
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        assert QApplication.focusWidget() is button_named(line, "Show summary")
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+        assert QApplication.focusWidget() is button_named(line, "Hide summary")
+    assert line.view.isVisible()
+    assert line.view.toPlainText() == SUMMARY
+    bring_summary_back(window, server)
+    assert list_summaries(window) == [line]
+    assert line.text.startswith("Earlier messages summarised · ")
+    assert not line.view.isHidden()
+
+
+def walk_to(window: WindowPage, line: SummaryDivider) -> None:
+    """Go up with Alt+Up until the divider is the current row of the chat."""
+    for _ in window.chat.view.feed.slots():
+        window.press_keys("Alt+Up")
+        if any(row.is_current and row.widget is line for row in window.chat.view.feed.rows):
+            return
+    raise AssertionError("the divider was not reached")
 
 
 def test_a_summary_in_use_is_edited_and_the_next_request_holds_the_edit(window, server) -> None:

@@ -1,6 +1,9 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from app.cli import text
 from app.library.attachments import Selection
 from app.sessions.transcript import AnswerItem, DroppedItem, HookChangeItem, SummaryItem, UserItem
 from app.sessions.transcript_reader import build_transcript
@@ -292,6 +295,45 @@ def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
     assert not any(isinstance(item, HookChangeItem) for item in items)  # which would tell it twice
     lost = replace(compaction, patch=({**operation, "firstKeptEntryId": "gone"},))
     assert isinstance(build_transcript("t", [*turn(1), lost], None).items[-1], SummaryItem)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "by", "sentence"),
+    [
+        ((), "model", "Earlier messages summarised"),
+        (("room",), "model", "Earlier messages summarised"),
+        (("summary",), "model", "Summary left out of the last request, to make room"),
+        (("summary",), "outline", "Outline left out of the last request, to make room"),
+        (("summary_shortened",), "model", "Summary shortened in the last request, to make room"),
+        (
+            ("summary", "summary_shortened"),
+            "model",
+            "Summary left out of the last request, to make room",
+        ),
+    ],
+)
+def test_a_summary_says_whether_the_last_request_held_it(
+    reasons: tuple[str, ...], by: str, sentence: str
+) -> None:
+    made = {
+        "op": "compaction_apply",
+        "summary": "They watered.",
+        "firstKeptEntryId": "2q",
+        "tokensBefore": 900,
+        "tokensAfter": 90,
+        "by": by,
+    }
+    log = [*turn(1), *turn(2), TransformEntry("k", "2a", TIME.format(9), "compaction", (made,))]
+    report = {"dropped": [left_out(["k"], 0, 90, reason) for reason in reasons]}
+    (found,) = (i for i in build_transcript("t", log, report).items if isinstance(i, SummaryItem))
+    assert found.sentence == sentence
+    (said,) = (
+        line for line in text.transcript(build_transcript("t", log, report)) if "(k)" in line
+    )
+    assert (sentence in said) == bool(found.change)
+    another = {"dropped": [left_out(["j"], 0, 90, "summary")]}
+    (found,) = (i for i in build_transcript("t", log, another).items if isinstance(i, SummaryItem))
+    assert found.change == ""
 
 
 def test_an_edited_summary_is_shown_with_its_new_figures() -> None:
