@@ -134,7 +134,6 @@ class Vault:
 
     Attributes:
         root: the folder of notes. Paths are relative to it.
-        exclude: patterns as in a `.gitignore`.
         index_dir: the folder of the index.
         scope: the part of the vault that is searched, listed and read.
         throttle: pauses and resumes index updates.
@@ -145,7 +144,7 @@ class Vault:
         self,
         root: Path,
         index_dir: Path,
-        exclude: Sequence[str] = (),
+        exclude: Sequence[str] | Callable[[], Sequence[str]] = (),
         embedder: Embedder | None = None,
         options: Callable[[], IndexOptions] = IndexOptions,
         cache_dir: Path | None = None,
@@ -155,14 +154,15 @@ class Vault:
         Args:
             root: the folder of notes.
             index_dir: the folder for `catalog.db`, `chroma/` and the lock file, created on demand.
-            exclude: patterns as in a `.gitignore`.
+            exclude: patterns as in a `.gitignore`, or a function that returns the current ones,
+                which hold for whatever is read next.
             embedder: an embedder shared with other indexes, which `close` does not close.
             options: returns the current options. Changes take effect on the next update.
             cache_dir: the folder for caching each embedding model's fastest precision and ONNX
                 form.
         """
         self.root = root
-        self.exclude = tuple(exclude)
+        self._exclude = exclude
         self.index_dir = index_dir
         self.scope = WHOLE
         self._names = VocabularyReader()
@@ -175,6 +175,11 @@ class Vault:
         self.updates = UpdateQueue(self.throttle)
         self._watch = _Watch()
         self._idle = IdleJob(self._fit_ranking, self.updates)
+
+    @property
+    def exclude(self) -> tuple[str, ...]:
+        """The current patterns of excluded notes, as in a `.gitignore`."""
+        return tuple(self._exclude() if callable(self._exclude) else self._exclude)
 
     def update(
         self,

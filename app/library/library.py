@@ -54,7 +54,7 @@ class Library:
         cls,
         folder: Path,
         paths: Paths,
-        exclude: Sequence[str] = (),
+        exclude: Sequence[str] | Callable[[], Sequence[str]] = (),
         options: Callable[[], IndexOptions] = IndexOptions,
         embedder: Embedder | None = None,
     ) -> "Library":
@@ -65,7 +65,8 @@ class Library:
         Args:
             folder: the folder that holds the notes.
             paths: the folders for Strata's own files.
-            exclude: exclude patterns in `.gitignore` syntax.
+            exclude: exclude patterns in `.gitignore` syntax, or a function that returns the current
+                ones.
             options: returns the embedding model, vector server and reranker to use.
             embedder: an embedder shared with other vaults, or None to create one.
 

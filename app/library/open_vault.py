@@ -166,7 +166,7 @@ class OpenVault:
             return Library.open(
                 folder,
                 self._paths,
-                self._settings.values.vault_exclude,
+                lambda: self._settings.values.vault_exclude,
                 lambda: index_options(self._settings.values, self._ledger),
                 self._embedder,
             )

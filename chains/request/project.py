@@ -15,7 +15,7 @@ from context.errors import MalformedEntry
 from context.layers import Layer, Segment
 from context.log.entries import Entry, OtherEntry, SegmentsEntry, TransformEntry
 from context.tokens import TokenCounter
-from vault.errors import VaultError
+from vault.errors import NoteExcluded, UnsafePath, VaultError
 from vault.notes.note import Note
 from vault.vault import Vault, VaultFile
 
@@ -90,19 +90,36 @@ class ProjectContext:
         return {"segments": segments, "includesText": self.includes_text}
 
 
-def find_project_context(session: SessionPort) -> ProjectContext | None:
+def find_project_context(session: SessionPort, notes: Vault) -> ProjectContext | None:
     """Return the project description stored in the session's log.
 
-    Return None if there is no description, or if it must be updated because the user asked for this
-    or the session was compacted.
+    Return None if there is no description, or if it must be updated because the user asked for
+    this, the session was compacted, or models may no longer read a note whose text it includes.
+
+    Args:
+        session: the session.
+        notes: the notes of the project.
     """
     refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
     for entry in reversed(session.path()):
         if entry.id in refreshed or _is_compaction(entry):
             return None
         if (found := _read_record(entry)) is not None:
-            return found
+            return None if any(_is_excluded(notes, one) for one in found.segments) else found
     return None
+
+
+def _is_excluded(notes: Vault, segment: Segment) -> bool:
+    """Return whether the text of a note may no longer be sent. A deleted note is not excluded."""
+    if not segment.id.startswith(NOTE_ID):
+        return False
+    try:
+        notes.read_allowed(segment.source)
+    except (NoteExcluded, UnsafePath):
+        return True
+    except VaultError:
+        return False
+    return False
 
 
 def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:

@@ -181,7 +181,7 @@ class TurnContext:
         project, session = self.chain.project, self.session
         if project is None:
             return self
-        recorded = found = find_project_context(session)
+        recorded = found = find_project_context(session, project.notes)
         if found is None:
             budget = self.compute_request_budget(self.factor).budget
             includes_text = decide_text(session, project)

@@ -4,7 +4,7 @@ The bytes that the model's server received are searched for words of these notes
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -107,3 +107,44 @@ def test_no_tool_brings_them_named_outright(hiding: Assistant, received: ModelSe
     assert set(named) <= {"error", "denied"}
     for path, text in HIDDEN.items():
         assert ((hiding.vault or Path()) / path).read_text() == text
+
+
+def test_a_rule_holds_from_the_moment_it_is_set(hiding: Assistant, received: ModelServer) -> None:
+    """The vault stays open: the rule is set through RPC, for example."""
+    hiding.settings.set("vault.exclude", ["Locked/", "Plan.md"])
+    result_of(list(hiding.ask(AskRequest("When do I sow?", "vault"), CancelToken())))
+    with pytest.raises(TurnFailed):
+        list(hiding.ask(AskRequest("Read it.", "chat", attach=("Plan.md",)), CancelToken()))
+    assert "Sow in May" not in json.dumps(received.bodies)
+    hiding.settings.set("vault.exclude", ["Locked/"])
+    list(hiding.ask(AskRequest("Read it.", "chat", attach=("Plan.md",)), CancelToken()))
+    assert "Sow in May" in json.dumps(received.bodies[-1])
+
+
+def hide_by_rule(assistant: Assistant, plan: Path) -> None:
+    assistant.settings.set("vault.exclude", ["Locked/", plan.name])
+
+
+def hide_by_front_matter(assistant: Assistant, plan: Path) -> None:
+    plan.write_text(f"---\nprivate: true\n---\n{plan.read_text()}")
+
+
+def hide_by_tag(assistant: Assistant, plan: Path) -> None:
+    plan.write_text(f"{plan.read_text()}\n#private\n")
+
+
+@pytest.mark.parametrize("hide", [hide_by_rule, hide_by_front_matter, hide_by_tag])
+def test_a_project_leaves_out_a_note_that_is_hidden_after_the_chat_began(
+    hiding: Assistant,
+    received: ModelServer,
+    tmp_path: Path,
+    hide: Callable[[Assistant, Path], None],
+) -> None:
+    first = AskRequest("What is planned?", "project", project=".")
+    chat = result_of(list(hiding.ask(first, CancelToken()))).session
+    assert "Sow in May" in json.dumps(received.bodies[-1])
+    hide(hiding, tmp_path / "vault/Plan.md")
+    seen = len(received.bodies)
+    result_of(list(hiding.ask(AskRequest("And now?", "project", session=chat), CancelToken())))
+    assert len(received.bodies) > seen
+    assert "Sow in May" not in json.dumps(received.bodies[seen:])

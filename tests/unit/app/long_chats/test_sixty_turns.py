@@ -1,9 +1,10 @@
 """Two chats of sixty turns in which everything happens, checked request by request.
 
-Chat, vault, project and agent questions take turns; notes are attached, edited, excluded and read
-in pieces; messages are pinned, edited and answered again; the program is started anew. Whatever
-happens: what the panel shows is what was sent, no summary is lost while there is room, and each
-change of the beginning of a request has a reason.
+Chat, vault, project and agent questions take turns; notes are attached, edited, made private,
+excluded by a rule and read in pieces; messages are pinned, edited and answered again; the program
+is started anew. Whatever happens: what the panel shows is what was sent, no summary is lost while
+there is room, each change of the beginning of a request has a reason, and no request holds a note
+while it is private or excluded.
 """
 
 import json
@@ -31,6 +32,8 @@ from vault.embedder import Embedder
 TURNS: Final = 60
 MODES: Final[tuple[Mode, ...]] = ("chat", "vault", "project", "agent")
 SECRET: Final = "The passphrase is zebra-7391."
+DRAFT: Final = "The beans of the draft go under the willow-4418."
+RULE: Final = "Garden/Drafts/"
 SUMMARY: Final = (
     "- Decisions: the beans of Garden/Beds.md are in row 12, as Question {number} said."
 )
@@ -61,6 +64,7 @@ def write_notes(folder: Path) -> Path:
         "Garden/Water.md": "# Water\nThe barrel holds 200 litres. See [[Beds]].\n" * 20,
         **{f"Garden/Row {row}.md": f"A bean of row {row} is sown.\n" * 130 for row in range(1, 6)},
         "Log.md": "# Log\nSown on 12 May.\n",
+        "Garden/Drafts/Beans.md": f"# Beans\n{DRAFT}\n",
         "Secret.md": f"# Secret\n{SECRET}\n",
     }
     for name, text in notes.items():
@@ -131,7 +135,8 @@ class LongChat:
     Attributes:
         start: starts the program on the same folders.
         sent: what was sent last for each question, by the id of its entry.
-        is_secret: whether the secret note is private now.
+        hidden: the texts of the notes that are private or excluded now.
+        with_draft: for each request in turn, whether it holds the note that a rule excludes later.
     """
 
     start: Callable[[], Assistant]
@@ -141,7 +146,8 @@ class LongChat:
     session: str = ""
     sent: dict[str, Sent] = field(default_factory=dict)
     reports: list[Mapping[str, Any]] = field(default_factory=list)
-    is_secret: bool = False
+    hidden: set[str] = field(default_factory=set)
+    with_draft: list[bool] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.assistant = self.start()
@@ -214,8 +220,8 @@ class LongChat:
         if before is not None and not before.begins(request, is_same_turn=is_same_turn):
             assert prefix["reasons"], (before.body, request.body)
         self._check_summary(request)
-        if self.is_secret:
-            assert SECRET not in json.dumps(request.body)
+        assert not [text for text in self.hidden if text in json.dumps(request.body)]
+        self.with_draft.append(DRAFT in json.dumps(request.body))
 
     def _check_summary(self, request: Sent) -> None:
         """Check that the summary in use is sent whole, unless nothing else but one turn is sent."""
@@ -278,7 +284,21 @@ def begin(
 
 def hide_secret(chat: LongChat, vault: Path) -> None:
     (vault / "Secret.md").write_text(f"---\nprivate: true\n---\n{SECRET}\n", "utf-8")
-    chat.is_secret = True
+    chat.hidden.add(SECRET)
+
+
+def exclude_draft(chat: LongChat) -> None:
+    """Exclude the folder of a draft that was attached, and found or read as part of a project."""
+    assert chat.with_draft[-1], "the draft is in the chat when the rule comes"
+    chat.assistant.settings.set("vault.exclude", [RULE])
+    chat.hidden.add(DRAFT)
+
+
+def allow_draft(chat: LongChat) -> None:
+    """Remove the rule, after which the draft can be sent again."""
+    assert not chat.with_draft[-1]
+    chat.assistant.settings.set("vault.exclude", [])
+    chat.hidden.discard(DRAFT)
 
 
 def go_back(chat: LongChat) -> None:
@@ -296,9 +316,11 @@ ATTACHED: Final[Mapping[int, tuple[str, ...]]] = {
     2: ("Secret.md",),
     6: ("Garden/Water.md",),
     7: ("Garden/Water.md", "Garden/Beds.md"),
+    8: ("Garden/Drafts/Beans.md",),
     10: ("Plan.png",),
     30: ("Garden/Beds.md",),
     41: ("Plan.png",),
+    50: ("Garden/Drafts/Beans.md",),
 }
 SOAK: Final = pytest.mark.soak
 
@@ -322,12 +344,14 @@ def test_sixty_turns_are_what_the_panel_says_and_lose_no_summary(
     chat, pinned = begin(model, threshold), list[str]()
     happens: dict[int, Callable[[], object]] = {
         9: lambda: pin(chat, True, pinned),
+        10: lambda: exclude_draft(chat),
         14: chat.restart,
         19: lambda: hide_secret(chat, tmp_path / "vault"),
         23: lambda: go_back(chat),
         27: chat.restart,
         31: lambda: pin(chat, False, pinned),
         44: chat.restart,
+        47: lambda: allow_draft(chat),
         52: chat.compact,
     }
     for number in range(TURNS):
@@ -352,4 +376,5 @@ def check_coverage(chat: LongChat) -> None:
     reasons = {reason for report in reports for reason in report["prefix"]["reasons"]}
     assert "the history was compacted" in reasons
     assert "tool promoted" in reasons
+    assert any(chat.with_draft[-20:]), "the draft comes back when the rule has gone"
     assert len(chat.sent) >= TURNS - 2

@@ -111,7 +111,7 @@ def test_named_paths_that_may_not_be_indexed_leave_the_index(
     if rule == "private":
         path.write_text("#private\n\nThe barrel holds rain.\n")
     elif rule == "excluded":
-        index.exclude = ("Rain*",)
+        index._exclude = ("Rain*",)
     else:
         path.unlink()
     if rule == "linked":
