@@ -134,10 +134,13 @@ _WITHOUT_BLANKS: Final = re.compile(r"((?:\\.|[^\\])*?) *", re.S)
 
 
 def _parse_pattern(pattern: str) -> _Pattern | None:
-    """Parse a line of a `.gitignore`, or return None if it matches nothing, as in Git."""
+    """Parse a line of a `.gitignore`, or return None if it matches nothing, as in Git.
+
+    Unlike in Git, leading blanks are dropped: a slip of the hand must not uncover private notes.
+    """
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    trimmed = _WITHOUT_BLANKS.fullmatch(pattern)
+    trimmed = _WITHOUT_BLANKS.fullmatch(pattern.lstrip())
     text = trimmed[1] if trimmed else ""
     body = _MANY_STARS.sub(r"\1**", text.removesuffix("/"))
     try:

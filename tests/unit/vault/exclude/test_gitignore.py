@@ -34,7 +34,8 @@ PARTS = st.sampled_from(
     ]
 )
 PATTERNS = st.builds(
-    lambda sign, first, parts, last: f"{sign}{first}{'/'.join(parts)}{last}",
+    # Leading blanks are dropped, unlike in Git, so the patterns have none.
+    lambda sign, first, parts, last: f"{sign}{first}{'/'.join(parts)}{last}".lstrip(),
     *(st.sampled_from(["", "", "", "!"]), st.sampled_from(["", "", "/"])),
     *(st.lists(PARTS, min_size=1, max_size=4), st.sampled_from(["", "", "/", " ", "  ", "/ "])),
 )

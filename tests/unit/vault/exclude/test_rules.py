@@ -80,6 +80,11 @@ def test_patterns_mean_what_they_mean_in_a_gitignore(
     assert rule == (pattern if fits else None)
 
 
+@pytest.mark.parametrize("pattern", [" private/", "\t/private/", "  private/  "])
+def test_a_leading_blank_uncovers_nothing(pattern: str) -> None:
+    assert ExcludePatterns([pattern]).find_rule("private", is_folder=True) == pattern.strip()
+
+
 def test_the_last_fitting_pattern_decides() -> None:
     rules = ExcludePatterns(["*.md", "!keep.md"])
     assert rules.find_rule("a/keep.md", is_folder=False) is None
@@ -97,4 +102,4 @@ def test_a_hostile_pattern_takes_no_time() -> None:
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))
 def test_no_pattern_raises(pattern: str, path: str) -> None:
     rule = ExcludePatterns([pattern]).find_rule(path, is_folder=False)
-    assert rule is None or pattern.startswith(rule)
+    assert rule is None or pattern.lstrip().startswith(rule)
