@@ -231,9 +231,9 @@ class SummaryItem:
         noun = "Outline" if is_outline else "Summary"
         match self.change:
             case guard_steps.SUMMARY:
-                return f"{noun} left out of the last request, to make room"
+                return f"{noun} left out of the last request"
             case guard_steps.SUMMARY_HALVED:
-                return f"{noun} shortened in the last request, to make room"
+                return f"{noun} shortened in the last request"
             case _ if is_outline:
                 return "Earlier messages became an outline"
             case _:

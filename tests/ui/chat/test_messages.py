@@ -487,9 +487,8 @@ def test_a_summary_that_is_left_out_or_back_stays_open_and_can_be_edited(
     line = first(transcript, SummaryDivider)
     line.more.click()
     told = {
-        "summary": "Summary left out of the last request, to make room · 900 → 90 tokens",
-        "summary_shortened": "Summary shortened in the last request, to make room"
-        " · 900 → 90 tokens",
+        "summary": "Summary left out of the last request · 900 → 90 tokens",
+        "summary_shortened": "Summary shortened in the last request · 900 → 90 tokens",
         "": "Earlier messages summarised · 900 → 90 tokens",
     }
     for change, said in told.items():

@@ -18,7 +18,7 @@ from ui.chat.message.blocks import SummaryDivider
 from ui.tasks import TaskRunner
 
 SUMMARY = "The barrel holds 210 litres, and the pump runs at night."
-LEFT_OUT = "Summary left out of the last request, to make room"
+LEFT_OUT = "Summary left out of the last request"
 
 
 @pytest.fixture

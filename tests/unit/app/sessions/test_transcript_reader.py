@@ -302,13 +302,13 @@ def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
     [
         ((), "model", "Earlier messages summarised"),
         (("room",), "model", "Earlier messages summarised"),
-        (("summary",), "model", "Summary left out of the last request, to make room"),
-        (("summary",), "outline", "Outline left out of the last request, to make room"),
-        (("summary_shortened",), "model", "Summary shortened in the last request, to make room"),
+        (("summary",), "model", "Summary left out of the last request"),
+        (("summary",), "outline", "Outline left out of the last request"),
+        (("summary_shortened",), "model", "Summary shortened in the last request"),
         (
             ("summary", "summary_shortened"),
             "model",
-            "Summary left out of the last request, to make room",
+            "Summary left out of the last request",
         ),
     ],
 )
