@@ -100,6 +100,7 @@ class SettingsDialog(QDialog):
         self._extras = self._list_extras()
         self.stack = SettingsPages(self._make_widgets)
         self.stack.page_created.connect(self._order_focus)
+        self.shapes.listed.connect(self._order_focus)
         self.pages = FitTree("Pages")
         self.search = SettingsSearchField(self)
         self._listed = PagesModel(self.pages)

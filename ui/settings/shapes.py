@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.config.learned import LearnedShape
@@ -17,6 +17,7 @@ from ui.widgets.geometry import clear_layout
 __all__ = ["ShapeSection"]
 
 _FORGET = ButtonText("Forget", "Send the usual request next time")
+_TAB = Qt.FocusPolicy.TabFocus
 _NOTHING = "No server has refused the usual request."
 _ABOUT = (
     "What these servers refused is left out or written otherwise. After 30 days the usual request "
@@ -25,7 +26,12 @@ _ABOUT = (
 
 
 class ShapeSection(QWidget):
-    """The section that lists the models whose requests differ, each with a button to forget it."""
+    """The section that lists the models whose requests differ, each with a button to forget it.
+
+    The signal `listed` is emitted when the buttons have been created anew.
+    """
+
+    listed = Signal()
 
     def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
         super().__init__()
@@ -33,7 +39,8 @@ class ShapeSection(QWidget):
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self.show_shapes)
         self._forgets = LatestOnly(runner, 0, self)
-        self._forgets.answered.connect(self.show_shapes)
+        self._forgets.answered.connect(self._on_forgotten)
+        self._buttons: list[QPushButton] = []
         self.state = make_wrapped_label("", "caption", "secondary")
         self._rows = QVBoxLayout()
         self._rows.setSpacing(8)
@@ -51,10 +58,30 @@ class ShapeSection(QWidget):
 
     def show_shapes(self, shapes: Sequence[LearnedShape]) -> None:
         """Show the models whose requests differ, or that there are none."""
+        self._buttons = []
         clear_layout(self._rows)
         for shape in shapes:
             self._rows.addWidget(self._make_line(shape))
         self.state.setText(_ABOUT if shapes else _NOTHING)
+        self.listed.emit()
+
+    def _on_forgotten(self, shapes: Sequence[LearnedShape]) -> None:
+        """Show the rest, and keep the focus near: on the button that took the place, or before."""
+        focused = [at for at, button in enumerate(self._buttons) if button.hasFocus()]
+        before = self._find_control_before()
+        self.show_shapes(shapes)
+        if focused:
+            near: QWidget = self._buttons[: focused[0] + 1][-1] if self._buttons else before
+            near.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _find_control_before(self) -> QWidget:
+        """Return the last control before the section that Tab reaches, or the section itself."""
+        before = self.previousInFocusChain()
+        while before is not None and before is not self:
+            if before.isVisible() and before.isEnabled() and before.focusPolicy() & _TAB:
+                return before
+            before = before.previousInFocusChain()
+        return self
 
     def _make_line(self, found: LearnedShape) -> QWidget:
         name = one_line(f"{found.model} at {found.place}")
@@ -66,6 +93,7 @@ class ShapeSection(QWidget):
         texts.addWidget(make_wrapped_label(said, "caption", "secondary"))
         forget = make_button(_FORGET, "", partial(self._on_forget, found.owner))
         forget.setAccessibleName(f"Forget what was learned about {name}")
+        self._buttons.append(forget)
         line = QWidget()
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 0, 0, 0)

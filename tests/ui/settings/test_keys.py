@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.config.learned import LearnedModels
+from chains.llm.request_shape import RequestShape
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.clicks import click_button, click_row
 from tests.support.window.settings_dialog import open_settings
@@ -86,6 +90,44 @@ def test_what_a_server_refused_is_shown_and_can_be_forgotten(
     dialog.stack.scroll_to("Models", dialog.keys)
     click_button(dialog, "Test the key")
     assert ["temperature" in body for body in server.bodies] == [True, False, True, False]
+
+
+def test_what_was_learned_is_forgotten_by_keys_and_the_focus_stays_near(
+    assistant: Assistant, dialog: SettingsDialog, qtbot: QtBot
+) -> None:
+    learned = LearnedModels(assistant.paths.learned_models)
+    for name in ("one", "two"):
+        learned.learn_shape(
+            f"http://127.0.0.1:9/v1 {name}", RequestShape(frozenset({"temperature"}))
+        )
+    dialog.show_page("Models")
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    dialog.stack.scroll_to("Models", dialog.shapes)
+    first, second = dialog.shapes.findChildren(QPushButton)
+    qtbot.waitUntil(second.isVisible)
+    walk_to(first)
+    QTest.keyClick(first, Qt.Key.Key_Tab)
+    assert second.hasFocus()
+    QTest.keyClick(second, Qt.Key.Key_Space)
+    (left,) = learned.list_shapes()
+    button = QApplication.focusWidget()
+    assert button.accessibleName() == f"Forget what was learned about {left.model} at {left.place}"
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert learned.list_shapes() == ()
+    near = dialog.find_row("chat.titles")
+    assert near.isAncestorOf(QApplication.focusWidget())
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert QApplication.focusWidget().text() == "Reset this page"
+
+
+def walk_to(wanted: QWidget) -> None:
+    """Press Tab until a widget has the focus."""
+    for _ in range(60):
+        if wanted.hasFocus():
+            return
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    raise AssertionError("Tab does not lead there")
 
 
 def texts_of(widget: QWidget) -> list[str]:
