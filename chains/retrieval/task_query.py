@@ -5,10 +5,10 @@ They are answered with a list of the tasks in the notes, which are list items wi
 
 import re
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
-from vault.notes.date_spans import Span
+from vault.notes.date_spans import Span, move_ahead
 from vault.notes.dates import find_date_spans, remove_dates
 from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.search.filter_kinds import TaskFilter, write_date_filter
@@ -153,25 +153,12 @@ def _find_due_days(said: str, today: date) -> tuple[Span, ...]:
     days = find_date_spans(said, today)
     if not (_PAST.search(said) or _YEAR.search(said)):
         is_weekday = _WEEKDAY.search(said) is not None
-        days = tuple(_move_ahead(span, today, is_weekday=is_weekday) for span in days)
+        days = tuple(move_ahead(span, today, is_weekday=is_weekday) for span in days)
     limit = _LIMIT.search(said)
     if limit is None or len(days) != 1:
         return days
     ((first, after),) = days
     return ((date.min, first if limit[1].lower() in {"before", "vor"} else after),)
-
-
-def _move_ahead(span: Span, today: date, *, is_weekday: bool) -> Span:
-    """Return the next such weekday, or the same day or month of the next year, if it is past."""
-    first, after = span
-    if after > today:
-        return span
-    if is_weekday:
-        return first + timedelta(days=7), after + timedelta(days=7)
-    try:
-        return first.replace(year=first.year + 1), after.replace(year=after.year + 1)
-    except ValueError:  # 29 February
-        return span
 
 
 def _list_subject(rest: str) -> list[str]:

@@ -18,6 +18,7 @@ __all__ = [
     "build_year_span",
     "do_overlap",
     "is_in_ranges",
+    "move_ahead",
     "next_month",
 ]
 
@@ -120,6 +121,25 @@ def next_month(first: date) -> date:
         first: the first day of a month.
     """
     return (first + timedelta(days=31)).replace(day=1)
+
+
+def move_ahead(span: Span, today: date, *, is_weekday: bool) -> Span:
+    """Return the next such weekday, or the same days of the next year, if a date is past.
+
+    Args:
+        span: the days of a date that was named without its year.
+        today: the current date.
+        is_weekday: whether the date is a weekday, such as Friday.
+    """
+    first, after = span
+    if after > today:
+        return span
+    if is_weekday:
+        return first + _WEEK, after + _WEEK
+    try:
+        return first.replace(year=first.year + 1), after.replace(year=after.year + 1)
+    except ValueError:  # 29 February
+        return span
 
 
 def _build_until(first: date, following: Callable[[date], date]) -> Span:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
-from vault.notes.date_spans import Span
+from vault.notes.date_spans import Span, move_ahead
 from vault.questions.tokens import Item
 from vault.questions.words import list_date_words, split_words
 
@@ -46,20 +46,7 @@ def find_due_spans(text: str, spans: Sequence[Span], today: date) -> tuple[Span,
     if words & list_date_words("past") or any(map(_YEAR.fullmatch, words)):
         return tuple(spans)
     is_weekday = bool(words & list_date_words("weekday"))
-    return tuple(_move_ahead(span, today, is_weekday=is_weekday) for span in spans)
-
-
-def _move_ahead(span: Span, today: date, *, is_weekday: bool) -> Span:
-    """Return the next such weekday, or the same days of the next year, if a date is past."""
-    first, after = span
-    if after > today:
-        return span
-    if is_weekday:
-        return first + timedelta(days=7), after + timedelta(days=7)
-    try:
-        return first.replace(year=first.year + 1), after.replace(year=after.year + 1)
-    except ValueError:  # 29 February
-        return span
+    return tuple(move_ahead(span, today, is_weekday=is_weekday) for span in spans)
 
 
 def _list_starts(items: Sequence[Item]) -> Iterator[int]:
