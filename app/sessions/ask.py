@@ -42,7 +42,7 @@ from chains.turn.run import measure_reading, preview, rebuild, run_turn, store_u
 from context.assemble.request import Request
 from context.history.pins import Pins
 from context.history.replay import replay_path
-from context.history.turns import Turn, list_turns
+from context.history.turns import LoggedTurn, list_turns
 from context.log.entries import MessageEntry
 from context.tokens import TokenCounter
 from vault.vault import Vault
@@ -163,7 +163,7 @@ class TurnRunner:
         return self._run(session, opened, partial(self._start_continuation, entry, model), cancel)
 
     def summarise(
-        self, branch: Sequence[Turn], model: str | None, chat: Session, cancel: CancelToken
+        self, branch: Sequence[LoggedTurn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
         """Summarise a branch of a chat. Without a model, an outline is built."""
         turn = self._builder.build_turn(AskRequest("", "chat", model))

@@ -33,7 +33,7 @@ from context.fit.edit import SUMMARY_EDIT
 from context.fit.summaries import format_summary
 from context.history.memory import Memory, read_memory
 from context.history.pins import check_pin
-from context.history.turns import Turn, list_turns
+from context.history.turns import LoggedTurn, list_turns
 from context.log.entries import (
     BranchSummaryEntry,
     CustomMessageEntry,
@@ -261,7 +261,7 @@ def _start_entry(chat: Session) -> tuple[str, str | None, str]:
     return chat.new_id(), path[-1].id if path else None, chat.now()
 
 
-def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[Turn]]:
+def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[LoggedTurn]]:
     """Return the branch that contains an entry, and its turns that are not on the active branch."""
     entry = chat.path_to(entry)[-1].id
     branch = chat.path_to(chat.tree.newest_leaf(entry))

@@ -40,7 +40,7 @@ from context.compaction import HEAD
 from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
 from context.fit.guard_steps import SUMMARY, SUMMARY_HALVED
 from context.history.tool_pairing import is_final, list_tool_results
-from context.history.turns import Turn, list_turns
+from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
 from context.log.entries import (
     CustomMessageEntry,
@@ -93,7 +93,7 @@ class _Reader:
         self.path = self._tree.path()
         self._recorded = list_recorded_notes(self.path)
 
-    def items(self, turn: Turn) -> Iterator[TranscriptItem]:
+    def items(self, turn: LoggedTurn) -> Iterator[TranscriptItem]:
         if turn.user is not None:
             yield self._question(turn.user, turn.segments)
         for said in group_answers(turn.said):
@@ -116,7 +116,7 @@ class _Reader:
             sent=tuple(sent),
         )
 
-    def _answer(self, turn: Turn, work: Sequence[MessageEntry]) -> AnswerItem:
+    def _answer(self, turn: LoggedTurn, work: Sequence[MessageEntry]) -> AnswerItem:
         last = work[-1]
         text, broken = join_answers(work), self._broken
         question = "" if turn.user is None else turn.user.message.text
@@ -151,7 +151,7 @@ class _Reader:
         broken = find_broken_answer(self.path)
         return None if broken is None or broken.model == EXTRACTIVE else broken
 
-    def _find_cost(self, turn: Turn) -> float | None:
+    def _find_cost(self, turn: LoggedTurn) -> float | None:
         """Return the price of a turn, or None if the price of any call is unknown."""
         entries = set(turn.entry_ids)
         costs = [
@@ -166,7 +166,7 @@ class _Reader:
     def _usage(self) -> list[UsageEntry]:
         return [entry for entry in self._log if isinstance(entry, UsageEntry)]
 
-    def _sources(self, turn: Turn) -> Iterator[Any]:
+    def _sources(self, turn: LoggedTurn) -> Iterator[Any]:
         for entry in turn.answers:
             if (run := self._runs.get(entry.id)) is not None:
                 yield from run.sources

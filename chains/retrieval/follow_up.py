@@ -21,7 +21,7 @@ from context.assemble.request import Request
 from context.draft import make_preamble
 from context.envelope import System
 from context.errors import ContextOverflow
-from context.history.turns import Turn
+from context.history.turns import LoggedTurn
 from context.layers import Segment
 from context.pipeline import prepare_call
 from context.prompt import make_system_parts
@@ -126,7 +126,7 @@ class LastTurn:
     cited: tuple[str, ...] = ()
 
 
-def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
+def read_last_turn(turns: Sequence[LoggedTurn]) -> LastTurn | None:
     """Return the turn that a follow-up question can refer to, or None if there is none."""
     last = _find_last_turn(turns)
     if last is None or last.user is None:
@@ -140,7 +140,7 @@ def read_last_turn(turns: Sequence[Turn]) -> LastTurn | None:
     )
 
 
-def list_notes_in_play(turns: Sequence[Turn], attached: Sequence[Segment]) -> tuple[str, ...]:
+def list_notes_in_play(turns: Sequence[LoggedTurn], attached: Sequence[Segment]) -> tuple[str, ...]:
     """Return the paths of notes that are attached now, or were attached or cited in the last turn.
 
     Args:
@@ -164,21 +164,21 @@ def expand_query(question: str, last: LastTurn | None) -> str:
     return " ".join((question, *dict.fromkeys(added)))
 
 
-def _find_last_turn(turns: Sequence[Turn]) -> Turn | None:
+def _find_last_turn(turns: Sequence[LoggedTurn]) -> LoggedTurn | None:
     return next((turn for turn in reversed(turns) if turn.user is not None), None)
 
 
-def _join_answers(turn: Turn) -> str:
+def _join_answers(turn: LoggedTurn) -> str:
     return "\n".join(
         answer.message.text for answer in turn.answers if answer.message.role != "tool"
     )
 
 
-def _list_attached(turn: Turn) -> Iterator[Segment]:
+def _list_attached(turn: LoggedTurn) -> Iterator[Segment]:
     return (segment for segment in turn.segments if segment.kind != "passage")
 
 
-def _list_cited(turn: Turn) -> Iterator[Segment]:
+def _list_cited(turn: LoggedTurn) -> Iterator[Segment]:
     numbered = {segment.number: segment for segment in turn.segments}
     found = (numbered.get(int(number)) for number in _CITED.findall(_join_answers(turn)))
     return (segment for segment in found if segment is not None)

@@ -16,7 +16,7 @@ from vault.notes.dates import find_date_spans, remove_dates
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
 if TYPE_CHECKING:  # a search needs no chats
-    from context.history.turns import Turn
+    from context.history.turns import LoggedTurn
     from vault.questions.reader import Reading
 
 __all__ = ["LISTED", "ListQuery", "read_list_query"]
@@ -61,7 +61,7 @@ class ListQuery:
 
 def read_list_query(
     question: str,
-    turns: "Sequence[Turn]",
+    turns: "Sequence[LoggedTurn]",
     today: date | None = None,
     read: Callable[[str], "Reading | None"] = lambda _question: None,
 ) -> ListQuery | None:
@@ -103,7 +103,7 @@ def _list_changed(asked: re.Match[str], today: date) -> ListQuery | None:
     return ListQuery(query, is_tentative=bool(subject))
 
 
-def _continue_list(turns: "Sequence[Turn]") -> ListQuery | None:
+def _continue_list(turns: "Sequence[LoggedTurn]") -> ListQuery | None:
     listed = turns[-1].stored_fields.get(LISTED) if turns else None
     if not isinstance(listed, Mapping) or not isinstance(listed.get("next"), int):
         return None

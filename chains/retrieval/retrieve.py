@@ -23,7 +23,7 @@ from chains.retrieval.listing_query import read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
-from context.history.turns import Turn, list_turns
+from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
 from context.tokens import count_segment
 from vault.questions.reader import Reading
@@ -117,7 +117,7 @@ def _read_nothing(_question: str) -> None:
 
 
 def _choose_query(
-    context: TurnContext, before: tuple[Turn, ...], read: ReadQuestion
+    context: TurnContext, before: tuple[LoggedTurn, ...], read: ReadQuestion
 ) -> Generator[Event, None, RewrittenQuery]:
     """Choose the search query for a user message, and yield progress events.
 
@@ -139,14 +139,14 @@ def _choose_query(
     return replace(rewritten, text="" if text == request.question else text)
 
 
-def _is_rewritten(context: TurnContext, before: tuple[Turn, ...], read: ReadQuestion) -> bool:
+def _is_rewritten(context: TurnContext, before: tuple[LoggedTurn, ...], read: ReadQuestion) -> bool:
     request = context.request
     is_wanted = request.rewrites and not request.dry_run and request.model != EXTRACTIVE
     return is_wanted and read_list_query(request.question, before, read=read) is None
 
 
 def _search(
-    context: TurnContext, search: Callable[[], Vault], before: tuple[Turn, ...]
+    context: TurnContext, search: Callable[[], Vault], before: tuple[LoggedTurn, ...]
 ) -> Generator[Event, None, RetrievalResult]:
     request = context.request
     yield Step(
@@ -236,7 +236,7 @@ def _is_number(value: object) -> bool:
 def _list_notes(
     context: TurnContext,
     search: Callable[[], Vault],
-    before: tuple[Turn, ...],
+    before: tuple[LoggedTurn, ...],
     read: ReadQuestion,
 ) -> Generator[Event, None, RetrievalResult | None]:
     """List what a message asks for, or return None if the message is to be searched for."""
@@ -284,7 +284,7 @@ def _tell_property(
     return RetrievalResult(segments=page.segments, filter={"query": reading.query, "text": ""})
 
 
-def _list_turns_before(context: TurnContext) -> tuple[Turn, ...]:
+def _list_turns_before(context: TurnContext) -> tuple[LoggedTurn, ...]:
     found, message = list_turns(context.session.path()), context.request.user_message
     if message is None:
         return found

@@ -26,7 +26,7 @@ from context.envelope import System
 from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionReport, compact_if_due, compact_session
 from context.fit.summaries import SUMMARY_TOKENS, make_outline
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.log.entries import Entry, UsageEntry
 
 __all__ = [
@@ -190,7 +190,7 @@ class BranchSummary:
     usage: tuple[UsageEntry, ...] = ()
 
 
-def summarise_branch(context: TurnContext, branch: Sequence[Turn]) -> BranchSummary:
+def summarise_branch(context: TurnContext, branch: Sequence[LoggedTurn]) -> BranchSummary:
     """Summarise an abandoned branch, or build an outline of it if no model is available.
 
     Only the settings of the request are used, not its user message.

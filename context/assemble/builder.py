@@ -38,7 +38,7 @@ from context.history.memory import MEMORY_CHANGED
 from context.history.pins import PINNED_SOURCE
 from context.history.replay import CurrentTurn, ReplayedPath
 from context.history.turn_list import TurnList
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.layers import Layer, Segment
 from context.messages import Message
 from context.tokens import TokenCounter
@@ -133,7 +133,7 @@ def find_acts(
     return acts | history.find_acts(reading_tools)
 
 
-def _is_open(turn: Turn, turn_id: str) -> bool:
+def _is_open(turn: LoggedTurn, turn_id: str) -> bool:
     return turn.user is not None and turn.turn_id == turn_id and not turn.is_ended
 
 
@@ -190,7 +190,7 @@ def _append_lead(history: TurnList, lead: tuple[Message, ...], counter: TokenCou
     if not lead:
         return history
     ids = tuple(message.id for message in lead if message.id is not None)
-    return TurnList.of((*history, MeasuredTurn.measure(Turn("", ids, None), lead, counter)))
+    return TurnList.of((*history, MeasuredTurn.measure(LoggedTurn("", ids, None), lead, counter)))
 
 
 def _make_uncached(reading: ReplayedPath, envelope: ContextEnvelope) -> Message | None:

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Final
 
 from context.draft import Tail
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry
 from context.tokens import count_segment
@@ -135,7 +135,7 @@ def _compute_passages_limit(tail: Tail, budget: int) -> int:
     return min(share, int(budget * TURN_CONTEXT_SHARE) - taken)
 
 
-def _count_tail(turn: Turn, like: Tail) -> int:
+def _count_tail(turn: LoggedTurn, like: Tail) -> int:
     if turn.user is None:
         return 0
     return Tail(turn.segments, turn.user.message, like.counter).total

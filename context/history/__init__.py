@@ -3,7 +3,7 @@
     active path ── replay ──→ ReplayedPath: earlier turns, current turn, memory, pins, boundaries
     earlier turns + TrimOffsets ── boundaries ──→ the same turns, old messages shortened
 
-    turns         `Turn`: a user message and its answers; `MeasuredTurn`: its messages, counted
+    turns         `LoggedTurn`: a user message and its answers; `MeasuredTurn`: counted messages
     turn_list     `TurnList`: extends and shortens a list of turns without counting tokens again
     tool_pairing  exactly one result for each tool call; markers for interrupted answers
     replay        path → turns; applies stored transforms: the patches of hooks and compactions

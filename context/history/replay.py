@@ -19,9 +19,9 @@ from context.history.sources import CarriedSources, SourceCollector
 from context.history.tool_pairing import complete_tool_calls
 from context.history.turn_list import TurnList
 from context.history.turns import (
+    LoggedTurn,
     MeasuredTurn,
     MessageGroup,
-    Turn,
     TurnEntry,
     begin_turn,
     group_messages,
@@ -57,7 +57,7 @@ class CurrentTurn:
         memory: the session's memory at the start of the turn.
     """
 
-    turn: Turn
+    turn: LoggedTurn
     memory: Memory
     patched: tuple[Message, ...] | None = None
     seen: int = 0
@@ -155,7 +155,7 @@ class ReplayedPath:
     carried: CarriedSources = field(default_factory=CarriedSources)
 
     @property
-    def current(self) -> Turn | None:
+    def current(self) -> LoggedTurn | None:
         """The last turn, or None if there are no messages."""
         return None if self.open is None else self.open.turn
 
@@ -378,7 +378,7 @@ class _Replayer:
         messages = complete_tool_calls(group.messages)
         if group.turn is None:
             ids = tuple(message.id for message in messages if message.id is not None)
-            return MeasuredTurn.measure(Turn("", ids, None), messages, self._counter)
+            return MeasuredTurn.measure(LoggedTurn("", ids, None), messages, self._counter)
         before = earlier[group.turn]
         if before.messages == messages:
             return before

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from context.history.turns import Turn
+from context.history.turns import LoggedTurn
 from context.layers import Layer, Segment
 
 _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
@@ -53,7 +53,7 @@ class SourceCollector:
         self._items = dict(start.items)
         self._turns = start.turns
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: LoggedTurn) -> None:
         """Add the sources of a finished turn."""
         self._turns += 1
         for segment in (*_list_attached(turn), *_list_cited(turn)):
@@ -75,11 +75,11 @@ def make_source_key(segment: Segment) -> str:
     return f"{'cited' if segment.kind == 'passage' else 'attached'} {segment.source}"
 
 
-def _list_attached(turn: Turn) -> Iterator[Segment]:
+def _list_attached(turn: LoggedTurn) -> Iterator[Segment]:
     return (part for part in turn.segments if part.layer is Layer.L3 and part.kind != "passage")
 
 
-def _list_cited(turn: Turn) -> Iterator[Segment]:
+def _list_cited(turn: LoggedTurn) -> Iterator[Segment]:
     passages = {part.number: part for part in turn.segments if part.kind == "passage"}
     if not passages:
         return

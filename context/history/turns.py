@@ -37,7 +37,7 @@ TurnEntry = MessageEntry | CustomMessageEntry
 
 
 @dataclass(frozen=True)
-class Turn:
+class LoggedTurn:
     """A user message with its answers and segments.
 
     Attributes:
@@ -109,18 +109,18 @@ class Turn:
         """Return whether a log entry with segments belongs to this turn."""
         return self.user is not None and self.turn_id == entry.turn_id
 
-    def with_segments(self, entry: SegmentsEntry) -> "Turn":
+    def with_segments(self, entry: SegmentsEntry) -> "LoggedTurn":
         """Return a copy of the turn with its segments replaced by those of a later log entry."""
         ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
-    def with_said(self, entry: TurnEntry) -> "Turn":
+    def with_said(self, entry: TurnEntry) -> "LoggedTurn":
         """Return a copy of the turn with one more log entry."""
         ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
-        return Turn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
+        return LoggedTurn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
 
 
-def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
+def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> LoggedTurn:
     """Start a turn with its first log entry.
 
     Args:
@@ -129,21 +129,21 @@ def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> Turn:
             to the turn.
     """
     if isinstance(entry, CustomMessageEntry):
-        return Turn("", (entry.id,), None, (entry,))
+        return LoggedTurn("", (entry.id,), None, (entry,))
     own = waiting if waiting is not None and waiting.turn_id == entry.turn_id else None
     ids, segments = ((entry.id,), ()) if own is None else ((own.id, entry.id), own.segments)
     if entry.message.role == "user":
-        return Turn(entry.turn_id, ids, entry, (), segments, entry.extra)
-    return Turn(entry.turn_id, ids, None, (entry,), segments)
+        return LoggedTurn(entry.turn_id, ids, entry, (), segments, entry.extra)
+    return LoggedTurn(entry.turn_id, ids, None, (entry,), segments)
 
 
-def list_turns(path: Iterable[Entry]) -> tuple[Turn, ...]:
+def list_turns(path: Iterable[Entry]) -> tuple[LoggedTurn, ...]:
     """Return the turns in the log entries of a branch, oldest first.
 
     A turn's segments are stored after its user message. Older versions of Strata stored them before
     it. If a turn was regenerated, it has several entries with segments, and the last one applies.
     """
-    found: list[Turn] = []
+    found: list[LoggedTurn] = []
     waiting: SegmentsEntry | None = None
     for entry in path:
         if isinstance(entry, SegmentsEntry):
@@ -249,14 +249,14 @@ class MeasuredTurn:
             if that cannot happen.
     """
 
-    turn: Turn
+    turn: LoggedTurn
     messages: tuple[Message, ...]
     tokens: int
     counter: TokenCounter | None = None
 
     @classmethod
     def measure(
-        cls, turn: Turn, messages: Sequence[Message], counter: TokenCounter
+        cls, turn: LoggedTurn, messages: Sequence[Message], counter: TokenCounter
     ) -> "MeasuredTurn":
         """Return a turn with the token count of the given messages.
 

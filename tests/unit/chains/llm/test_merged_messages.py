@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chains.llm.wire_messages import build_wire_messages
 from context.draft import make_message_body
 from context.history.turn_list import TurnList
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from context.tokens import CALL_OVERHEAD_TOKENS
 
@@ -49,7 +49,7 @@ class OverheadCounter:
 def measure_turns(turns: Sequence[Sequence[Message]]) -> TurnList:
     """Measure the history as requests do."""
     counter = OverheadCounter()
-    turn = Turn("t", (), None)
+    turn = LoggedTurn("t", (), None)
     return TurnList.of(MeasuredTurn.measure(turn, messages, counter) for messages in turns)
 
 

@@ -13,7 +13,7 @@ from chains.llm.wire_messages import (
 )
 from context.draft import make_message_body
 from context.history.turn_list import TurnList
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.messages import (
     ImagePart,
     Message,
@@ -99,7 +99,7 @@ def test_a_history_is_encoded_turn_by_turn_to_the_same_bytes(
 ) -> None:
     history, said = TurnList.of(), []
     for messages in turns:
-        turn = MeasuredTurn.measure(Turn("t", (), None), messages, ByteEstimator())
+        turn = MeasuredTurn.measure(LoggedTurn("t", (), None), messages, ByteEstimator())
         history = history.with_turn(turn)
         known = history.accumulate("wire", encode_turns)
         said += messages

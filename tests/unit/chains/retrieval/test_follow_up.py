@@ -3,7 +3,7 @@
 import pytest
 
 from chains.retrieval.follow_up import LastTurn, expand_query, list_notes_in_play
-from context.history.turns import Turn
+from context.history.turns import LoggedTurn
 from context.layers import Layer, Segment, SegmentKind
 from context.log.entries import MessageEntry
 from context.messages import Message
@@ -90,6 +90,6 @@ def test_what_is_attached_now_or_was_before_is_in_play_once_each() -> None:
 
     now, before = segment("Now.md", "note"), segment("Before.md", "selection")
     asked = MessageEntry("e1", None, "2026-01-01T00:00:00.000Z", Message("user", "Beans?"), "t1")
-    turn = Turn("t1", ("e1",), asked, (), (before, segment("Not cited.md", "passage", 1)))
+    turn = LoggedTurn("t1", ("e1",), asked, (), (before, segment("Not cited.md", "passage", 1)))
     assert list_notes_in_play([turn], [now, before]) == ("Now.md", "Before.md")
     assert list_notes_in_play([], []) == ()

@@ -14,7 +14,7 @@ from context.budget import compute_budget
 from context.draft import make_preamble
 from context.envelope import System, SystemPart
 from context.errors import SummaryFailed
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.layers import Layer
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.tokens import ByteEstimator
@@ -39,7 +39,7 @@ class Listening:
 
 
 def turn(*messages):
-    return MeasuredTurn.measure(Turn("t", (), None), messages, COUNTER)
+    return MeasuredTurn.measure(LoggedTurn("t", (), None), messages, COUNTER)
 
 
 def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):

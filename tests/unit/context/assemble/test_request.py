@@ -6,7 +6,7 @@ from context import layers
 from context.draft import Preamble, RequestDraft, Tail
 from context.envelope import System, SystemPart
 from context.history.turn_list import TurnList
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.layers import WIRE_ORDER, Layer
 from context.messages import Message, ToolCallPart, ToolDefinition
 from context.tokens import ByteEstimator
@@ -18,7 +18,9 @@ COUNTER = ByteEstimator()
 def make_draft():
     tools = (ToolDefinition("words-of-T", "", {}),)
     preamble = Preamble(System((SystemPart("base", "words-of-L1"),)), tools, COUNTER)
-    earlier = MeasuredTurn.measure(Turn("t1", (), None), [Message("user", "words-of-L4")], COUNTER)
+    earlier = MeasuredTurn.measure(
+        LoggedTurn("t1", (), None), [Message("user", "words-of-L4")], COUNTER
+    )
     segments = tuple(
         passage(1, f"words-of-{layer}", id=str(layer), layer=layer)
         for layer in (Layer.L3, Layer.L2)

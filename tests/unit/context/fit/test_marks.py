@@ -6,7 +6,7 @@ from context.draft import RequestDraft, Tail, make_preamble
 from context.envelope import System, SystemPart
 from context.fit.marks import find_least_prefix, place_marks
 from context.history.turn_list import TurnList
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
 from context.tokens import ByteEstimator
 from tests.support.sessions.chats import Chat
@@ -25,7 +25,7 @@ def draft(instructions=2_000, history=0, steps=0, tools=(TOOL,), calls=1):
         Message("user" if at % 2 == 0 else "assistant", chars(100), f"h{at}")
         for at in range(history)
     )
-    turns = (MeasuredTurn.measure(Turn("t", ("h0",), None), said, COUNTER),) if said else ()
+    turns = (MeasuredTurn.measure(LoggedTurn("t", ("h0",), None), said, COUNTER),) if said else ()
     work = []
     for at in range(steps):
         ids = [f"{at}.{number}" for number in range(calls)]

@@ -5,7 +5,7 @@ import pytest
 from context.errors import SummaryFailed, SummaryRefused
 from context.fit.summaries import request_summary
 from context.fit.summary_check import examine_summary, find_facts, is_promise
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.messages import Message, ToolCallPart, ToolResultPart
 from context.tokens import ByteEstimator
 from tests.unit.chains.turn.test_summariser import task
@@ -69,7 +69,7 @@ SUMMARIES = (
 
 def turns(*texts):
     messages = [Message("user" if at % 2 == 0 else "assistant", t) for at, t in enumerate(texts)]
-    return [MeasuredTurn.measure(Turn("t", (), None), messages, COUNTER)]
+    return [MeasuredTurn.measure(LoggedTurn("t", (), None), messages, COUNTER)]
 
 
 SAID = turns(
@@ -147,7 +147,7 @@ def test_long_texts_are_read_in_a_moment():
 def test_what_only_tools_saw_counts_too():
     call = ToolCallPart("c", "read_note", {"path": "Garden/Beds.md"})
     messages = [Message("assistant", (call,)), Message("tool", (ToolResultPart("c", "a b c"),))]
-    looked = [MeasuredTurn.measure(Turn("t", (), None), messages, COUNTER)]
+    looked = [MeasuredTurn.measure(LoggedTurn("t", (), None), messages, COUNTER)]
     examine_summary("Sources: Beds", looked)
     with pytest.raises(SummaryRefused):
         examine_summary("Something was read.", looked)

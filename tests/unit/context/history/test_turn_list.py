@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.history.turn_list import TurnList
-from context.history.turns import MeasuredTurn, Turn
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.messages import Message, ToolResultPart
 from context.offload import offload_stub
 from context.tokens import ByteEstimator, count_message
@@ -14,7 +14,7 @@ COUNTER = ByteEstimator()
 def turn(name, *texts):
     messages = [Message("user", text, f"{name}.{at}") for at, text in enumerate(texts)]
     ids = tuple(str(message.id) for message in messages)
-    return MeasuredTurn.measure(Turn(name, ids, None), messages, COUNTER)
+    return MeasuredTurn.measure(LoggedTurn(name, ids, None), messages, COUNTER)
 
 
 def turns(count):
@@ -70,7 +70,9 @@ def test_an_entry_is_found_in_the_part_that_holds_it():
 
 def test_results_that_are_kept_elsewhere_are_told_of():
     stub = ToolResultPart("c", offload_stub("search", "x" * 5_000, "r1"))
-    kept = MeasuredTurn.measure(Turn("t", ("m",), None), [Message("tool", (stub,), "m")], COUNTER)
+    kept = MeasuredTurn.measure(
+        LoggedTurn("t", ("m",), None), [Message("tool", (stub,), "m")], COUNTER
+    )
     every = TurnList.of([*turns(2), kept])
     assert [one.to_dict() for one in every.offloaded] == [
         {"ref_id": "r1", "tool": "search", "bytes": 5_000}
