@@ -1,59 +1,84 @@
 """Suggest questions for an empty chat, which the notes of the open vault can answer.
 
 The user may list questions in a note named `Questions worth asking.md`. If there is no such note,
-each suggested question asks what is in one of the notes. Only the first notes are read, so that a
-large vault is listed as fast as a small one.
+the questions come from the notes: a question that somebody wrote, a person, open tasks, headings,
+and at last the titles of notes. Only the first notes are read, so that a large vault is listed as
+fast as a small one.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import date
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Final
 
 from vault.errors import VaultError
 from vault.notes.kinds import MARKDOWN, find_kind
 from vault.notes.note import Note
+from vault.notes.text.document import Heading
 from vault.records import NoteState
 from vault.vault import Vault
 
 __all__ = ["suggest_questions"]
 
 _MOST_QUESTIONS: Final = 3
+_MOST_READ: Final = 10  # the most notes that are read for people, tasks and headings
 _MOST_CHECKED: Final = 30  # the most notes that are checked for a text
 _MOST_READ_BYTES: Final = 20_000
 _TITLE_CHARS: Final = range(4, 48)
+# A heading of one word, such as "Summary", mostly names a part of a form and not a subject.
+_HEADING_WORDS: Final = range(2, 7)
 _USER_LIST: Final = "Questions worth asking.md"
 # Matches a question in a list or in the first cell of a table row.
 _ITEM: Final = re.compile(
     r"^[ \t]*(?:[-*+]|\d+[.)]|\|)[ \t]+(?P<text>\S[^|\n]{8,110}\?)[ \t\r]*(?:\||$)", re.MULTILINE
 )
+# Names of folders and tags that people keep notes about people under.
+_PEOPLE: Final = frozenset(
+    {
+        *("people", "person", "persons", "contact", "contacts", "family", "friends"),
+        *("personen", "kontakte", "menschen", "personnes", "contactos", "personas"),
+    }
+)
 
 
-def suggest_questions(notes: Sequence[NoteState], vault: Vault) -> tuple[str, ...]:
+def suggest_questions(
+    notes: Sequence[NoteState], vault: Vault, today: date | None = None
+) -> tuple[str, ...]:
     """Suggest up to three questions that the notes can answer.
 
-    Questions from the user's own list are preferred. If there are none, each suggested question
-    asks what is in an indexed note that has a text, if possible in notes of different folders. A
-    title that is a question is suggested as it is.
+    Questions from the user's own list are preferred. If there are none, questions are made of
+    what the notes contain, if possible of notes in different folders. Private notes are left out.
 
     Args:
         notes: the notes of the vault.
         vault: reads the notes.
+        today: the day from which on an open task is overdue, or None for the current day.
     """
     listed = _read_user_list(notes, vault)
     if listed:
         return listed[:_MOST_QUESTIONS]
-    checked = islice(_choose_notes(notes), _MOST_CHECKED)
-    answered = (note.title for note in checked if _has_text(note.path, vault))
-    return tuple(_ask_about(title) for title in islice(answered, _MOST_QUESTIONS))
+    chosen = tuple(islice(_choose_notes(notes), _MOST_CHECKED))
+    short = (state.path for state in chosen[:_MOST_READ] if _is_short_note(state.path, vault))
+    read = list(_read_notes(short, vault))
+    found = chain(
+        islice(_list_written_questions(read), 1),
+        islice(_ask_about_people(read), 1),
+        _ask_about_tasks(read, today or date.today()),
+        _ask_about_headings(read),
+        (_ask_about(state.title) for state in chosen if _can_answer(state.path, vault)),
+    )
+    return tuple(islice(dict.fromkeys(found), _MOST_QUESTIONS))
 
 
 def _read_user_list(notes: Sequence[NoteState], vault: Vault) -> tuple[str, ...]:
     """Return the questions that the user has listed in a note."""
     path = next((note.path for note in notes if PurePosixPath(note.path).name == _USER_LIST), "")
-    note = _read(path, vault) if path else None
-    return () if note is None else tuple(match["text"] for match in _ITEM.finditer(note.text))
+    texts = (note.text for note in _read_notes([path] if path else [], vault))
+    return tuple(match["text"] for text in texts for match in _ITEM.finditer(text))
 
 
 def _choose_notes(notes: Sequence[NoteState]) -> Iterator[NoteState]:
@@ -87,32 +112,95 @@ def _ask_about(title: str) -> str:
     return title if title.endswith("?") else f"What is in “{title}”?"
 
 
-def _has_text(path: str, vault: Vault) -> bool:
-    """Return whether a note has more than properties and headings.
+def _list_written_questions(notes: Sequence[Note]) -> Iterator[str]:
+    """Yield the questions that somebody wrote as a title or as a heading above a text."""
+    for note in notes:
+        titles = [note.title] if _has_text(note) else []
+        headings = [heading.text for heading in note.headings if _has_section_text(note, heading)]
+        yield from (text for text in (*titles, *headings) if _is_askable(text) and text[-1] == "?")
 
-    Other files and large notes are not read, because that could take long. The result is True for
-    them.
+
+def _ask_about_people(notes: Sequence[Note]) -> Iterator[str]:
+    """Yield a question about each person that has a note with a text."""
+    for note in notes:
+        folders = PurePosixPath(note.path.casefold()).parts[:-1]
+        is_person = not _PEOPLE.isdisjoint((*folders, *map(str.casefold, note.tags)))
+        if is_person and _has_text(note):
+            yield f"What do I know about {note.title}?"
+
+
+def _ask_about_tasks(notes: Sequence[Note], today: date) -> Iterator[str]:
+    """Yield a question about overdue tasks, or about open tasks if no task is overdue."""
+    tasks = [task for note in notes for task in note.tasks if task.is_of_kind("open")]
+    if any(end <= today for task in tasks for _, end in task.list_days()):
+        yield "Which tasks are overdue?"
+    elif tasks:
+        yield "Which tasks are open?"
+
+
+def _ask_about_headings(notes: Sequence[Note]) -> Iterator[str]:
+    """Yield a question about the first heading of each note that has a text below it.
+
+    Left out are headings that several notes have, because they come from a form for notes.
     """
-    if find_kind(path) is not MARKDOWN:
-        return True
-    try:
-        if (vault.root / path).stat().st_size > _MOST_READ_BYTES:
-            return True
-    except OSError:  # deleted meanwhile
-        return False
-    note = _read(path, vault)
-    if note is None:
-        return False
-    headings = {heading.line for heading in note.headings}
+    uses = Counter(heading.text for note in notes for heading in note.headings)
+    for note in notes:
+        subjects = (
+            heading.text
+            for heading in note.headings
+            if uses[heading.text] == 1 and _is_subject(note, heading)
+        )
+        yield from (_ask_about(subject) for subject in islice(subjects, 1))
+
+
+def _is_subject(note: Note, heading: Heading) -> bool:
+    return (
+        heading.text != note.title
+        and len(heading.text.split()) in _HEADING_WORDS
+        and _is_askable(heading.text)
+        and _has_section_text(note, heading)
+    )
+
+
+def _has_section_text(note: Note, heading: Heading) -> bool:
+    """Return whether a text follows a heading before the next one."""
+    lines = note.text.split("\n")[heading.line :]
+    number, line = next(((n, line) for n, line in enumerate(lines, 1) if line.strip()), (0, ""))
+    return bool(line) and heading.line + number not in _find_heading_lines(note)
+
+
+def _has_text(note: Note) -> bool:
+    """Return whether a note has more than properties and headings."""
+    headings = _find_heading_lines(note)
     return any(
         line.strip() and number >= note.body_line and number not in headings
         for number, line in enumerate(note.text.split("\n"), 1)
     )
 
 
-def _read(path: str, vault: Vault) -> Note | None:
-    """Read a note. Return None if it cannot be read, such as after it was deleted."""
+def _find_heading_lines(note: Note) -> frozenset[int]:
+    return frozenset(heading.line for heading in note.headings)
+
+
+def _can_answer(path: str, vault: Vault) -> bool:
+    """Return whether a file has a text. Only short notes are read, because others take long."""
+    if not _is_short_note(path, vault):
+        return (vault.root / path).is_file()
+    return any(_has_text(note) for note in _read_notes([path], vault))
+
+
+def _is_short_note(path: str, vault: Vault) -> bool:
     try:
-        return vault.read_note(path)
-    except (OSError, VaultError):
-        return None
+        size = (vault.root / path).stat().st_size
+    except OSError:  # deleted meanwhile
+        return False
+    return find_kind(path) is MARKDOWN and size <= _MOST_READ_BYTES
+
+
+def _read_notes(paths: Iterable[str], vault: Vault) -> Iterator[Note]:
+    """Read notes, except private ones and those that cannot be read, such as deleted ones."""
+    for path in paths:
+        with suppress(OSError, VaultError):
+            note = vault.read_note(path)
+            if not note.is_private:
+                yield note

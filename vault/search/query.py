@@ -236,10 +236,20 @@ def describe_filters(query: Query) -> str:
     for key, values in query.list_limits().items():
         phrase = "dated {}" if query.task and key == "date" else FILTERS[key].phrase
         if values and phrase:
-            parts.append(phrase.format(" or ".join(values)))
+            parts.append(phrase.format(" or ".join(map(_describe_value, values))))
     if query.words.strip():
         parts.append(f"containing “{' '.join(query.words.split())}”")
     return ", ".join(parts)
+
+
+def _describe_value(value: str) -> str:
+    """Describe a value, with a range of days such as `2024-03..2024-05` in words."""
+    first, dots, last = value.partition("..")
+    if not dots:
+        return value
+    if not first:
+        return f"until {last}"
+    return f"from {first} to {last}" if last else f"from {first} on"
 
 
 def _describe(condition: Condition) -> str:

@@ -1,6 +1,7 @@
 """The suggested questions of an empty chat: which notes they ask about, and how they read."""
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,11 @@ def suggest(folder: Path, texts: Mapping[str, str], *titles: str) -> list[str]:
         titles: the titles of the notes, in order. Without it, a note's title is its file name.
     """
     for path, text in texts.items():
-        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
     names = titles or tuple(Path(path).stem for path in texts)
     notes = [NoteState(path, name, "indexed") for path, name in zip(texts, names, strict=True)]
-    return list(suggest_questions(notes, Vault(folder, folder / ".index")))
+    return list(suggest_questions(notes, Vault(folder, folder / ".index"), date(2026, 11, 27)))
 
 
 @pytest.mark.parametrize(
@@ -79,3 +80,51 @@ def test_the_questions_that_the_user_has_listed_come_first(tmp_path: Path) -> No
     )
     texts = {"Rain.md": "Text.", "Help/Questions worth asking.md": listed}
     assert suggest(tmp_path, texts) == ["How much does the barrel hold?", "When is sowing?"]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("# Boiler\n\n## Frost guard\n\nIt starts at 4 °C.\n", "What is in “Frost guard”?"),
+        ("## How do I bleed a radiator?\n\nWith the key.\n", "How do I bleed a radiator?"),
+        ("## Wie entlüftet man?\n\nMit dem Schlüssel.\n", "Wie entlüftet man?"),
+        ("- [ ] Call the fitter 📅 2026-11-20\n", "Which tasks are overdue?"),
+        ("- [ ] Call the fitter 📅 2026-11-27\n", "Which tasks are open?"),
+        ("- [ ] Call the fitter\n- [x] Pay 📅 2026-01-01\n", "Which tasks are open?"),
+        ("- [x] Call the fitter\n", "What is in “Boiler”?"),
+        ("## Summary\n\nIt is old.\n", "What is in “Boiler”?"),
+        ("## Frost guard\n\n## Next part\n\n", ""),
+        ("## [[Frost]] **guard**\n\nIt starts at 4 °C.\n", "What is in “Frost guard”?"),
+        ("## 2026 in numbers\n\nIt is old.\n", "What is in “Boiler”?"),
+        ("```\n## Frost guard\n```\n", "What is in “Boiler”?"),
+    ],
+)
+def test_the_first_question_is_made_of_what_a_note_contains(
+    tmp_path: Path, text: str, question: str
+) -> None:
+    assert [*suggest(tmp_path, {"Boiler.md": text}), ""][0] == question
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("People/Edda Brandt.md", "She mends boilers."),
+        ("Life/Kontakte/Edda Brandt.md", "She mends boilers."),
+        ("Edda Brandt.md", "---\ntags: [person]\n---\nShe mends boilers."),
+    ],
+)
+def test_a_person_is_asked_about_by_name(tmp_path: Path, path: str, text: str) -> None:
+    assert "What do I know about Edda Brandt?" in suggest(tmp_path, {path: text})
+
+
+def test_a_heading_that_several_notes_have_is_not_asked_about(tmp_path: Path) -> None:
+    form = "## Open points here\n\nNone.\n"
+    assert suggest(tmp_path, {"Roof.md": form, "Drains.md": form}) == [
+        "What is in “Roof”?",
+        "What is in “Drains”?",
+    ]
+
+
+def test_nothing_of_a_private_note_is_suggested(tmp_path: Path) -> None:
+    text = "---\nprivate: true\n---\n## Frost guard\n\n- [ ] Call the fitter\n"
+    assert suggest(tmp_path, {"Boiler.md": text}) == []

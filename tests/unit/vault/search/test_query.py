@@ -188,3 +188,17 @@ def test_a_filter_is_negated_only_if_its_row_says_so(key: str) -> None:
         assert describe_filters(negated).startswith(FILTERS[key].opposite.partition("{")[0])
     else:
         assert (negated.has_filter, len(negated.problems)) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "described"),
+    [
+        ("2026-11-26", "dated 2026-11-26"),
+        ("2026-11", "dated from 2026-11-01 to 2026-11-30"),
+        ("..2026-11-26", "dated until 2026-11-26"),
+        ("2026-11-23..2026-11-29", "dated from 2026-11-23 to 2026-11-29"),
+        ("2026-11-23..", "dated from 2026-11-23 on"),
+    ],
+)
+def test_a_range_of_days_is_described_in_words(value: str, described: str) -> None:
+    assert describe_filters(parse_query(f"task:open date:{value}")) == described
