@@ -119,7 +119,7 @@ class Records:
         return tuple((row[0], row[1]) for row in self._catalog.rows(statement, (state,)))
 
     def list_faults(self) -> tuple[tuple[str, str], ...]:
-        """List the indexed notes whose front matter cannot be read, each with the reason."""
+        """List the indexed notes of whose front matter something is lost, each with the reason."""
         return tuple(pair for pair in self.list_by_state("indexed") if pair[1])
 
     def list_states(self) -> list[NoteState]:

@@ -115,7 +115,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_verb(
         verbs, "related", "list the notes near a note, in meaning or by a link", _define_related
     )
-    about = "look after your notes: contradictions, copies and outdated notes"
+    about = "look after your notes: contradictions, faults in front matter, copies, outdated notes"
     add_verb(verbs, "review", about, _define_review)
     add_verb(verbs, "ask", "answer a question, citing the notes it rests on", _define_ask)
     add_verb(verbs, "context", "show what the model saw, or would see next", _define_context)

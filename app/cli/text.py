@@ -132,7 +132,7 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
 
 
 def review(result: "ReviewResult") -> Iterator[str]:
-    """Format the findings of a review: the reason, the two places, and the key."""
+    """Format the findings of a review: the reason, the places, and the key."""
     if not result.findings:
         yield f"No finding in {format_count(result.notes, 'note')}."
     for finding in result.findings:

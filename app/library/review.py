@@ -277,5 +277,5 @@ def _write_report(index_dir: Path, report: ReviewReport) -> None:
 
 
 def _build_finding(stored: Mapping[str, Any]) -> Finding:
-    first, second = (FindingNote(**note) for note in stored["notes"])
-    return Finding(**{**stored, "notes": (first, second)})
+    notes = tuple(FindingNote(**note) for note in stored["notes"])
+    return Finding(**{**stored, "notes": notes})

@@ -70,7 +70,8 @@ class IndexReport:
             vector.
         excluded: the excluded files, as pairs of path and rule.
         failed: the files that cannot be indexed, as pairs of path and reason.
-        faulty: the indexed notes whose front matter cannot be read, as pairs of path and reason.
+        faulty: the indexed notes of whose front matter something is lost, as pairs of path and
+            reason.
         is_complete: whether the run was not cancelled. A cancelled run keeps its finished work.
         warnings: errors that do not prevent searches, such as a broken vector store.
     """

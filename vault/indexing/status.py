@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.coverage import Coverage, find_gap, name_count
@@ -14,6 +15,8 @@ from vault.records import Records
 from vault.scan import check_folder
 
 __all__ = ["HealthCheck", "IndexStatus", "is_mending", "read_status"]
+
+_MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class HealthCheck:
         parts = {
             "notes folder": self._check_folder,
             "catalog": self._check_catalog,
+            "front matter": self._check_front_matter,
             "embedding model": self._check_model,
             "vector store": self._check_store,
         }
@@ -136,6 +140,17 @@ class HealthCheck:
         held = f"{held}; every script is found by its words"
         gap = find_gap(opened.catalog)
         return held if gap is None else f"{held}; {gap.advice}"
+
+    def _check_front_matter(self) -> str:
+        """Name the notes of whose front matter something is lost. They are found all the same."""
+        opened = self._handle.open()
+        faults = () if opened is None else Records(opened.catalog).list_faults()
+        if not faults:
+            return "no fault is known"
+        named = ", ".join(path for path, _ in faults[:_MOST_NAMED])
+        more = ", …" if len(faults) > _MOST_NAMED else ""
+        count = name_count(len(faults), "note")
+        return f"something is lost in {count}: {named}{more}; `strata review` says what"
 
     def _check_model(self) -> str:
         embedder = self._embedders.find_chosen(self._model)

@@ -49,7 +49,7 @@ class Note:
         properties: the texts in front matter and inline fields, keyed by lower-case name.
         blocks: the line range of each named block.
         markdown: the text with the kind of each line, or None if it was not parsed.
-        fault: a sentence that says why the front matter cannot be read, or an empty string.
+        fault: a sentence that says what of the front matter is lost, or an empty string.
         has_structure: whether headings, links, tags, tasks, properties and blocks were read. If
             not, they are empty.
     """
@@ -238,7 +238,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
             or _says_private(named)
             or has_private_tag(written)
         ),
-        fault=_describe_fault(document),
+        fault=document.fault,
         markdown=markdown,
     )
 
@@ -259,7 +259,7 @@ def _build_unparsed_note(path: str, data: bytes) -> Note:
         kind=find_kind(path),
         body_line=beginning.body_line,
         is_private=beginning.is_private,
-        fault=_describe_fault(beginning),
+        fault=beginning.fault,
         has_structure=False,
     )
 
@@ -281,14 +281,6 @@ def _build_plain_note(
         headings=document.headings,
         is_private=document.is_private or has_private_tag(enumerate(document.lines)),
         markdown=MarkdownText.from_document(document),
-    )
-
-
-def _describe_fault(document: Document) -> str:
-    if not document.fault:
-        return ""
-    return (
-        f"Its front matter cannot be read, so its tags and properties are lost: {document.fault}."
     )
 
 

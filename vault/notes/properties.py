@@ -1,7 +1,7 @@
 """Parse the front matter of notes. Malicious or invalid YAML is treated as empty."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,22 @@ MAX_FRONT_MATTER_CHARS = 65_536
 _MAX_DEPTH = 32
 _MAX_EVENTS = 20_000
 _YES = r"['\"]?(?:true|yes|on|1)\b"
-_PRIVATE_LINE = re.compile(rf"^[ \t]*['\"]?private['\"]?[ \t]*::?[ \t]*{_YES}", re.I | re.M)
+_PRIVATE_LINE = re.compile(rf"^[ \t]*['\"]?private['\"]?[ \t]*::?[ \t]*#?{_YES}", re.I | re.M)
 _PRIVATE_ENTRY = re.compile(
     r"^[ \t]*tags?[ \t]*:.*(?<![\w-])private(?![\w-])"
     r"|(?:^|[-:\[,\"'#])[ \t]*[\"'#]{0,2}private(?:/[^\s,\]]*)?[\"']?[ \t]*(?:$|[,\]#])",
     re.I | re.M,
+)
+_TAG_KEYS = ("tags", "tag")
+_KEY = re.compile(r"([^\s#:-][^#:\n]*?)[ \t]*:(?:[ \t]|$)")
+# A comment that begins like a tag. YAML ignores it, as it does every comment.
+_TAG_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[^\s#!-].*$")
+_AROUND_VALUES = " \t-'\"[]"
+_MOST_SHOWN = 40
+_UNREADABLE = "Its front matter cannot be read, so its tags and properties are lost: {why}."
+_LOST = (
+    "Line {line} of its front matter: YAML takes “{text}” for a comment, so it is lost. Write tags "
+    "without “#”, and other texts with “#” in quotes."
 )
 _SPLIT_ANYWHERE = re.compile(r"[,\s]+")
 _SPLIT_COMMAS = re.compile(r"\s*,\s*")
@@ -36,13 +47,23 @@ def load_properties(front: str) -> Mapping[str, Any]:
     return _load(front)[0]
 
 
+def describe_fault(why: str) -> str:
+    """Return the sentence about front matter that cannot be read."""
+    return _UNREADABLE.format(why=why)
+
+
 def find_fault(front: str) -> str:
-    """Return why front matter cannot be read, or an empty string if it can.
+    """Return a sentence that says what of front matter is lost, or an empty string.
 
     Args:
         front: the text between the `---` lines.
     """
-    return _load(front)[1]
+    properties, why = _load(front)
+    if why:
+        return describe_fault(why)
+    line, lost = next(_find_lost_values(front, properties), (0, ""))
+    shown = lost if len(lost) <= _MOST_SHOWN else f"{lost[: _MOST_SHOWN - 1].rstrip()}…"
+    return _LOST.format(line=line, text=shown) if lost else ""
 
 
 def _load(front: str) -> tuple[Mapping[str, Any], str]:
@@ -86,10 +107,42 @@ def is_marked_private(front: str, properties: Mapping[str, Any]) -> bool:
     """
     if _PRIVATE_LINE.search(front):
         return True
+    lost = "\n".join(text for _, text in _find_lost_values(front, properties))
+    if _PRIVATE_ENTRY.search(lost):
+        return True
     if properties:
         named = (value for key, value in properties.items() if key.strip().lower() == "private")
         return any(re.fullmatch(_YES, str(value).strip(), re.I) for value in named)
     return _PRIVATE_ENTRY.search(front) is not None
+
+
+def _find_lost_values(front: str, properties: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the values that YAML takes for comments, each with its line in the note.
+
+    These are `#words` in place of a value, or among the tags. Other comments are meant as such.
+
+    Args:
+        front: the text between the `---` lines.
+        properties: the parsed properties, in which a `#` in a longer text is kept.
+    """
+    if "#" not in front:
+        return
+    kept = str(properties)
+    key = before = ""
+    for number, line in enumerate(front.split("\n"), start=2):  # below the first `---`
+        above, before = before, line.strip()
+        if named := _KEY.match(line):
+            key = named[1].strip("'\"").lower()
+        comment = _TAG_COMMENT.search(line)
+        if comment is None:
+            continue
+        before = line[: comment.start()].strip()
+        is_value = before.endswith(":") or before == "-"
+        is_below_key = not before and comment.start() > 0 and above.endswith(":")
+        is_tag = bool(before) and key in _TAG_KEYS
+        value = line[named.end() if named else 0 :].strip(_AROUND_VALUES)
+        if (is_value or is_below_key or is_tag) and value not in kept:
+            yield number, comment[0].rstrip()
 
 
 def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ...]:

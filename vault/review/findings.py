@@ -1,4 +1,4 @@
-"""The findings of a review. A finding consists of two notes and a reason to look at them."""
+"""The findings of a review. A finding consists of one or two notes and a reason to look at them."""
 
 import hashlib
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 __all__ = ["MOST_FINDINGS", "Check", "Finding", "FindingKind", "FindingNote", "choose_findings"]
 
-FindingKind = Literal["contradiction", "duplicate", "outdated"]
+FindingKind = Literal["contradiction", "front_matter", "duplicate", "outdated"]
 
 # Called between steps. It may pause, and raises an exception to end the review.
 Check = Callable[[], None]
@@ -16,12 +16,12 @@ Check = Callable[[], None]
 MOST_FINDINGS: Final = 200
 _MOST_PER_NOTE: Final = 4
 _QUOTE_CHARS: Final = 240
-_ORDER: Final = {"contradiction": 0, "duplicate": 1, "outdated": 2}
+_ORDER: Final = {"contradiction": 0, "front_matter": 1, "duplicate": 2, "outdated": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class FindingNote:
-    """One of the two notes of a finding, and the lines in it to look at.
+    """A note of a finding, and the lines in it to look at.
 
     Attributes:
         first: the first line to look at, or 0 for the whole note.
@@ -49,11 +49,11 @@ class FindingNote:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Two notes that the user may want to look at together.
+    """Two notes that the user may want to look at together, or one with a fault.
 
     Attributes:
-        kind: the rule that found the two notes.
-        notes: the two notes. If one of them is outdated, it comes first.
+        kind: the rule that found the notes.
+        notes: one or two notes. If one of two is outdated, it comes first.
         reason: a sentence for the user.
         detail: identifies the content that led to the finding. A dismissed finding is shown again
             when this changes.
@@ -61,7 +61,7 @@ class Finding:
     """
 
     kind: FindingKind
-    notes: tuple[FindingNote, FindingNote]
+    notes: tuple[FindingNote, ...]
     reason: str
     detail: str
     score: float
@@ -82,18 +82,18 @@ class Finding:
 def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the best findings in order, but only a few about each note.
 
-    Contradictions come first, then duplicates, then outdated notes. If several notes are nearly the
-    same, only as many pairs are returned as are needed to connect them.
+    Contradictions come first, then faults, duplicates and outdated notes. If several notes are
+    nearly the same, only as many pairs are returned as are needed to connect them.
     """
     ordered = sorted(
         findings,
-        key=lambda one: (_ORDER[one.kind], -one.score, one.notes[0].path, one.notes[1].path),
+        key=lambda one: (_ORDER[one.kind], -one.score, [note.path for note in one.notes]),
     )
     seen: Counter[tuple[str, str]] = Counter()
     groups: dict[str, set[str]] = {}
     chosen = []
     for finding in ordered:
-        first, second = (note.path for note in finding.notes)
+        first, second = finding.notes[0].path, finding.notes[-1].path
         places = ((finding.kind, first), (finding.kind, second))
         if finding.kind == "duplicate" and second in groups.get(first, ()):
             continue

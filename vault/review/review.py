@@ -14,6 +14,7 @@ from vault.records import Records
 from vault.review.contradictions import ConflictRule, ContradictionRule
 from vault.review.duplicates import DuplicateRule
 from vault.review.findings import Check, Finding, choose_findings
+from vault.review.front_matter import FrontMatterRule
 from vault.review.outdated import OutdatedRule, read_links
 from vault.review.texts import (
     NoteInfo,
@@ -27,7 +28,7 @@ from vault.review.texts import (
 __all__ = ["ReviewProgress", "ReviewReport", "read_fingerprint", "review_notes"]
 
 _NOTES_PER_PROGRESS: Final = 20
-_RULES_VERSION: Final = 3  # increased when a rule changes, so that all notes are compared again
+_RULES_VERSION: Final = 4  # increased when a rule changes, so that all notes are compared again
 NOT_INDEXED: Final = "These notes are not indexed yet, so they cannot be compared."
 
 
@@ -125,6 +126,7 @@ class _Rules:
         self.duplicates = DuplicateRule()
         self.conflicts = ConflictRule()
         self.contradictions = ContradictionRule()
+        self.front_matter = FrontMatterRule()
         self.outdated = outdated
 
     def add(self, note: NoteInfo, lines: list[NoteLine]) -> None:
@@ -135,6 +137,7 @@ class _Rules:
         self.duplicates.add(note, self.vocabulary.add_note(words))
         self.conflicts.add(note, lines)
         self.contradictions.add(note, lines)
+        self.front_matter.add(note, lines)
         self.outdated.add(note, lines)
 
     def find(self, check: Check) -> Iterator[Finding]:
@@ -145,5 +148,6 @@ class _Rules:
         """
         yield from self.conflicts.find(check)
         yield from self.contradictions.find(self.vocabulary, check)
+        yield from self.front_matter.find(check)
         yield from self.duplicates.find(check)
         yield from self.outdated.find(check)

@@ -77,7 +77,7 @@ class IndexPanel(Pane):
 
     def show_findings(self, number: int) -> None:
         """Show the number of review findings that have not been dismissed, if there are any."""
-        tip = "Show contradictions, duplicates and outdated notes that were found"
+        tip = "Show contradictions, faults, duplicates and outdated notes that were found"
         text = ButtonText(f"Look after your notes ({count(number)})", tip, "look_after")
         self.review.set_text(text)
         self.review.setVisible(number > 0)

@@ -1,4 +1,4 @@
-"""The card of a review finding, with its reason and buttons that open its two notes."""
+"""The card of a review finding, with its reason and buttons that open its notes."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ _INDENT = 24
 
 
 class FindingCard(AccessibleFrame):
-    """A card with a finding of the review: its reason, and a row for each of its two notes.
+    """A card with a finding of the review: its reason, and a row for each of its notes.
 
     A click on a row opens the note.
 
@@ -51,11 +51,12 @@ class FindingCard(AccessibleFrame):
         self._notes[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def list_rows(self) -> "tuple[NoteButton, ...]":
-        """Return the rows of the finding's two notes."""
+        """Return the rows of the finding's notes."""
         return tuple(self._notes)
 
     def _make_note(self, note: "FindingNote") -> "NoteButton":
-        has_same_name = len({other.name for other in self.finding.notes}) == 1
+        notes = self.finding.notes
+        has_same_name = len(notes) > 1 and len({other.name for other in notes}) == 1
         made = NoteButton(note, note.path if has_same_name else note.name)
         made.clicked.connect(lambda: self.note_chosen.emit(note.path, note.first, note.last))
         return made

@@ -27,17 +27,18 @@ _SHOWN_AT_ONCE = 20
 _LOOK_AGAIN = ButtonText("Look again", "Start the review again")
 _TITLES = {
     "contradiction": "Contradicting figures",
+    "front_matter": "Faults in front matter",
     "duplicate": "Nearly the same text",
     "outdated": "Older than a source",
 }
 _NO_VAULT = "Choose a folder of notes. What needs care in it appears here."
 _WAITING = (
-    "Notes that contradict each other, that are nearly the same, or that are older than their \
-sources appear here."
+    "Notes that contradict each other, that have faults in their front matter, that are nearly the \
+same, or that are older than their sources appear here."
 )
 _NOTHING = (
-    "No contradicting figures, no nearly equal notes and no notes older than their sources were \
-found."
+    "No contradicting figures, no faults in front matter, no nearly equal notes and no notes older \
+than their sources were found."
 )
 _CHANGED = "Your notes have changed since."
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from vault.notes.properties import find_fault, is_marked_private, load_properties
+from vault.notes.properties import describe_fault, find_fault, is_marked_private, load_properties
 from vault.notes.text.inline import Line, blank_inline_code, plain_text
 from vault.notes.text.lines import SECTION_KINDS, find_body_line, list_paragraphs, mark_lines
 
@@ -66,7 +66,7 @@ class Document:
         properties: the properties in the front matter, empty if missing or invalid.
         body_line: the number of the first line after the front matter.
         is_private: whether the front matter marks the note as private.
-        fault: why the front matter cannot be read, or an empty string.
+        fault: a sentence that says what of the front matter is lost, or an empty string.
         kinds: the kind of each line, a letter as in `vault.notes.text.lines`.
         quoted: how many quotations each line is inside, a digit a line, or empty if there are none.
         is_paged: whether each top-level heading starts a page. Passages then never span two pages.
@@ -123,11 +123,11 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def _find_front_fault(lines: Sequence[str], body_line: int) -> str:
-    """Return why front matter without properties cannot be read, or an empty string."""
+    """Return a sentence that says what of front matter is lost, or an empty string."""
     if body_line > 1:
         return find_fault("\n".join(lines[1 : body_line - 2]))
     is_begun = len(lines) > 1 and lines[0].rstrip() == "---" and _PROPERTY.match(lines[1])
-    return "the line --- at its end is missing" if is_begun else ""
+    return describe_fault("the line --- at its end is missing") if is_begun else ""
 
 
 def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Document:
@@ -149,7 +149,7 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
         properties=front.properties,
         body_line=body_line,
         is_private=front.is_private,
-        fault="" if front.properties else _find_front_fault(lines, body_line),
+        fault=_find_front_fault(lines, body_line),
         kinds=kinds,
         quoted=quoted,
     )

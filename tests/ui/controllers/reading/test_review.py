@@ -341,3 +341,24 @@ def test_a_list_that_is_read_is_not_replaced_in_the_background(
     settle()
     assert name_pairs(panel) == BOTH
     assert "Your notes have changed since." in said(panel)
+
+
+def test_front_matter_with_a_fault_is_offered_with_its_lines(
+    window: WindowPage, vault: Path, indexed: Assistant
+) -> None:
+    (vault / "Loquat.md").write_text("---\nfruit: yes\ntags: #garden\n---\n# Loquat\n", "utf-8")
+    for _ in indexed.index(CancelToken()):
+        pass
+    window.press_keys("Ctrl+Shift+K")
+    settle()
+    panel = window.view.column.review
+    (card,) = (card for card in panel.list_cards() if card.finding.kind == "front_matter")
+    assert "Faults in front matter" in said(panel)
+    assert any("YAML takes “#garden” for a comment" in text for text in said(panel))
+    (row,) = card.list_rows()
+    assert row.text() == "Loquat"
+    QTest.mouseClick(row, Qt.MouseButton.LeftButton)
+    settle()
+    assert NotePage(window.view).path == "Loquat.md"
+    dismiss(card)
+    assert name_pairs(panel) == BOTH

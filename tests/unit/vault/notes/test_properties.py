@@ -66,7 +66,48 @@ def test_an_alias_bomb_is_refused_before_it_is_loaded() -> None:
 )
 def test_front_matter_that_cannot_be_read_says_why(front: str, fault: str) -> None:
     found = find_fault(front)
-    assert found.startswith(fault) if fault else not found
+    sentence = "Its front matter cannot be read, so its tags and properties are lost: "
+    assert found.startswith(f"{sentence}{fault}") if fault else not found
+
+
+@pytest.mark.parametrize(
+    ("front", "line", "lost"),
+    [
+        ("tags: #a #b", 2, "#a #b"),
+        ("title: Quince\ntags: fruit, #b", 3, "#b"),
+        ("tags:\n  - a\n  - #b", 4, "#b"),
+        ("tags:\n  - a #b", 3, "#b"),
+        ("tags:\n  #a\n", 3, "#a"),
+        ("Tags:   #a", 2, "#a"),
+        ("colour: #ff0000\ntitle: x", 2, "#ff0000"),
+        ("aliases:\n- #1 Start\n- One", 3, "#1 Start"),
+        ("due: #2026-11-27", 2, "#2026-11-27"),
+        ('tag: a #b\ntitle: "no #b c"', 2, "#b"),
+        (f"tags: #{'word' * 20}", 2, f"#{'word' * 9}wo…"),
+    ],
+)
+def test_a_value_that_yaml_takes_for_a_comment_is_named(front: str, line: int, lost: str) -> None:
+    found = find_fault(front)
+    assert found.startswith(f"Line {line} of its front matter: YAML takes “{lost}” for a comment")
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "tags: a # both of them",
+        "rating: 5 #out of ten",
+        "#tags: a\ntitle: Quince",
+        "title: C# and F#",
+        "tags: ['#a', \"#b\"]",
+        "note: |\n  first\n  #a is kept",
+        "tags: # none yet",
+        "link: https://example.org/#part",
+        "tags:\n  - a\n  #- b",
+        "title: Quince\n#a\ntags: b",
+    ],
+)
+def test_a_comment_that_is_meant_as_one_is_no_fault(front: str) -> None:
+    assert find_fault(front) == ""
 
 
 def test_a_tag_that_would_make_an_object_makes_none() -> None:
@@ -87,6 +128,10 @@ def test_a_tag_that_would_make_an_object_makes_none() -> None:
         "broken: : [\ntags:\n  - private",
         "broken: : [\ntags: x private y",
         "tags: &t [private]\nmore: *t",
+        "title: x\ntags: #private",
+        "title: x\ntags: #a #private #b",
+        "title: x\ntags:\n  - #private/letters",
+        "title: x\nprivate: #true",
     ],
 )
 def test_front_matter_keeps_its_note_private_also_where_it_is_broken(front: str) -> None:
