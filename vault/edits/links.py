@@ -39,6 +39,12 @@ LinkForm = Literal["name", "relative", "absolute"]
 _NOT_IN_URLS: Final = re.compile(r"[\s<>()\"%#?\\^`{}|]")
 _ALIAS: Final = b"alias"
 _FRONT_BYTES: Final = 16_384
+_CARD_TEXT: Final = re.compile(r'"text"\s*:\s*"((?:[^"\\]|\\.)*)"')
+# A character in a JSON string. A pair of surrogates is one character.
+_JSON_CHARACTER: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.",
+    re.DOTALL,
+)
 
 
 def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
@@ -93,7 +99,7 @@ def _read_files(root: Path, path: str, to: str) -> _Files:
 
 
 def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
-    """Yield the changes to canvases that refer to the path of the moved note."""
+    """Yield the changes to canvases that show the moved note, or have links in text cards."""
     old = {json.dumps(move.path), json.dumps(move.path, ensure_ascii=False)}
     shown = re.compile(rf'"file"\s*:\s*({"|".join(map(re.escape, old))})')
     new = json.dumps(move.to, ensure_ascii=False)
@@ -102,9 +108,11 @@ def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
             with suppress(VaultError):
                 text = EditableText.decode(name, read_file(root, name) or b"")
                 places = [match.span(1) for match in shown.finditer(text.text)]
-                if places:
-                    replaced = [Replacement(start, end, new) for start, end in places]
-                    yield ContentChange(name, text.data, text.replace(replaced))
+                replaced = [Replacement(start, end, new) for start, end in places]
+                for card in _CARD_TEXT.finditer(text.text):
+                    replaced += move.plan_card(name, card)
+                if replaced:
+                    yield ContentChange(name, text.data, text.replace(sorted(replaced)))
 
 
 def _walk(root: Path) -> Iterator[str]:
@@ -165,17 +173,45 @@ class _Move:
             text = EditableText.decode(source, data)
         except EditRefused:
             return None
-        lines = text.text.split("\n")
-        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-        replacements = [
-            Replacement(starts[number - 1] + found.start, starts[number - 1] + found.end, target)
-            for number, line in list_lines_with_links(parse_document(text.text))
-            for found in sorted(locate_links(number, line), key=lambda found: found.start)
-            if (target := self._find_new_target(found, lines, source)) is not None
-        ]
+        replacements = self._list_replacements(source, text.text)
         if not replacements:
             return None
         return ContentChange(new_source, data, text.replace(replacements))
+
+    def plan_card(self, source: str, card: re.Match[str]) -> Iterator[Replacement]:
+        """Yield the changes to the links in the text card of a canvas.
+
+        Nothing else of the JSON string changes, such as how its characters are escaped.
+
+        Args:
+            source: the path of the canvas.
+            card: the match of the text, as a JSON string without its quotation marks.
+        """
+        try:
+            text = json.loads(f'"{card[1]}"')
+        except ValueError:
+            return
+        starts = [found.start() for found in _JSON_CHARACTER.finditer(card[1])]
+        starts.append(len(card[1]))
+        for start, end, target in self._list_replacements(source, text):
+            written = json.dumps(target, ensure_ascii="\\u" in card[1])[1:-1]
+            yield Replacement(card.start(1) + starts[start], card.start(1) + starts[end], written)
+
+    def _list_replacements(self, source: str, text: str) -> list[Replacement]:
+        """List the changes to the links of a text, in order.
+
+        Args:
+            source: the path of the file with the text before the move.
+            text: the text, in Markdown.
+        """
+        lines = text.split("\n")
+        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        return [
+            Replacement(starts[number - 1] + found.start, starts[number - 1] + found.end, target)
+            for number, line in list_lines_with_links(parse_document(text))
+            for found in sorted(locate_links(number, line), key=lambda found: found.start)
+            if (target := self._find_new_target(found, lines, source)) is not None
+        ]
 
     def _map(self, path: str) -> str:
         return self.to if path == self.path else path

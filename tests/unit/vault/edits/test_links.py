@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import strategies as st
 
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
+from vault.edits.undo import EditHistory
 from vault.notes.links import LinkResolver
 from vault.notes.note import read_note
 
@@ -97,6 +99,37 @@ def test_a_canvas_shows_the_moved_note_again(root: Path, editor: NoteEditor) -> 
     move(editor, "a/Nöte.md", "b/New.md")
     expected = canvas.replace('"file":"a/Nöte.md"', '"file":"b/New.md"')
     assert (root / "board.canvas").read_text("utf-8") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("See [[Nöte]].", "See [[Neü]]."),
+        (
+            "# Plan\n\n- [[a/Nöte#Part|shown]]\n- `[[Nöte]]`",
+            "# Plan\n\n- [[b/Neü#Part|shown]]\n- `[[Nöte]]`",
+        ),
+        ('😀 \t"[[Nöte]]" 😀 [n](a/Nöte.md)', '😀 \t"[[Neü]]" 😀 [n](b/Neü.md)'),
+        ("![[Nöte^]] [[Nöte#^block]]", "![[Nöte^]] [[Neü#^block]]"),
+        ("[[Nick]] and [[Other]] stay", "[[Nick]] and [[Other]] stay"),
+        ('"text": "[[Nöte]]"', '"text": "[[Neü]]"'),
+    ],
+)
+@pytest.mark.parametrize("is_escaped", [True, False])
+def test_links_in_the_text_cards_of_a_canvas_follow_and_are_undone(
+    root: Path, editor: NoteEditor, journal: EditJournal, before: str, after: str, is_escaped: bool
+) -> None:
+    def build(text: str) -> str:
+        cards = [{"text": text, "type": "text"}, {"type": "file", "file": "Other.md"}]
+        made = json.dumps({"nodes": cards, "edges": []}, ensure_ascii=is_escaped, indent="\t")
+        return made.replace("Other.md", "\\u004fther.md")  # written by another program
+
+    notes = {"a/Nöte.md": "---\naliases: [Nick]\n---\n", "Other.md": ""}
+    write(root, {**notes, "boards/board.canvas": build(before)})
+    move(editor, "a/Nöte.md", "b/Neü.md")
+    assert (root / "boards/board.canvas").read_text("utf-8") == build(after)
+    EditHistory(journal).undo_run("run")
+    assert (root / "boards/board.canvas").read_text("utf-8") == build(before)
 
 
 def test_a_link_in_another_encoding_and_beside_wide_line_ends_is_changed_alone(
