@@ -1,12 +1,12 @@
 """Review: find notes that need attention, by rules and without a model.
 
-    review ──> duplicates, contradictions, front_matter, outdated ──> statements, texts, findings
+    review ──> duplicates, contradictions, faults, outdated ──> statements, texts, findings
 
-    contradictions  Find pairs of notes that state different numbers for the same thing, and notes
-                    in which Git has left two versions of lines.
+    contradictions  Find pairs of notes that state different numbers for the same thing.
     duplicates      Find pairs of notes that have most of their text in common.
+    faults          Find notes in which Git has left two versions of lines, or of whose front matter
+                    something is lost.
     findings        The results of a review: a finding with its notes and its reason.
-    front_matter    Find notes of whose front matter something is lost.
     outdated        Find notes that have not changed since their sources changed.
     review          Run all rules over the notes of an index: `review_notes`.
     statements      Find the sentences of a line that state quantities.

@@ -1,4 +1,4 @@
-"""Find pairs of notes that state different numbers for the same thing, and conflicts of Git.
+"""Find pairs of notes that state different numbers for the same thing.
 
 A statement is a sentence that contains a number. Two statements are compared if they have the same
 words, except that one may have a few additional words. They must also be about the same thing:
@@ -7,17 +7,16 @@ words, except that one may have a few additional words. They must also be about 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from vault.notes.text.document import Conflict, find_conflicts
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
 from vault.review.statements import Quantity, Statement, find_statements
 from vault.review.texts import NoteInfo, NoteLine, Vocabulary, list_singulars
 
-__all__ = ["ConflictRule", "ContradictionRule"]
+__all__ = ["ContradictionRule"]
 
 _CODE_LINE: Final = re.compile(r"\s*(?:[-*+]\s+)?`[^`]+`\s*")
 _LEAST_WORDS: Final = 3
@@ -37,11 +36,6 @@ _QUALIFIER_WORDS: Final = """
     gesamt alt neu vorher nachher
 """
 _QUALIFIERS: Final = frozenset(_QUALIFIER_WORDS.split())
-_CONFLICT_REASON: Final = (
-    "Git has left two versions of the same lines in this note{names}. Keep one of them, and delete "
-    "the lines with <<<<<<<, ======= and >>>>>>>."
-)
-_CONFLICT_SCORE: Final = 100.0  # before all contradictions, because these are certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,57 +213,3 @@ def _build_finding(found: Iterable[tuple[float, _Place, _Place]]) -> Finding:
 def _show(place: _Place) -> FindingNote:
     note, line = place.note, place.line
     return FindingNote(note.path, note.title, line, line, shorten_quote(place.statement.text))
-
-
-class ConflictRule:
-    """Collects the notes in which Git has left both versions of lines that it could not merge."""
-
-    def __init__(self) -> None:
-        self._found: list[Finding] = []
-
-    def add(self, note: NoteInfo, lines: Sequence[NoteLine]) -> None:
-        """Check a note.
-
-        Args:
-            lines: the lines of the note that are not code.
-        """
-        numbered = [(line.number, line.raw) for line in lines]
-        conflict = next(find_conflicts(numbered), None)
-        if conflict is None:
-            return
-        ours = _build_side(note, lines, conflict.opens, conflict.base)
-        theirs = _build_side(note, lines, conflict.divides, conflict.closes)
-        detail = "\0".join(_list_sides(lines, conflict))
-        reason = _CONFLICT_REASON.format(names=_name_sides(dict(numbered), conflict))
-        self._found.append(
-            Finding("contradiction", (ours, theirs), reason, detail, _CONFLICT_SCORE)
-        )
-
-    def find(self, check: Check) -> Iterator[Finding]:
-        """Yield a finding for the first conflict of each note.
-
-        Args:
-            check: called between steps. It may raise an exception to stop.
-        """
-        for finding in self._found:
-            check()
-            yield finding
-
-
-def _name_sides(lines: Mapping[int, str], conflict: Conflict) -> str:
-    """Return the names that Git gave the two versions, such as `HEAD` and a branch."""
-    names = [lines[number][7:].strip() for number in (conflict.opens, conflict.closes)]
-    return f", from “{names[0]}” and “{names[1]}”" if all(names) else ""
-
-
-def _list_sides(lines: Sequence[NoteLine], conflict: Conflict) -> list[str]:
-    return [line.raw for line in lines if conflict.opens <= line.number <= conflict.closes]
-
-
-def _build_side(note: NoteInfo, lines: Sequence[NoteLine], above: int, below: int) -> FindingNote:
-    """Build one of the two versions, which stands between the lines with two marks."""
-    inside = [line for line in lines if above < line.number < below]
-    first = inside[0].number if inside else above
-    last = inside[-1].number if inside else above
-    quote = shorten_quote(" ".join(line.text for line in inside))
-    return FindingNote(note.path, note.title, first, last, quote)

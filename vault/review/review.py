@@ -11,10 +11,10 @@ from vault.catalog import CATALOG_FILE, Catalog
 from vault.errors import IndexUnusable
 from vault.exclude.obsidian import read_settings
 from vault.records import Records
-from vault.review.contradictions import ConflictRule, ContradictionRule
+from vault.review.contradictions import ContradictionRule
 from vault.review.duplicates import DuplicateRule
+from vault.review.faults import ConflictRule, FrontMatterRule
 from vault.review.findings import Check, Finding, choose_findings
-from vault.review.front_matter import FrontMatterRule
 from vault.review.outdated import OutdatedRule, read_links
 from vault.review.texts import (
     NoteInfo,
@@ -88,10 +88,11 @@ def review_notes(
         IndexUnusable: there is no index yet, or it cannot be read.
     """
     with _open_catalog(index_dir) as catalog:
-        resolver = Records(catalog).resolve_links(read_settings(root).attachment_folder)
+        records = Records(catalog)
+        resolver = records.resolve_links(read_settings(root).attachment_folder)
         links = read_links(catalog, resolver)
         notes = read_notes(catalog)
-        rules = _Rules(OutdatedRule(links))
+        rules = _Rules(OutdatedRule(links), FrontMatterRule(dict(records.list_faults())))
         rules.contradictions.linked = {frozenset((link.source, link.target)) for link in links}
         for number, (note, lines) in enumerate(read_lines(catalog, notes, check), start=1):
             rules.add(note, lines)
@@ -121,12 +122,12 @@ def _compute_fingerprint(notes: Sequence[NoteInfo]) -> str:
 class _Rules:
     """The rules of the review. They share one vocabulary of the words of all notes."""
 
-    def __init__(self, outdated: OutdatedRule) -> None:
+    def __init__(self, outdated: OutdatedRule, front_matter: FrontMatterRule) -> None:
         self.vocabulary = Vocabulary()
         self.duplicates = DuplicateRule()
         self.conflicts = ConflictRule()
         self.contradictions = ContradictionRule()
-        self.front_matter = FrontMatterRule()
+        self.front_matter = front_matter
         self.outdated = outdated
 
     def add(self, note: NoteInfo, lines: list[NoteLine]) -> None:

@@ -62,7 +62,6 @@ class NoteInfo:
         changed_ns: the time of the last change of the file, in nanoseconds since 1970.
         version: the hash of the file's content.
         is_dated: whether the file name contains a date, as for a daily note.
-        fault: a sentence that says what of the front matter is lost, or an empty string.
     """
 
     number: int
@@ -72,7 +71,6 @@ class NoteInfo:
     changed_ns: int
     version: str
     is_dated: bool
-    fault: str = ""
 
 
 class NoteLine(NamedTuple):
@@ -94,13 +92,13 @@ class NoteLine(NamedTuple):
 def read_notes(catalog: Catalog) -> list[NoteInfo]:
     """Read all indexed notes except templates, sorted by path."""
     rows = catalog.rows(
-        "SELECT file_id, path, title, mtime_ns, version, reason FROM notes"
+        "SELECT file_id, path, title, mtime_ns, version FROM notes"
         " JOIN files ON files.id = file_id ORDER BY path"
     )
     kept = (row for row in rows if not _is_template(row[1]))
     return [
-        NoteInfo(number, file_id, path, title, changed_ns, version, _is_dated(path), fault)
-        for number, (file_id, path, title, changed_ns, version, fault) in enumerate(kept)
+        NoteInfo(number, file_id, path, title, changed_ns, version, _is_dated(path))
+        for number, (file_id, path, title, changed_ns, version) in enumerate(kept)
     ]
 
 

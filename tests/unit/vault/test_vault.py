@@ -162,12 +162,12 @@ def test_health_tries_every_part(make_index: MakeIndex, notes: Path, tmp_path: P
     index = make_index(notes)
     index.update()
     checks = {name: (ok, detail) for name, ok, detail in index.health()}
-    assert [ok for ok, _ in checks.values()] == [True] * 4
+    assert [ok for ok, _ in checks.values()] == [True] * 5
     assert checks["catalog"][1].startswith("2 notes in 2 passages")
     assert "all-MiniLM-L6-v2" in checks["embedding model"][1]
     assert checks["vector store"][1].startswith("2 vectors")
     missing = make_index(tmp_path / "nowhere", name="other")
-    assert [ok for _, ok, _ in missing.health()] == [False, True, True, True]
+    assert [ok for _, ok, _ in missing.health()] == [False, True, True, True, True]
 
 
 def test_a_closed_index_says_so(make_index: MakeIndex, notes: Path) -> None:
