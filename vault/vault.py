@@ -437,7 +437,7 @@ class Vault:
         """
         opened = self._handle.open()
         if opened is None:
-            raise IndexUnusable("There is no index of these notes yet; run: strata index.")
+            raise IndexUnusable("There is no index of these notes yet; `strata index` makes it.")
         from vault.search.selftest import run_self_test
 
         return run_self_test(opened.catalog, self.search, is_cancelled)

@@ -294,7 +294,7 @@ def _own_lines(own: UserText) -> Iterator[str]:
 
 
 def _list_lines(found: VaultInstructions) -> Iterator[str]:
-    yield f"{found.path} of these notes, {_name_state(found)}:"
+    yield f"{found.shown_path}, {_name_state(found)}:"
     yield ""
     yield from (f"    {line}" for line in found.visible_text.split("\n"))
     yield ""

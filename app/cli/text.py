@@ -127,8 +127,7 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
     for note in found:
         linked = "  linked" if note.is_linked else ""
         yield f"{note.score:.2f}  {place(note.path, None)}  {escape_text(note.title)}{linked}"
-        if note.tags:
-            yield escape_text(f"      {note.why}")
+        yield escape_text(f"      {note.why}")
 
 
 def review(result: "ReviewResult") -> Iterator[str]:

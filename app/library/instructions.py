@@ -68,6 +68,11 @@ class VaultInstructions:
         return visible_text(self.text)
 
     @property
+    def shown_path(self) -> str:
+        """The file as it is named to people, with whose it is where the path does not say so."""
+        return self.path if Path(self.path).is_absolute() else f"{self.path} of these notes"
+
+    @property
     def warning(self) -> str:
         """A sentence that asks the user to accept or refuse the file.
 
@@ -76,7 +81,7 @@ class VaultInstructions:
         if self.decision is not None:
             return ""
         return (
-            f"{self.path} of these notes is not used yet: read it with "
+            f"{self.shown_path} is not used yet: read it with "
             f"`{self.name_command('show')}`, then take it on with "
             f"`{self.name_command('accept')}`, or refuse it."
         )

@@ -8,7 +8,7 @@
     notes       Serve requests about notes, the memory of a chat, and the outgoing calls.
     jobs        Run turns, searches and indexing while more requests are read.
     mcp_server  Serve the open vault's notes to other programs over MCP.
-    wire        Write responses and events, one JSON object per line.
+    wire        Write responses and events, one JSON object per line, whose warnings name requests.
 
 This package may import the rest of app, chains, context and vault.
 """

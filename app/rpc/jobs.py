@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from app.errors import ErrorInfo, SessionBusy, describe
 from app.faults import log_bug
-from app.rpc.requests import adapt_hint
-from app.rpc.wire import Json, Wire, convert_event
+from app.rpc.wire import Json, Wire, adapt_hint, convert_event
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
 from chains.events import ApprovalRequested, Event

@@ -1,6 +1,5 @@
 """Define, parse and validate RPC requests: JSON objects, one per line."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -337,17 +336,6 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "undo": Undo,
 }
 
-# What a hint for the command line names, and the request that does the same.
-_EQUIVALENTS: Final = (
-    (re.compile(r"`strata settings set (\S+) ([^`]+)`"), r"`set_setting{key: \1, value: \2}`"),
-    (re.compile(r"`strata sessions show [^`]+`"), "`get_entries`"),
-    (re.compile(r"`strata index`"), "`index`"),
-    (re.compile(r"`strata review --json`"), "`review`"),
-    (re.compile(r"`?--attach`?"), "`attach`"),
-    (re.compile(r"`?--project DIR`?"), "`new_session{project: DIR}`"),
-    (re.compile(r"(?<!rpc )`?--vault DIR`?"), "`strata rpc --vault DIR`"),
-)
-
 
 class UnreadableRequest(Exception):
     """Raised when a line is not a valid request.
@@ -363,17 +351,6 @@ class UnreadableRequest(Exception):
         self.error = error
         self.id = id
         self.command = command
-
-
-def adapt_hint(hint: str | None) -> str | None:
-    """Adapt an error's hint for a program.
-
-    Options and commands that have an equivalent are replaced with requests and their fields. A
-    command without one, such as `strata doctor`, is kept, because the user can still run it.
-    """
-    for command, request in _EQUIVALENTS:
-        hint = hint and command.sub(request, hint)
-    return hint
 
 
 def parse(line: bytes) -> RpcRequest:

@@ -41,6 +41,7 @@ class TwoLines:
         mark: the name of an icon and a word, shown to the right of the title, such as "linked".
         act: the icon and the name of an action on the row, shown as a button at its right edge.
         name: the text for screen readers. If it is empty, the other texts are used.
+        tip: a sentence for the tooltip and for screen readers, after the other texts.
     """
 
     title: str
@@ -49,6 +50,7 @@ class TwoLines:
     mark: tuple[str, str] = ("", "")
     name: str = ""
     act: tuple[str, str] = ("", "")
+    tip: str = ""
 
     def data(self, role: int) -> object:
         """Return the row's data for a Qt item role."""
@@ -57,9 +59,9 @@ class TwoLines:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return escape_tooltip(f"{self.title}\n{self.detail}")
+            return escape_tooltip("\n".join(filter(None, (self.title, self.detail, self.tip))))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            said = (self.title, self.mark[1], self.detail)
+            said = (self.title, self.mark[1], self.detail, self.tip)
             return self.name or ", ".join(filter(None, said))
         return None
 

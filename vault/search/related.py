@@ -5,7 +5,7 @@ No model is loaded, because only stored vectors are compared.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +33,12 @@ class RelatedNote:
     """A note that is related to a given note.
 
     Attributes:
-        score: the similarity, from 0 to 1.
+        score: the rank among the related notes, from 0 to 1: the similarity, raised by a link.
         is_linked: whether there is a link between the two notes, in either direction.
         tags: the tags that both notes have.
         is_link_target: whether the given note links to the related note.
+        similarity: how alike the notes are in meaning, from 0 to 1, or None if this is not known.
+        is_link_source: whether the related note links to the given note.
     """
 
     path: str
@@ -45,6 +47,8 @@ class RelatedNote:
     is_linked: bool
     tags: tuple[str, ...] = ()
     is_link_target: bool = False
+    similarity: float | None = None
+    is_link_source: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the note as a JSON-serializable dict, as printed by `strata related --json`."""
@@ -52,21 +56,33 @@ class RelatedNote:
             "path": self.path,
             "title": self.title,
             "score": self.score,
+            "similarity": self.similarity,
             "is_linked": self.is_linked,
             "is_link_target": self.is_link_target,
+            "is_link_source": self.is_link_source,
             "tags": list(self.tags),
             "why": self.why,
         }
 
     @property
     def why(self) -> str:
-        """A phrase that says why the note is related: its meaning, a link, tags of both."""
-        found = [f"{round(self.score * 100)} % alike in meaning"] if self.score > 0 else []
-        if self.is_linked:
-            found.append("links to it" if not self.is_link_target else "linked from it")
+        """A sentence that says why the note is related: its meaning, links, tags of both."""
+        found = []
+        if self.similarity is not None and (share := round(self.similarity * 100)) > 0:
+            found.append(f"is {share} % alike in meaning")
+        if self.is_link_target:
+            found.append("is linked from this note")
+        if self.is_link_source:
+            found.append("links to this note")
         if self.tags:
-            found.append(f"both have {', '.join(f'#{tag}' for tag in self.tags)}")
-        return ", ".join(found)
+            noun = "tag" if len(self.tags) == 1 else "tags"
+            found.append(f"has the {noun} {_join([f'#{tag}' for tag in self.tags])} too")
+        return f"It {_join(found or ['has little in common with this note'])}."
+
+
+def _join(parts: Sequence[str]) -> str:
+    """Join the parts of a list, such as `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def find_related_notes(
@@ -91,11 +107,20 @@ def find_related_notes(
     tags = _find_shared_tags(catalog, path)
     found = []
     for other, title in titles.items():
-        is_linked = other in linked
-        score = _add_link_boost(scores.get(other, 0.0), is_linked)
-        shared = tuple(tags.get(other, ()))
-        is_target = other in targets
-        found.append(RelatedNote(other, title, round(score, 4), is_linked, shared, is_target))
+        is_linked, similarity = other in linked, scores.get(other)
+        score = _add_link_boost(similarity or 0.0, is_linked)
+        found.append(
+            RelatedNote(
+                other,
+                title,
+                round(score, 4),
+                is_linked,
+                tuple(tags.get(other, ())),
+                other in targets,
+                None if similarity is None else round(max(similarity, 0.0), 4),
+                other in sources,
+            )
+        )
     return sorted(found, key=lambda note: (-note.score, note.path))[:k]
 
 

@@ -45,7 +45,7 @@ def test_a_linked_note_is_marked_with_an_icon_and_a_word(panel: RelatedPanel) ->
     rows = [panel.list.model().index(place, 0) for place in range(2)]
     assert [row.data(ROW).mark for row in rows] == [("link-simple", "linked"), ("", "")]
     spoken = rows[0].data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken == "Backups, linked, Server/Backups.md"
+    assert spoken == "Backups, linked, Server/Backups.md, It is linked from this note."
     assert said(panel) == ["Related to Server/Overview.md"]
 
 
@@ -55,6 +55,15 @@ def test_the_tags_that_both_notes_have_are_named(panel: RelatedPanel) -> None:
     row = panel.list.model().index(0, 0)
     assert row.data(ROW).detail == "Server/Power.md · shares #server #todo"
     assert "shares #server #todo" in row.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_row_says_why_its_note_is_related(panel: RelatedPanel) -> None:
+    near = RelatedNote("Power.md", "Power", 0.5, False, tags=("ups",), similarity=0.58)
+    panel.show_notes("Server/Overview.md", [near])
+    row = panel.list.model().index(0, 0)
+    for role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+        assert near.why in row.data(role)
+    assert near.why == "It is 58 % alike in meaning and has the tag #ups too."
 
 
 def test_a_click_opens_a_note_and_the_menu_attaches_it(panel: RelatedPanel, qtbot: QtBot) -> None:

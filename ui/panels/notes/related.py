@@ -244,4 +244,6 @@ def _build_row(note: "RelatedNote", can_link: bool) -> TwoLines:
     detail = f"{one_line(note.path)} · shares {shared}" if shared else one_line(note.path)
     act = ("plus", f"{_INSERT} (Ctrl+Enter)") if can_link and not note.is_link_target else ("", "")
     shown = mark if note.is_linked else ("", "")
-    return TwoLines(title, detail, ("file-text", "text.secondary"), shown, act=act)
+    return TwoLines(
+        title, detail, ("file-text", "text.secondary"), shown, act=act, tip=one_line(note.why)
+    )

@@ -12,7 +12,7 @@ from vault.indexing.indexer import IndexProgress
 
 def test_the_self_test_asks_for_the_notes_that_are_there(strata: Strata, small_vault: Path) -> None:
     where = ("--vault", str(small_vault))
-    assert "run: strata index" in strata("selftest", *where)[2]
+    assert "`strata index` makes it" in strata("selftest", *where)[2]
     strata("index", str(small_vault))
     code, out, _ = strata("selftest", *where, "--json")
     result = document(out)

@@ -10,8 +10,9 @@ import pytest
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.rpc.requests import LONGEST_LINE, adapt_hint
+from app.rpc.requests import LONGEST_LINE
 from app.rpc.server import RPC
+from app.rpc.wire import adapt_hint
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
@@ -281,6 +282,22 @@ def test_the_hint_about_an_unknown_entry_names_the_request_that_lists_them(calle
 )
 def test_a_command_that_no_request_replaces_is_kept(hint: str | None, adapted: str | None) -> None:
     assert adapt_hint(hint) == adapted
+
+
+def test_no_warning_names_a_command_that_a_request_replaces(
+    caller: Caller, assistant: Assistant, small_vault: Path
+) -> None:
+    (small_vault / "AGENTS.md").write_text("Answer in one sentence.\n")
+    assistant.open_vault(small_vault, remember=False)
+    result = caller.turn("Hello?", mode="vault")
+    told = [line["data"]["message"] for line in caller.seen if line.get("event") == "warning"]
+    shown = caller.ask("get_context")["context"]["warnings"]
+    for warnings in (told, result["warnings"], result["context"]["warnings"], shown):
+        (said,) = (one for one in warnings if "AGENTS.md" in one)
+        assert "`instructions{action: accept}`" in said
+        assert "strata " not in said
+    assert caller.ask("instructions", action="accept")["state"] == "accepted"
+    assert not [one for one in caller.turn("And?")["warnings"] if "AGENTS.md" in one]
 
 
 @pytest.mark.parametrize("name", ["", " "])
