@@ -17,6 +17,7 @@ __all__ = [
     "add_names",
     "clean_name",
     "find_recorded_names",
+    "list_named_notes",
     "list_names",
     "list_tree",
 ]
@@ -55,9 +56,22 @@ def list_tree(paths: Sequence[str], most_chars: int) -> list[str]:
     return list(_limit_lines(_list_blocks(paths), most_chars))
 
 
+def list_named_notes(names: str) -> Iterator[str]:
+    """Yield the paths of the notes in a list of names that `list_names` returned."""
+    folder = ""
+    for line in names.split("\n"):
+        indent, sign, name = line.partition("- ")
+        if not sign or indent.strip():
+            continue
+        if not name.endswith("/"):
+            yield f"{folder}{name}" if indent else name
+        elif not indent:
+            folder = name
+
+
 def find_recorded_names(path: Sequence[Entry]) -> str | None:
-    """Return the folder names stored in the log, or None if none are stored."""
-    for entry in path:
+    """Return the folder names that the log stored last, or None if none are stored."""
+    for entry in reversed(path):
         if isinstance(entry, SegmentsEntry):
             names = entry.extra.get(FOLDER)
             if isinstance(names, str):

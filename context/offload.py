@@ -1,6 +1,7 @@
-"""Build and parse stubs. A stub is a short text that replaces a large tool result in a request.
+"""Build and parse stubs and pages. A stub is a short text that replaces a large tool result.
 
-The stub refers to the complete result, which is stored outside of the request.
+The stub refers to the complete result, which is stored outside of the request, and which the tool
+`read_result` returns in pages.
 """
 
 import re
@@ -8,11 +9,16 @@ from dataclasses import dataclass
 from typing import Final
 
 PREVIEW_CHARS: Final = 200
+READ_RESULT_NAME: Final = "read_result"
+_PAGE_HEAD: Final = re.compile(r"\[Characters (\d+) to (\d+) of \d+; [^\n]*\]\n")
 _OPENING: Final = "[Tool result stored — "
 _CLOSING: Final = '" to read specific portions.'
 _STUB: Final = re.compile(
     re.escape(_OPENING) + r'([\d,]+) bytes from "(.*?)"\.\n.*ref_id="([^"]*)' + re.escape(_CLOSING),
     re.DOTALL,
+)
+_PREVIEW: Final = re.compile(
+    rf"(?<=^First {PREVIEW_CHARS} chars: ).*(?=\]$)", re.MULTILINE | re.DOTALL
 )
 
 
@@ -56,6 +62,11 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
     )
 
 
+def replace_preview(stub: str, preview: str) -> str:
+    """Return a stub with another beginning of the result."""
+    return _PREVIEW.sub(lambda _: preview, stub, count=1)
+
+
 def is_offload_stub(content: str) -> bool:
     """Return whether text is a stub, which replaces a large tool result in a request."""
     return content.startswith(_OPENING) and content.endswith(_CLOSING)
@@ -68,3 +79,40 @@ def read_stub(content: str) -> Offloaded | None:
         return None
     size, tool, ref_id = found.groups()
     return Offloaded(ref_id, tool, int(size.replace(",", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """A page of a stored result.
+
+    Attributes:
+        head: the line that says which characters of the result the page holds.
+        start: the index of its first character in the result.
+        end: the index after its last character.
+        text: the characters.
+    """
+
+    head: str
+    start: int
+    end: int
+    text: str
+
+
+def format_page_head(start: int, end: int, length: int) -> str:
+    """Return the first line of a page, which says where it is and how to go on.
+
+    Args:
+        start: the index of the first character of the page in the result.
+        end: the index after its last character.
+        length: the number of characters of the result.
+    """
+    rest = f"go on with offset={end}" if end < length else "the end"
+    return f"[Characters {start} to {end} of {length}; {rest}]\n"
+
+
+def read_page(content: str) -> ResultPage | None:
+    """Parse a page of a stored result. Return None for any other text."""
+    head = _PAGE_HEAD.match(content)
+    if head is None:
+        return None
+    return ResultPage(head[0], int(head[1]), int(head[2]), content[head.end() :])

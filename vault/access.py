@@ -1,23 +1,25 @@
 """Read notes for a language model, except notes that are excluded or private."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault.errors import NoteExcluded, NoteUnreadable, VaultError
+from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath, VaultError
 from vault.exclude.rules import ExcludeRules
 from vault.notes.kinds import IMAGE, is_readable_kind
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.notes.text.document import Document
 from vault.paths import printable, safe_path
-from vault.scan import scan, scan_paths
+from vault.scan import FileStat, read_stat, scan, scan_paths
 
 if TYPE_CHECKING:
     from vault.records import FileRow, NoteState
-    from vault.scan import FileStat
 
 __all__ = [
     "filter_allowed",
+    "find_excluded",
     "is_hidden",
     "list_allowed_notes",
     "list_names",
@@ -29,6 +31,7 @@ __all__ = [
 
 PRIVATE = "private"
 HIDDEN = "a file whose name begins with a dot"
+REMEMBERED_NOTES = 10_000
 
 
 def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
@@ -137,6 +140,74 @@ def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
     except VaultError:
         return False
     return True
+
+
+def find_excluded(
+    root: Path, paths: Collection[str], exclude: Sequence[str] = ()
+) -> frozenset[str]:
+    """Return those of the given paths whose notes are excluded or private now.
+
+    A note that is missing counts as moved to where a note of its name is.
+
+    Args:
+        root: the folder of the notes.
+        paths: the paths relative to the folder, or absolute.
+        exclude: patterns as in a `.gitignore`.
+    """
+    rules = ExcludeRules.load(root, exclude)
+    named = {path: _name_below(root, path) for path in paths}
+    missing = {path: own for path, own in named.items() if not os.path.lexists(root / own)}
+    found = {path for path, own in named.items() if _is_excluded(root, own, rules)}
+    names = {own.rpartition("/")[2] for path, own in missing.items() if path not in found}
+    moved = _find_moved(root, {name for name in names if is_readable_kind(name)}, rules)
+    found |= {path for path, own in missing.items() if own.rpartition("/")[2] in moved}
+    return frozenset(found)
+
+
+def _name_below(root: Path, path: str) -> str:
+    """Return a path relative to a folder. A path outside of the folder stays as it is."""
+    return path.removeprefix(f"{root}/")
+
+
+def _is_excluded(root: Path, path: str, rules: ExcludeRules) -> bool:
+    """Return whether a note is excluded or private now. If it is missing, only rules decide."""
+    if os.path.isabs(path):
+        folder, _, path = path.rpartition("/")
+        return _is_private(Path(folder or "/"), path)
+    try:
+        real = safe_path(root, path).relative_to(root.resolve()).as_posix()
+    except UnsafePath:
+        return True
+    is_ruled = any(rules.find_rule_on_path(name) is not None for name in (path, real))
+    return is_ruled or _is_private(root, real)
+
+
+def _is_private(root: Path, path: str) -> bool:
+    stat = read_stat(root, path) if is_readable_kind(path) else None
+    return stat is not None and _read_privacy(root, path, stat)
+
+
+@lru_cache(maxsize=REMEMBERED_NOTES)
+def _read_privacy(root: Path, path: str, _stat: FileStat) -> bool:
+    """Return whether a note marks itself as private, read once for each state of its file."""
+    try:
+        return parse_note(printable(path), read_bytes(root, path))[0].is_private
+    except VaultError:
+        return False
+
+
+def _find_moved(root: Path, names: Collection[str], rules: ExcludeRules) -> frozenset[str]:
+    """Return those of the given file names that excluded or private notes have."""
+    places = _find_files(root, names) if names else ()
+    return frozenset(path.rpartition("/")[2] for path in places if _is_excluded(root, path, rules))
+
+
+def _find_files(root: Path, names: Collection[str]) -> Iterator[str]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        below = Path(folder).relative_to(root).as_posix()
+        prefix = "" if below == "." else f"{below}/"
+        yield from (f"{prefix}{name}" for name in files if name in names)
 
 
 def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:

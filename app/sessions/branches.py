@@ -30,8 +30,8 @@ from context.assemble.inputs import GivenSummary
 from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionPreview, CompactionReport
 from context.fit.edit import SUMMARY_EDIT
-from context.fit.summaries import format_summary
 from context.history.memory import Memory, read_memory
+from context.history.outline import format_summary
 from context.history.pins import check_pin
 from context.history.turns import LoggedTurn, list_turns
 from context.log.entries import (

@@ -26,6 +26,8 @@ from chains.request.chain import Chain
 from chains.request.project import ProjectSetup
 from chains.request.request import TurnRequest
 from chains.request.session import SessionView
+from context.history.exclusion import FindExcluded
+from vault.access import find_excluded
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -130,7 +132,7 @@ class TurnBuilder:
             NotFound: the folder of the project does not exist.
         """
         inside = project if mode in ("project", "agent") else None
-        chain = self._make_chain(self._customization.collect(runs_hooks, inside))
+        chain = self._make_chain(self._customization.collect(runs_hooks, inside), project)
         notes = None if inside is None else self._projects.open(inside)
         if notes is not None:
             chain = replace(chain, vault=notes, project=self._set_up_project(notes))
@@ -149,22 +151,41 @@ class TurnBuilder:
             return chain
         return replace(chain, prompt="vault_qa", search=self._vault.require_vault)
 
-    def _make_chain(self, customization: Customization) -> Chain:
+    def _make_chain(self, customization: Customization, project: str | None) -> Chain:
         """Build a chain without search or tools.
 
         Args:
             customization: the user's prompts, instructions and hooks for the turn.
+            project: the chat's project, or None.
         """
         return Chain(
             "chat",
             secrets.key_for,
             resolve=self.attachments.resolve,
+            find_excluded=self._build_exclusion(project),
             customization=customization,
             vault=self._vault.vault,
             ledger=self._ledger,
             learned=self._learned,
             local=self.local,
         )
+
+    def _build_exclusion(self, project: str | None) -> FindExcluded:
+        """Return a function that finds the notes of a chat that models may not read now.
+
+        Paths in the chat are relative to the vault, or to a project outside of the vault.
+        """
+        exclude = self._settings.values.vault_exclude
+        root = self._vault.folder
+        folder = None if project is None else self._projects.find_folder(project)
+        roots = [one for one in (root, folder) if one is not None]
+        if root is not None and folder is not None and folder.is_relative_to(root):
+            roots = [root]
+
+        def find(paths: frozenset[str]) -> frozenset[str]:
+            return frozenset().union(*(find_excluded(one, paths, exclude) for one in roots))
+
+        return find
 
     def check_model(
         self,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from chains.cancel import Pause, TimeLimit, wait_or_cancel
-from chains.folders import FOLDER, find_recorded_names, list_names
+from chains.folders import FOLDER, find_recorded_names, list_named_notes, list_names
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort, NoLedger
 from chains.llm.port import KeyFor, LearnedPort
@@ -24,6 +24,7 @@ from chains.request.project import PROJECT, ProjectContext, ProjectSetup
 from chains.request.session import SessionPort
 from chains.tool import READING_TOOLS, ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import CurrentSource, Resolve
+from context.history.exclusion import FindExcluded
 from context.messages import ToolDefinition
 from vault.vault import Vault
 
@@ -81,6 +82,8 @@ class Chain:
         pause: waits before a failed call is repeated.
         resolve: returns the current state of a source from an earlier turn. If None, sources of
             earlier turns are not sent again.
+        find_excluded: returns those of the given paths whose notes models may not read now. If
+            None, no note is excluded.
         tools: the tools that the model may call.
         customization: the user's prompts, instructions and hooks.
         vault: the open vault or the part of it that is used, or None.
@@ -99,6 +102,7 @@ class Chain:
     search: Callable[[], Vault] | None = None
     pause: Pause = wait_or_cancel
     resolve: Resolve | None = None
+    find_excluded: FindExcluded | None = None
     tools: tuple[ToolDefinition, ...] = ()
     customization: Customization = NO_CUSTOMIZATION
     vault: Vault | None = None
@@ -137,7 +141,7 @@ class Chain:
         """
         if self.agent is None or self.project is not None:
             return self
-        names = find_recorded_names(session.path())
+        names = self._find_names(session)
         is_new = names is None
         if names is None:
             notes = self.agent.notes
@@ -148,6 +152,13 @@ class Chain:
         stored_fields = {FOLDER: names} if is_new else {}
         return replace(self, customization=customization, stored_fields=stored_fields)
 
+    def _find_names(self, session: SessionPort) -> str | None:
+        """Return the folder names in the log, or None if there are none, or one is excluded now."""
+        names = find_recorded_names(session.path())
+        if not names or self.find_excluded is None:
+            return names
+        return None if self.find_excluded(frozenset(list_named_notes(names))) else names
+
     def without_notes(self, reason: str) -> "Chain":
         """Return a copy for which all sources of earlier turns count as unchanged.
 
@@ -157,7 +168,12 @@ class Chain:
         warnings = (*self.customization.warnings, reason)
         customization = replace(self.customization, warnings=warnings)
         unchanged = CurrentSource("same")
-        return replace(self, customization=customization, resolve=lambda _segment: unchanged)
+        return replace(
+            self,
+            customization=customization,
+            resolve=lambda _segment: unchanged,
+            find_excluded=None,
+        )
 
     def with_project(self, found: ProjectContext, is_new: bool) -> "Chain":
         """Return a copy whose system message describes a project.

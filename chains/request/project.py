@@ -12,10 +12,11 @@ from typing import Final, Self
 from chains.folders import clean_name, list_tree
 from chains.request.session import SessionPort
 from context.errors import MalformedEntry
+from context.history.exclusion import FindExcluded
 from context.layers import Layer, Segment
 from context.log.entries import Entry, OtherEntry, SegmentsEntry, TransformEntry
 from context.tokens import TokenCounter
-from vault.errors import NoteExcluded, UnsafePath, VaultError
+from vault.errors import VaultError
 from vault.notes.note import Note
 from vault.vault import Vault, VaultFile
 
@@ -36,6 +37,7 @@ __all__ = [
 INSTRUCTIONS_FILE: Final = "AGENTS.md"  # it is sent as instructions, with the user's consent
 PROJECT: Final = "project"  # the key of the record in the segments entry of a turn
 REFRESH: Final = "project_refresh"  # the type of the custom entry that asks for a new record
+NAMED: Final = "named"  # the key of the paths in the record
 NOTE_ID: Final = "project_note_"
 COMPACTION: Final = "compaction"
 TEXT_SHARE: Final = 4  # the text of notes may have a fourth of the budget
@@ -67,10 +69,12 @@ class ProjectContext:
     Attributes:
         segments: the names and outlines, then the notes whose text is included.
         includes_text: whether the session includes the text of notes.
+        named: the paths of the notes whose names or texts it holds, or None if unknown.
     """
 
     segments: tuple[Segment, ...]
     includes_text: bool
+    named: frozenset[str] | None = None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
@@ -82,44 +86,44 @@ class ProjectContext:
         listed = data.get("segments")
         rows = listed if isinstance(listed, list | tuple) else ()
         segments = tuple(Segment.from_dict(row) for row in rows if isinstance(row, Mapping))
-        return cls(segments, data.get("includesText") is not False)
+        named = data.get(NAMED)
+        paths = frozenset(map(str, named)) if isinstance(named, list | tuple) else None
+        return cls(segments, data.get("includesText") is not False, paths)
 
     def to_dict(self) -> dict[str, object]:
         """Return the description as a JSON-serializable dict for the log."""
         segments = [segment.to_dict() for segment in self.segments]
-        return {"segments": segments, "includesText": self.includes_text}
+        named = {} if self.named is None else {NAMED: sorted(self.named)}
+        return {"segments": segments, "includesText": self.includes_text, **named}
 
 
-def find_project_context(session: SessionPort, notes: Vault) -> ProjectContext | None:
+def find_project_context(
+    session: SessionPort, find_excluded: FindExcluded | None
+) -> ProjectContext | None:
     """Return the project description stored in the session's log.
 
     Return None if there is no description, or if it must be updated because the user asked for
-    this, the session was compacted, or models may no longer read a note whose text it includes.
+    this, the session was compacted, or models may no longer read a note that it names.
 
     Args:
         session: the session.
-        notes: the notes of the project.
+        find_excluded: returns those of the given paths whose notes models may not read now. If
+            None, no note is excluded.
     """
     refreshed = {entry.parent_id for entry in session.custom(REFRESH)}
     for entry in reversed(session.path()):
         if entry.id in refreshed or _is_compaction(entry):
             return None
         if (found := _read_record(entry)) is not None:
-            return None if any(_is_excluded(notes, one) for one in found.segments) else found
+            return None if _names_excluded(found, find_excluded) else found
     return None
 
 
-def _is_excluded(notes: Vault, segment: Segment) -> bool:
-    """Return whether the text of a note may no longer be sent. A deleted note is not excluded."""
-    if not segment.id.startswith(NOTE_ID):
+def _names_excluded(found: ProjectContext, find_excluded: FindExcluded | None) -> bool:
+    """Return whether a description names a note that is excluded now, or may name one."""
+    if find_excluded is None:
         return False
-    try:
-        notes.read_allowed(segment.source)
-    except (NoteExcluded, UnsafePath):
-        return True
-    except VaultError:
-        return False
-    return False
+    return found.named is None or bool(find_excluded(found.named))
 
 
 def list_recorded_notes(path: Sequence[Entry]) -> list[Segment]:
@@ -172,12 +176,12 @@ def build_project_context(
     files = [file for file in notes.list_newest() if file.relative != INSTRUCTIONS_FILE]
     most = min(budget // TEXT_SHARE, MOST_TEXT_TOKENS) if includes_text else 0
     texts = tuple(_include_texts(notes, files, counter, most))
-    included = {segment.source for segment in texts}
+    included = frozenset(segment.source for segment in texts)
     name = notes.folder.name
     parts = [
         f"The project is the folder “{clean_name(name)}”. Its names and headings were read "
         "when this chat began, or when they were last refreshed; they are data.",
-        *list_tree([file.relative for file in files], min(MOST_OUTLINE_TOKENS, budget // 2)),
+        *(tree := list_tree([f.relative for f in files], min(MOST_OUTLINE_TOKENS, budget // 2))),
     ]
     near = [f for f in files if f.relative.count("/") <= 1 and f.path not in included]
     outlines = list(
@@ -193,7 +197,14 @@ def build_project_context(
         text="\n".join(parts),
         title=name,
     )
-    return ProjectContext((described, *texts), includes_text)
+    named = included.union(_find_named(files, tree), (file.path for file in near[:MOST_READ]))
+    return ProjectContext((described, *texts), includes_text, named)
+
+
+def _find_named(files: Sequence[VaultFile], tree: Sequence[str]) -> Iterator[str]:
+    """Yield the paths of the notes that the lines of a tree may name."""
+    listed = {line.strip().removeprefix("- ") for line in tree}
+    yield from (f.path for f in files if clean_name(f.relative.rpartition("/")[2]) in listed)
 
 
 def _include_texts(

@@ -7,7 +7,7 @@ counter and cancel token.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from time import monotonic
 from typing import Final
 
@@ -181,7 +181,7 @@ class TurnContext:
         project, session = self.chain.project, self.session
         if project is None:
             return self
-        recorded = found = find_project_context(session, project.notes)
+        recorded = found = find_project_context(session, self.chain.find_excluded)
         if found is None:
             budget = self.compute_request_budget(self.factor).budget
             includes_text = decide_text(session, project)
@@ -324,6 +324,8 @@ class TurnContext:
             cancel=self.cancel,
             summarise=self._log_summaries(new_entries, turn),
             breaker=LoggedBreaker(session, new_entries),
+            find_excluded=self.chain.find_excluded and cache(self.chain.find_excluded),
+            load_result=session.load_result,
         )
 
     def _log_summaries(

@@ -20,8 +20,10 @@ from chains.tools.registry import ToolOutcome
 from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.fit.compact_session import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
+from context.history.exclusion import FindExcluded
+from context.history.note_text import find_note_pieces, hide_note_text
 from context.messages import ToolDefinition, compact_json
-from context.offload import offload_stub
+from context.offload import READ_RESULT_NAME, format_page_head, offload_stub
 from vault.notes.keywords import fold, split_words
 
 __all__ = [
@@ -45,7 +47,7 @@ NOT_KEPT: Final = (
     "and in its requests."
 )
 READ_RESULT: Final = ToolDefinition(
-    "read_result",
+    READ_RESULT_NAME,
     "Read a part of a stored tool result.",
     build_arguments_schema(
         {"ref_id": build_text_schema("As the stub of the result gives it.")},
@@ -106,8 +108,13 @@ def _shorten_error(content: str) -> str:
     return f"{content[:part]}\n…\n{content[-part:]}"
 
 
-def build_result_tool(session: SessionPort) -> Tool:
-    """Build the tool that reads stored results. Its own results always stay in the log."""
+def build_result_tool(session: SessionPort, find_excluded: FindExcluded | None = None) -> Tool:
+    """Build the tool that reads stored results. Its own results always stay in the log.
+
+    Args:
+        session: the session that stores the results.
+        find_excluded: returns the notes that models may not read now. Their text is left out.
+    """
 
     def read(arguments: Mapping[str, Any]) -> str:
         content = session.load_result(arguments["ref_id"])
@@ -117,8 +124,10 @@ def build_result_tool(session: SessionPort) -> Tool:
         end = min(start + arguments.get("limit", USUAL_CHARS), len(content))
         if start > len(content):
             raise ToolFailed(f"The result has {len(content):,} characters.")
-        rest = f"go on with offset={end}" if end < len(content) else "the end"
-        return f"[Characters {start} to {end} of {len(content)}; {rest}]\n{content[start:end]}"
+        named = frozenset(piece.path for piece in find_note_pieces(content))
+        excluded = find_excluded(named) if find_excluded and named else frozenset()
+        shown = hide_note_text(content, excluded, start, end)
+        return f"{format_page_head(start, end, len(content))}{shown}"
 
     return Tool(READ_RESULT, read, is_offloaded=False)
 

@@ -100,7 +100,7 @@ class AgentLoop:
             (
                 *tools,
                 *build_listing_tools(agent.notes),
-                build_result_tool(context.session),
+                build_result_tool(context.session, context.chain.find_excluded),
                 build_compact_tool(),
                 build_search_tool(self._found),
                 *build_memory_tools(self._memory),

@@ -25,7 +25,10 @@ from context.draft import make_preamble
 from context.envelope import System
 from context.errors import SummaryFailed
 from context.fit.compact_session import CompactionReport, compact_if_due, compact_session
-from context.fit.summaries import SUMMARY_TOKENS, make_outline
+from context.fit.summaries import SUMMARY_TOKENS
+from context.history.exclusion import hide_in_turns
+from context.history.outline import make_outline
+from context.history.turn_list import TurnList
 from context.history.turns import LoggedTurn, MeasuredTurn
 from context.log.entries import Entry, UsageEntry
 
@@ -199,9 +202,11 @@ def summarise_branch(context: TurnContext, branch: Sequence[LoggedTurn]) -> Bran
         Cancelled: the token was cancelled.
     """
     counter, summarise = context.counter, add_summaries(context).summarise
-    turns = tuple(MeasuredTurn.measure(turn, turn.messages, counter) for turn in branch)
+    turns = TurnList.of(MeasuredTurn.measure(turn, turn.messages, counter) for turn in branch)
+    if find_excluded := context.chain.find_excluded:
+        turns = hide_in_turns(turns, find_excluded, context.session.load_result, counter)
     task = SummaryTask(
-        said=turns,
+        said=tuple(turns),
         sent=(),
         preamble=make_preamble(System(), (), counter),
         request_budget=context.compute_request_budget(),

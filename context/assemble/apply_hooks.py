@@ -10,7 +10,7 @@ from dataclasses import replace
 from context.assemble.request import Request
 from context.budget import RequestBudget
 from context.envelope import ContextEnvelope, Messages, RequestMeta, System
-from context.history.replay import ReplayedPath, apply_request_ops, replay_path
+from context.history.replay import ReplayedPath, apply_request_ops
 from context.hooks import Transform
 from context.log.entries import (
     Entry,
@@ -32,7 +32,7 @@ def replay_with_hooks(request: Request, is_sent: bool) -> Request:
     Raises:
         ContextHookError: when a hook fails. Nothing is stored.
     """
-    reading = replay_path(request.path, request.counter)
+    reading = request.ports.replay(request.path)
     request = _with_conversation(request, reading, _find_new_entries(request.path))
     hooks, cancel = request.ports.hooks, request.ports.cancel
     if not is_sent or hooks is None or not hooks.has("context"):
@@ -51,7 +51,7 @@ def add_entries(request: Request, entries: Sequence[Entry]) -> Request:
         return request
     last = (request.new_entries or request.path)[-1].id
     request = replace(request, new_entries=(*request.new_entries, *link_entries(entries, last)))
-    reading = replay_path((*request.path, *request.new_entries), request.counter)
+    reading = request.ports.replay((*request.path, *request.new_entries))
     return _with_conversation(request, reading, entries)
 
 
@@ -82,7 +82,7 @@ def apply_ephemeral_hooks(request: Request) -> Request:
     run = ports.hooks.run_context("ephemeral", envelope, ports.new_id)
     once = make_transform_entries(run.transforms, path[-1].id, "")
     if any(transform.patch for transform in once):
-        reading = replay_path((*path, *once), request.counter)
+        reading = request.ports.replay((*path, *once))
     changed = _with_conversation(request, reading, once)
     changed = replace(changed, transforms=request.transforms)  # those of this request are not kept
     uncached = run.envelope.messages.uncached
@@ -224,7 +224,7 @@ def run_turn_end_hooks(request: Request) -> tuple[Entry, ...]:
     ports, path = request.ports, request.path
     if ports.hooks is None or not ports.hooks.has("context"):
         return ()
-    envelope = make_hook_envelope(request, replay_path(path, ports.counter))
+    envelope = make_hook_envelope(request, ports.replay(path))
     run = ports.hooks.run_context("turn_end", envelope, ports.new_id)
     now = ports.now()
     answer = next(e.id for e in reversed(path) if isinstance(e, MessageEntry))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from context.carry_forward import Tools, shorten_carried_text
+from context.history.note_text import EXCLUDED_LINE
 from context.history.sources import CarriedSource, CarriedSources, make_source_key
 from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
@@ -24,7 +25,7 @@ Loss = Literal["gone", "excluded", "unseen", "unsure"]
 LOSSES: Final[tuple[str, ...]] = get_args(Loss)
 _LINES: Final[Mapping[Loss, str]] = {
     "gone": "[This note is no longer there.]",
-    "excluded": "[This note is now excluded and is not read any more.]",
+    "excluded": EXCLUDED_LINE,
     "unseen": "[This image is not sent, because the model does not see images.]",
     "unsure": "[This image is not sent, because it is not known whether the model sees images.]",
 }
@@ -92,6 +93,11 @@ def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
     """
     loss = resolve(segment).loss
     return None if loss is None or loss == "gone" else _replace_by_line(segment, loss)
+
+
+def describe_exclusion(segment: Segment) -> Segment:
+    """Return the notice that is sent instead of a segment whose note is excluded."""
+    return _replace_by_line(segment, "excluded")
 
 
 def find_loss(segment: Segment) -> Loss | None:

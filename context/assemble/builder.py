@@ -14,6 +14,7 @@ from context.assemble.attachments import (
     CARRY_FORWARD_SHARE,
     CarryForward,
     describe_excluded,
+    describe_exclusion,
     make_carry_forward,
 )
 from context.assemble.inputs import Ports
@@ -69,7 +70,7 @@ def draft_request(request: Request) -> Request:
     if trims:
         history, work = trim_input.shown_parts(offsets)
     pinned = _collect_pins(reading, request.ports, (history, work), current.turn.segments)
-    segments = (*pinned, *carried.without(pinned), *current.turn.segments)
+    segments = (*pinned, *carried.without(pinned), *_hide_segments(current, request.ports))
     fitted = _fit_tail(request, current, segments)
     preamble = make_preamble(request.base.system, request.base.tools, counter)
     uncached = _make_uncached(reading, request.base)
@@ -102,6 +103,15 @@ def _fit_tail(request: Request, current: CurrentTurn, segments: tuple[Segment, .
     notes = request.deferral.add_note(current.memory.render())
     tail = Tail(segments, current.parts[1], request.counter, notes, tools)
     return fit_passages(tail, request.budget_tokens)
+
+
+def _hide_segments(current: CurrentTurn, ports: Ports) -> tuple[Segment, ...]:
+    """Return the segments of the turn with a notice for each note that is excluded since."""
+    segments = current.turn.segments
+    if ports.find_excluded is None or not segments:
+        return segments
+    excluded = ports.find_excluded(frozenset(one.source for one in segments if one.kind != "url"))
+    return tuple(describe_exclusion(one) if one.source in excluded else one for one in segments)
 
 
 def _count_lasting(request: Request, draft: RequestDraft) -> int:

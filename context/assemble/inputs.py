@@ -9,6 +9,8 @@ from context.budget import BudgetPolicy, RequestBudget
 from context.compaction import CircuitBreaker
 from context.draft import Preamble
 from context.envelope import CancelPort
+from context.history.exclusion import FindExcluded, LoadResult, hide_excluded
+from context.history.replay import ReplayedPath, replay_path
 from context.history.turns import MeasuredTurn
 from context.hooks import HookRegistry
 from context.log.entries import Entry
@@ -137,6 +139,10 @@ class GivenSummary:
     is_edited: bool = False
 
 
+def _load_nothing(_ref_id: str) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Ports:
     """The functions and objects outside of `context` that are called to build a request.
@@ -152,6 +158,9 @@ class Ports:
         cancel: the cancel token, which is checked before each hook and passed to it.
         summarise: summarises turns with a model. If it is missing or fails, an outline is built.
         breaker: stops compactions after several attempts in a row freed no tokens.
+        find_excluded: returns those of the given paths whose notes models may not read now. If
+            None, no note is excluded.
+        load_result: returns a tool result that is stored outside of the log, or None.
     """
 
     counter: TokenCounter
@@ -163,6 +172,15 @@ class Ports:
     cancel: CancelPort | None = None
     summarise: Summarise | None = None
     breaker: CircuitBreaker | None = None
+    find_excluded: FindExcluded | None = None
+    load_result: LoadResult = _load_nothing
+
+    def replay(self, path: tuple[Entry, ...]) -> ReplayedPath:
+        """Replay the log entries of a branch, without what tools read in excluded notes."""
+        reading = replay_path(path, self.counter)
+        if self.find_excluded is None:
+            return reading
+        return hide_excluded(reading, self.find_excluded, self.load_result)
 
     @classmethod
     def build_for_call(cls, counter: TokenCounter) -> "Ports":

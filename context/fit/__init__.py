@@ -11,7 +11,7 @@
     compact_session  compacts a session on demand, or after a turn
     compact_steps  the steps of a compaction: clear old results, summarise, leave turns out
     edit           edits the summary of an earlier compaction
-    summaries      asks a model for a summary; builds an outline where there is no model
+    summaries      asks a model for a summary, and checks its size
     summary_check  refuses a summary that says nothing of what it replaces
     guard          the last step: enforces the budget; only `seal` can seal a `Request`
     guard_steps    what the guard leaves out, the least valuable first; the summary goes last

@@ -22,6 +22,8 @@ SUMMARY_SHORTENED: Final = "the summary was shortened"
 SUMMARY_OUT: Final = "the summary was left out"
 SUMMARY_BACK: Final = "the summary came back"
 HISTORY_CHANGED: Final = "the history was changed"
+EXCLUDED: Final = "the text of excluded notes was left out"
+ALLOWED: Final = "the text of notes that may be read again came back"
 TAIL_SHORTENED: Final = "the context of this turn was shortened"
 TAIL_RESTORED: Final = "shortened context of this turn came back whole"
 WORK_CHANGED: Final = "older results of this turn were shortened"
@@ -33,6 +35,8 @@ _SUMMARY_REASONS: Final[Mapping[Change, str]] = {
     "returned": SUMMARY_BACK,
     "restored": SUMMARY_BACK,
     "shortened": SUMMARY_SHORTENED,
+    "withheld": EXCLUDED,
+    "allowed": ALLOWED,
 }
 _MESSAGE_REASONS: Final[Mapping[Change, str]] = {
     "added": TURNS_BACK,
@@ -41,7 +45,12 @@ _MESSAGE_REASONS: Final[Mapping[Change, str]] = {
     "restored": ANSWER_RESTORED,
     "trimmed": TRIMMED,
     "untrimmed": TRIMMED_BACK,
+    "withheld": EXCLUDED,
+    "allowed": ALLOWED,
 }
+
+
+_NOTICES: Final[frozenset[Change]] = frozenset({"withheld", "allowed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +173,7 @@ def _explain_messages(
         elif is_work and one.name == "user":
             yield from explain_tail(one.before, one.now)
         elif is_work:
-            yield WORK_CHANGED
+            yield _MESSAGE_REASONS[one.change] if one.change in _NOTICES else WORK_CHANGED
         elif one.change != "dropped":
             reason = _MESSAGE_REASONS.get(one.change, HISTORY_CHANGED)
             yield from _put_epoch(reason, changes)

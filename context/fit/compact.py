@@ -26,6 +26,7 @@ from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
 )
+from context.history.replay import WITHHELD
 from context.history.turn_list import TurnList, count_summaries
 from context.log.entries import Entry, TransformEntry, TrimEntry
 from context.tokens import count_message
@@ -46,6 +47,7 @@ class History:
         offsets: the indexes up to which messages of the turns are or must be shortened.
         dropped_turns: older turns that requests no longer contain, as stored in the log.
         preamble: the tools and instructions of the session's requests.
+        excluded: the notes whose text is left out of the turns.
     """
 
     shown: TurnList
@@ -53,6 +55,7 @@ class History:
     offsets: TrimOffsets
     dropped_turns: TurnList
     preamble: Preamble
+    excluded: frozenset[str] = frozenset()
 
     @property
     def kept_as(self) -> TurnList:
@@ -170,7 +173,7 @@ def _run_compaction(
         request.ports.breaker.record(request.model, request.budget_tokens, has_shrunk)
     if not has_shrunk:
         return None
-    entries = _make_entries(state, result, request)
+    entries = _make_entries(state, result, request, history.excluded)
     if trim is not None:
         place = request.ports.new_id(), None, request.ports.now()
         entries = (*entries, trim.make_entry(place, request.epoch))
@@ -214,7 +217,12 @@ def make_history(sent: Request, planned: Request) -> History:
     """
     draft = sent.draft
     return History(
-        draft.history, sent.trim_input, planned.offsets, sent.dropped_turns, draft.preamble
+        draft.history,
+        sent.trim_input,
+        planned.offsets,
+        sent.dropped_turns,
+        draft.preamble,
+        sent.reading.excluded,
     )
 
 
@@ -248,11 +256,11 @@ def _plan_compaction(
 
 
 def _make_entries(
-    state: CompactionState, result: CompactResult, request: Request
+    state: CompactionState, result: CompactResult, request: Request, excluded: frozenset[str]
 ) -> tuple[Entry, ...]:
     now = request.ports.now()
     transform_id = request.ports.new_id()
-    patch = _make_patch(state, result, now)
+    patch = _make_patch(state, result, now, excluded)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
     markdown = state.summary.removeprefix(f"{HEAD}\n")
     display = {"title": "Compacted", "summary": figures, "markdown": markdown}
@@ -267,7 +275,7 @@ def _make_entries(
 
 
 def _make_patch(
-    state: CompactionState, result: CompactResult, usage: str
+    state: CompactionState, result: CompactResult, now: str, excluded: frozenset[str]
 ) -> tuple[dict[str, object], ...]:
     reason = COMPACTED if state.summary else CLEARED
     cached = {"scope": "cached", "invalidateCacheReason": reason}
@@ -283,12 +291,13 @@ def _make_patch(
         **cached,
         "op": "compaction_apply",
         "summary": state.summary,
-        "timestamp": usage,
+        "timestamp": now,
         "firstKeptEntryId": state.turns[0].messages[0].id,
         "tokensBefore": result.before_tokens,
         "tokensAfter": result.after_tokens,
         "by": state.by,
         "strategies": list(result.strategies_run),
         **({"edited": True} if state.is_edited else {}),
+        **({WITHHELD: sorted(excluded)} if excluded else {}),
     }
     return (*cleared, apply)

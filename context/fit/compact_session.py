@@ -17,7 +17,7 @@ from context.history.boundaries import (
     find_trim_offsets,
     split_dropped_turns,
 )
-from context.history.replay import CurrentTurn, ReplayedPath, replay_path
+from context.history.replay import CurrentTurn, ReplayedPath
 from context.history.turn_list import find_guaranteed_turn
 from context.layers import Layer
 from context.messages import Message
@@ -129,7 +129,7 @@ def _try_compaction(
 
 def read_history(request: Request) -> tuple[History, HistoryUsage]:
     """Read the history of a session, and measure how much of the token budget it uses."""
-    reading, counter = replay_path(request.path, request.counter), request.counter
+    reading, counter = request.ports.replay(request.path), request.counter
     envelope = make_hook_envelope(request, reading)
     start = make_preamble(envelope.system, envelope.tools, counter)
     worked_on = _find_current_turn(reading, request.turn)
@@ -150,7 +150,8 @@ def read_history(request: Request) -> tuple[History, HistoryUsage]:
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0
     usage = HistoryUsage(request.budget_tokens, fixed_tokens, shown.tokens, size, asked)
-    return History(shown, trim_input, offsets, dropped_turns, start), usage
+    history = History(shown, trim_input, offsets, dropped_turns, start, reading.excluded)
+    return history, usage
 
 
 def _find_current_turn(reading: ReplayedPath, turn: str) -> CurrentTurn | None:

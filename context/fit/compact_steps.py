@@ -19,9 +19,9 @@ from context.fit.summaries import (
     Maker,
     check_given_summary,
     check_summary,
-    make_outline,
     request_summary,
 )
+from context.history.outline import make_outline
 from context.history.shorten import clean_message
 from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
 from context.history.turns import MeasuredTurn

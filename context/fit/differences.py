@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from context.cleaner import is_cleaned
 from context.compaction import HEAD
+from context.history.exclusion import MARKS
 from context.messages import Message, ToolDefinition
 from context.offload import is_offload_stub
 from context.trimming import TRIMMED
@@ -27,6 +28,8 @@ Change = Literal[
     "restored",
     "trimmed",
     "untrimmed",
+    "withheld",
+    "allowed",
 ]
 Part = Literal["tools", "system", "messages"]
 _SECTION: Final = re.compile(r"<([A-Za-z_][\w.-]*)>\n.*?\n</\1>(?=\n|\Z|<)", re.DOTALL)
@@ -161,6 +164,8 @@ def _compare_summaries(before: Sequence[object], now: Sequence[Message]) -> Iter
     change: Change = "changed"
     if old is None or new is None:
         change = "returned" if old is None else "dropped"
+    elif _count_notices(old) != _count_notices(new):
+        change = _compare_notices(old, new)
     elif _is_cut(old, new):
         change = "shortened"
     elif _is_cut(new, old):
@@ -264,10 +269,29 @@ def compare_messages(before: Mapping[str, object], now: Mapping[str, object]) ->
         marks = _count_marks(before), _count_marks(now)
         if marks[0] != marks[1]:
             change = "trimmed" if marks[0] < marks[1] else "untrimmed"
+        elif _count_notices(_read_all(before)) != _count_notices(_read_all(now)):
+            change = _compare_notices(_read_all(before), _read_all(now))
         elif before.get("role") == "assistant" and old != new:
             is_shortened, is_restored = _is_cut(old, new), _is_cut(new, old)
             change = "shortened" if is_shortened else "restored" if is_restored else "changed"
     return Difference("messages", str(now.get("role")), change, before, now)
+
+
+def _count_notices(text: str) -> int:
+    """Count the notices that stand for the text of excluded notes."""
+    return sum(text.count(mark) for mark in MARKS)
+
+
+def _compare_notices(old: str, new: str) -> Change:
+    return "withheld" if _count_notices(old) < _count_notices(new) else "allowed"
+
+
+def _read_all(message: object) -> str:
+    """Return the texts of a message, with those of its tool calls."""
+    calls = (part for part in list_parts(message) if isinstance(part, Mapping))
+    arguments = (value for call in calls if isinstance(value := call.get("arguments"), Mapping))
+    texts = (str(text) for value in arguments for text in value.values())
+    return "\n".join((*_list_texts(message), *texts))
 
 
 def _describe(message: Mapping[str, object], change: Change, *, is_new: bool = False) -> Difference:

@@ -9,7 +9,8 @@ from context.assemble.request import Request
 from context.compaction import HEAD
 from context.errors import SummaryFailed
 from context.fit.compact_session import read_history
-from context.fit.summaries import check_length, compute_summary_size, format_summary
+from context.fit.summaries import check_length, compute_summary_size
+from context.history.outline import format_summary
 from context.history.replay import replay_path
 from context.log.entries import Entry, TransformEntry
 from context.messages import Message

@@ -12,6 +12,9 @@
     pins          pinned messages and segments, which move to L2 when their turn is not sent
     sources       attachments and cited notes of earlier turns, for carry-forward (L2)
     memory        scratchpad, progress and facts, from the `memory_update` entries
+    note_text     the text of notes in tool results; notices in its place
+    exclusion     leaves what tools read in excluded notes out of the turns
+    outline       outlines of old turns without a model
 
 An old answer or tool result is shortened in `shorten`: `trim_message` leaves `[trimmed]`,
 `clean_message` leaves a result's number of lines. `context.fit.policy` decides which messages are
@@ -26,7 +29,10 @@ pinned message, and never makes a message larger.
 
 __all__ = [
     "boundaries",
+    "exclusion",
     "memory",
+    "note_text",
+    "outline",
     "pins",
     "replay",
     "shorten",

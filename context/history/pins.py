@@ -106,14 +106,15 @@ def _find_target(target: str, before: Iterable[Entry]) -> Segment | None:
     found: Segment | None = None
     for entry in before:
         if isinstance(entry, MessageEntry) and entry.id == target:
-            found = _make_segment(entry.message)
+            found = make_pinned_segment(entry.message)
         elif isinstance(entry, SegmentsEntry):
             named = (part for part in entry.segments if part.id == target)
             found = next((replace(p, layer=Layer.L2, pinned=True) for p in named), found)
     return found
 
 
-def _make_segment(message: Message) -> Segment:
+def make_pinned_segment(message: Message) -> Segment:
+    """Return a pinned message as a segment, which is sent if its turn is not."""
     return Segment.build(
         id=str(message.id),
         layer=Layer.L2,

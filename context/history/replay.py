@@ -5,7 +5,7 @@ the messages before the entry, and no hook runs again. Since a log only grows at
 replay reads only the new entries. The last few results are cached, which affects only speed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -17,7 +17,7 @@ from context.history.memory import Memory
 from context.history.pins import NO_PINS, Pins
 from context.history.sources import CarriedSources, SourceCollector
 from context.history.tool_pairing import complete_tool_calls
-from context.history.turn_list import TurnList
+from context.history.turn_list import TurnList, count_summaries
 from context.history.turns import (
     LoggedTurn,
     MeasuredTurn,
@@ -43,6 +43,7 @@ from context.tokens import TokenCounter
 
 REMEMBERED_READINGS: Final = 8
 LOOKED_AT_FIRST: Final = 8  # paths mostly differ at their ends
+WITHHELD: Final = "withheld"  # the key of the notes that a summary was made without
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,9 @@ class ReplayedPath:
         transforms: the log entries whose patches were applied, in order.
         problems: one sentence for each patch that could not be applied.
         carried: attachments and cited notes from the turns before the last one, for carry-forward.
+        summarised: the turns that the summary in `earlier` replaces, as they were before.
+        withheld: the notes whose text was left out of these turns when the summary was made.
+        excluded: the notes whose text was left out of the turns after the replay.
     """
 
     counter: TokenCounter
@@ -153,6 +157,9 @@ class ReplayedPath:
     problems: tuple[str, ...] = ()
     memory: Memory = field(default_factory=Memory)
     carried: CarriedSources = field(default_factory=CarriedSources)
+    summarised: TurnList = field(default_factory=TurnList.of)
+    withheld: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
 
     @property
     def current(self) -> LoggedTurn | None:
@@ -201,6 +208,12 @@ def replay_path(path: tuple[Entry, ...], counter: TokenCounter) -> ReplayedPath:
     )
     _memory.readings = (reading, before_question, *others)[:REMEMBERED_READINGS]
     return reading
+
+
+def read_withheld(entry: TransformEntry) -> frozenset[str]:
+    """Return the notes whose text was left out of the turns of which a summary was made."""
+    found = (op.get(WITHHELD, ()) for op in entry.patch)
+    return frozenset(str(path) for paths in found if isinstance(paths, tuple) for path in paths)
 
 
 def apply_request_ops(
@@ -275,6 +288,7 @@ class _Replayer:
         self._problems = list(start.problems)
         self._memory = start.memory
         self._carried = SourceCollector(start.carried)
+        self._summarised, self._withheld = start.summarised, start.withheld
 
     def make_path(self, path: tuple[Entry, ...]) -> ReplayedPath:
         return ReplayedPath(
@@ -290,6 +304,8 @@ class _Replayer:
             problems=tuple(self._problems),
             memory=self._memory,
             carried=self._carried.collect(),
+            summarised=self._summarised,
+            withheld=self._withheld,
         )
 
     def read(self, entry: Entry, before: Sequence[Entry] = ()) -> None:
@@ -349,9 +365,9 @@ class _Replayer:
             return
         self._transforms.append(entry)
         if patched.messages is not envelope.messages:
-            self._regroup(patched.messages.cached)
+            self._regroup(patched.messages.cached, entry)
 
-    def _regroup(self, messages: Sequence[Message]) -> None:
+    def _regroup(self, messages: Sequence[Message], entry: TransformEntry) -> None:
         earlier = self._earlier
         owners = {str(m.id): at for at, turn in enumerate(earlier) for m in turn.messages}
         last, asked = len(earlier), None
@@ -362,9 +378,24 @@ class _Replayer:
         groups, rest = group_messages(messages, owners, last, question)
         measured = (self._measure(group, earlier) for group in groups)
         self._earlier = TurnList.of([turn for turn in measured if turn.messages])
+        if count_summaries(self._earlier) and 0 not in (kept := {one.turn for one in groups}):
+            self._remember_summarised(earlier, kept)
+            self._withheld = read_withheld(entry)
         if self._open is not None:
             self._open = self._open.after_patch(rest)
         self._forget_void_boundaries()
+
+    def _remember_summarised(self, before: TurnList, kept: Collection[int | None]) -> None:
+        """Remember the turns that a summary has replaced, with those of the summary before it.
+
+        Args:
+            before: the turns before the last patch.
+            kept: the indexes of those that the patch kept.
+        """
+        first = count_summaries(before)
+        earlier = self._summarised if first else TurnList.of()
+        gone = (turn for at, turn in enumerate(before) if at >= first and at not in kept)
+        self._summarised = TurnList.of((*earlier, *gone))
 
     def _forget_void_boundaries(self) -> None:
         there = set(self._earlier.entries)

@@ -42,7 +42,11 @@ Call = tuple[str, dict[str, Any]]
 # What the agent does, question by question; its calls are made one after the other.
 PLANS: Final[tuple[tuple[Call, ...], ...]] = (
     (("tool_search", {"query": "look up number"}), ("test__look_up_3", {"query": "beans"})),
-    (("read_note", {"path": "Garden/Long.md"}), ("list_folder", {})),
+    (
+        ("read_note", {"path": "Garden/Long.md"}),
+        ("list_folder", {}),
+        ("read_note", {"path": "Garden/Drafts/Beans.md"}),
+    ),
     tuple(("read_note", {"path": f"Garden/Row {number}.md"}) for number in range(1, 6)),
     (("update_memory", {"facts_add": ["The beans are in row 12."]}),),
     (
@@ -288,8 +292,10 @@ def hide_secret(chat: LongChat, vault: Path) -> None:
 
 
 def exclude_draft(chat: LongChat) -> None:
-    """Exclude the folder of a draft that was attached, and found or read as part of a project."""
+    """Exclude the folder of a draft that was attached, read by a tool, and part of a project."""
     assert chat.with_draft[-1], "the draft is in the chat when the rule comes"
+    last = chat.sent[chat.questions[-1]]
+    assert DRAFT in json.dumps(last.body["messages"][: last.question]), "what a tool read in it too"
     chat.assistant.settings.set("vault.exclude", [RULE])
     chat.hidden.add(DRAFT)
 

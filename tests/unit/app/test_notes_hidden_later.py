@@ -1,0 +1,323 @@
+"""What tools read in a note leaves a chat's requests when the note is excluded or made private.
+
+The bytes that the model's server receives afterwards are searched for words of the note, in every
+mode and for every tool that returns text of notes. When the rule goes, the text comes back.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.sessions.ask import AskRequest
+from chains.cancel import CancelToken
+from chains.events import ContextPrepared, Mode
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import result_of
+
+SECRET = "Zebracode 7391 is under the mat."
+OTHER = "Sow the beans in May."
+LONG = "A long line about the soil of the garden beds.\n" * 150
+NOTES = {
+    "Diary/Code.md": f"---\ntitle: Zebratitle\n---\n# Zebrahead\n{SECRET} See [[Zebralink]].\n",
+    "Diary/Big.md": f"# Big\nZebrastart\n{LONG}{SECRET}\n{LONG}",
+    "Plan.md": f"# Plan\n{OTHER} See [[Code]].\n",
+    "Tea.md": f"# Tea\nThe code of the tea is green. {OTHER}\n",
+}
+WORDS = ("7391", "Zebratitle", "Zebrahead", "Zebralink", "Zebrastart")
+RULES = ["Diary/"]
+Call = tuple[str, dict[str, Any]]
+Hide = Callable[[Assistant, Path], None]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def chatting(assistant: Assistant, server: ModelServer, vault: Path) -> "Chat":
+    assistant.open_vault(vault, remember=False)
+    assistant.agents.connect(None, "all")
+    return Chat(assistant, server)
+
+
+class Chat:
+    """A chat with the scripted server, whose tools are called as a test says."""
+
+    def __init__(self, assistant: Assistant, server: ModelServer) -> None:
+        self.assistant, self.server = assistant, server
+        self.session: str | None = None
+        self.project: str | None = None
+        self.reports: list[dict[str, Any]] = []
+        self._calls = 0
+
+    def call(self, *calls: Call) -> None:
+        """Let the agent make some calls, one after the other."""
+        answers = [Answer("", calls=(self._name(*call),)) for call in calls]
+        self.server.script(*answers, Answer("Done."))
+        self.ask("Look it up.", "agent")
+
+    def ask(self, question: str = "And now?", mode: Mode = "agent", **fields: Any) -> str:
+        """Ask a question, and return what the server received for it."""
+        seen = len(self.server.received)
+        place: dict[str, Any] = {"session": self.session}
+        if self.session is None:
+            place = {"project": self.project}
+        request = AskRequest(question, mode, **place, **fields)
+        events = list(self.assistant.ask(request, CancelToken()))
+        self.session = result_of(events).session
+        self.reports = [e.report.to_dict() for e in events if isinstance(e, ContextPrepared)]
+        return self.read(seen)
+
+    def read(self, seen: int) -> str:
+        return "\n".join(one.raw.decode() for one in self.server.received[seen:])
+
+    @property
+    def reasons(self) -> list[str]:
+        return [reason for report in self.reports for reason in report["prefix"]["reasons"]]
+
+    def _name(self, name: str, arguments: dict[str, Any]) -> tuple[str, str, str]:
+        self._calls += 1
+        return f"c{self._calls}", name, json.dumps(arguments)
+
+
+def find_words(text: str) -> list[str]:
+    return [word for word in WORDS if word.lower() in text.lower()]
+
+
+def hide_folder(assistant: Assistant, vault: Path) -> None:
+    assistant.settings.set("vault.exclude", RULES)
+
+
+def hide_by_front_matter(assistant: Assistant, vault: Path) -> None:
+    for name in ("Diary/Code.md", "Diary/Big.md"):
+        text = (vault / name).read_text().removeprefix("---\n")
+        front = "---\nprivate: true\n" + ("" if text.startswith("title") else "---\n")
+        (vault / name).write_text(front + text)
+
+
+def hide_by_tag(assistant: Assistant, vault: Path) -> None:
+    for name in ("Diary/Code.md", "Diary/Big.md"):
+        (vault / name).write_text((vault / name).read_text() + "\n#private\n")
+
+
+def hide_by_move(assistant: Assistant, vault: Path) -> None:
+    assistant.settings.set("vault.exclude", ["Locked/"])
+    (vault / "Diary").rename(vault / "Locked")
+
+
+def hide_by_obsidian(assistant: Assistant, vault: Path) -> None:
+    (vault / ".obsidian").mkdir()
+    (vault / ".obsidian/app.json").write_text(json.dumps({"userIgnoreFilters": RULES}))
+
+
+HIDES = [hide_folder, hide_by_front_matter, hide_by_tag, hide_by_move, hide_by_obsidian]
+CALLS: dict[str, list[Call]] = {
+    "read_note": [("read_note", {"path": "Diary/Code.md"})],
+    "read_note by another path": [("read_note", {"path": "./Diary/Code.md"})],
+    "search_notes": [("search_notes", {"query": "zebracode code mat"})],
+    "grep_notes": [("grep_notes", {"pattern": "[Zz]ebra"})],
+    "list_folder": [("list_folder", {"path": "Diary"})],
+    "get_links": [("get_links", {"path": "Diary/Code.md"})],
+    "edit_note": [
+        ("edit_note", {"path": "Diary/Code.md", "old": SECRET, "new": f"{SECRET} Zebrahead."})
+    ],
+    "edit_note in vain": [("edit_note", {"path": "Diary/Code.md", "old": "7391 x", "new": "y"})],
+    "append_to_note": [("append_to_note", {"path": "Diary/Code.md", "text": "Zebrahead 7391"})],
+    "a stored result": [("read_note", {"path": "Diary/Big.md"})],
+}
+
+
+@pytest.mark.parametrize("hide", HIDES)
+def test_a_note_that_was_read_leaves_later_requests(
+    chatting: Chat, vault: Path, hide: Hide
+) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}), ("read_note", {"path": "Plan.md"}))
+    assert find_words(chatting.ask())
+    hide(chatting.assistant, vault)
+    after = chatting.ask()
+    assert find_words(after) == []
+    assert OTHER in after
+    assert "the text of excluded notes was left out" in chatting.reasons
+    chatting.ask()
+    assert chatting.reasons == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_tool_result_keeps_it(chatting: Chat, vault: Path, name: str) -> None:
+    chatting.call(*CALLS[name])
+    assert find_words(chatting.ask()), "the text is in the chat before the rule comes"
+    hide_folder(chatting.assistant, vault)
+    assert find_words(chatting.ask()) == []
+    assert "the text of excluded notes was left out" in chatting.reasons
+
+
+@pytest.mark.parametrize("mode", ["chat", "vault", "project", "agent"])
+def test_no_mode_sends_it(chatting: Chat, vault: Path, mode: Mode) -> None:
+    chatting.project = "."
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    hide_folder(chatting.assistant, vault)
+    assert find_words(chatting.ask(mode=mode)) == []
+
+
+def test_of_three_notes_that_a_search_found_two_stay(chatting: Chat, vault: Path) -> None:
+    chatting.call(("search_notes", {"query": "code beans tea"}))
+    assert "7391" in chatting.ask()
+    chatting.assistant.settings.set("vault.exclude", RULES)
+    after = chatting.ask()
+    assert find_words(after) == []
+    assert OTHER in after
+    assert "green" in after
+
+
+def test_when_the_rule_goes_the_text_comes_back(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    hide_folder(chatting.assistant, vault)
+    assert "7391" not in chatting.ask()
+    chatting.assistant.settings.set("vault.exclude", [])
+    assert "7391" in chatting.ask()
+    assert "the text of notes that may be read again came back" in chatting.reasons
+
+
+def test_a_note_that_was_only_deleted_stays(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    (vault / "Diary/Code.md").unlink()
+    assert "7391" in chatting.ask()
+
+
+@pytest.mark.parametrize("offset", [0, 3_000, 7_000])
+def test_pages_of_a_stored_result_keep_it_neither_before_nor_after(
+    chatting: Chat, vault: Path, offset: int
+) -> None:
+    chatting.call(("read_note", {"path": "Diary/Big.md"}))
+    stored = json.dumps(chatting.server.bodies[-1])
+    ref = stored.split("ref_id=")[1].split('"')[1].rstrip("\\")
+    page: Call = ("read_result", {"ref_id": ref, "offset": offset, "limit": 4_000})
+    chatting.call(page)
+    assert "soil" in json.dumps(chatting.server.bodies[-1])
+    hide_folder(chatting.assistant, vault)
+    assert "soil" not in (text := chatting.ask())
+    assert find_words(text) == []
+    seen = len(chatting.server.received)
+    chatting.call(page)
+    assert "soil" not in (text := chatting.read(seen))
+    assert find_words(text) == []
+
+
+def test_a_page_that_was_read_while_the_note_was_hidden_says_so(
+    chatting: Chat, vault: Path
+) -> None:
+    chatting.call(("read_note", {"path": "Diary/Big.md"}))
+    stored = json.dumps(chatting.server.bodies[-1])
+    ref = stored.split("ref_id=")[1].split('"')[1].rstrip("\\")
+    hide_folder(chatting.assistant, vault)
+    seen = len(chatting.server.received)
+    chatting.call(("read_result", {"ref_id": ref}))
+    assert "is now excluded" in chatting.read(seen)
+
+
+def test_a_branch_and_an_answer_that_is_written_again_hold_nothing(
+    chatting: Chat, vault: Path
+) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    chatting.ask("What is in it?", "chat")
+    hide_folder(chatting.assistant, vault)
+    session, seen = str(chatting.session), len(chatting.server.received)
+    path = chatting.assistant.sessions.read(session).path()
+    asked = [one.id for one in path if getattr(one, "message", None) is not None]
+    list(chatting.assistant.regenerate(session, asked[-1], CancelToken()))
+    list(chatting.assistant.edit(session, asked[-2], "And what else?", CancelToken()))
+    fork = chatting.assistant.branches.fork(session, asked[-1])
+    chatting.session = getattr(fork, "id", fork)
+    chatting.ask("And here?", "chat")
+    assert len(chatting.server.received) >= seen + 3
+    assert find_words(chatting.read(seen)) == []
+
+
+def test_a_request_of_the_past_stays_as_it_was(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    session = str(chatting.session)
+    before = chatting.assistant.history.last_context(session, full=True)
+    hide_folder(chatting.assistant, vault)
+    assert chatting.assistant.history.last_context(session, full=True) == before
+    assert "7391" in json.dumps(before)
+
+
+def test_a_summary_is_made_without_it(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    chatting.ask("And then?", "chat")
+    chatting.ask("And last?", "chat")
+    hide_folder(chatting.assistant, vault)
+    seen = len(chatting.server.received)
+    chatting.server.script(Answer("The beans are sown in May, as Plan.md says."))
+    list(chatting.assistant.compact(str(chatting.session), CancelToken()))
+    assert len(chatting.server.received) > seen
+    assert find_words(chatting.read(seen)) == []
+
+
+def test_a_summary_that_was_made_of_it_becomes_an_outline(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    chatting.ask("And then?", "chat")
+    chatting.ask("And last?", "chat")
+    chatting.server.script(Answer("In Diary/Code.md stands Zebracode 7391, under the mat."))
+    list(chatting.assistant.compact(str(chatting.session), CancelToken()))
+    chatting.server.script(Answer("Done."))
+    assert "7391" in chatting.ask("What was it?", "chat")
+    hide_folder(chatting.assistant, vault)
+    after = chatting.ask("What was it again?", "chat")
+    assert find_words(after) == []
+    assert "Look it up." in after
+    assert "the text of excluded notes was left out" in chatting.reasons
+    chatting.assistant.settings.set("vault.exclude", [])
+    assert "7391" in chatting.ask("And now?", "chat")
+
+
+def test_a_summary_that_was_made_without_it_stays(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    chatting.ask("And then?", "chat")
+    chatting.ask("And last?", "chat")
+    hide_folder(chatting.assistant, vault)
+    chatting.server.script(Answer("In Diary/Code.md the agent looked in vain."))
+    list(chatting.assistant.compact(str(chatting.session), CancelToken()))
+    chatting.server.script(Answer("Done."))
+    for _ in range(2):
+        assert "looked in vain" in chatting.ask("What was it?", "chat")
+    chatting.assistant.settings.set("vault.exclude", [])
+    assert "looked in vain" in chatting.ask("What was it?", "chat")
+
+
+def test_an_answer_without_a_model_that_quoted_it_is_left_out(chatting: Chat, vault: Path) -> None:
+    chatting.ask("What is under the mat?", "vault", model="extractive")
+    assert "7391" in chatting.ask("And?", "chat")
+    hide_folder(chatting.assistant, vault)
+    assert find_words(chatting.ask("And now?", "chat")) == []
+
+
+def test_a_project_does_not_name_it_any_more(chatting: Chat, vault: Path) -> None:
+    chatting.project = "."
+    chatting.assistant.settings.set("project.includeText", "never")
+    assert "Zebrahead" in chatting.ask(mode="project")
+    hide_folder(chatting.assistant, vault)
+    after = chatting.ask(mode="project")
+    assert find_words(after) == []
+    assert "Code.md" not in after
+
+
+def test_in_a_project_outside_of_the_vault_too(chatting: Chat, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "Code.md").write_text(f"# Zebrahead\n{SECRET}\n")
+    chatting.project = str(outside)
+    chatting.call(("read_note", {"path": "Code.md"}))
+    assert "7391" in chatting.ask()
+    chatting.assistant.settings.set("vault.exclude", ["Code.md"])
+    assert find_words(chatting.ask()) == []
+    assert find_words(chatting.ask(mode="chat")) == []
