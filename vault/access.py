@@ -1,6 +1,7 @@
 """Read notes for a language model, except notes that are excluded or private."""
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath, VaultError
 from vault.exclude.rules import ExcludeRules
-from vault.notes.kinds import IMAGE, is_readable_kind
+from vault.notes.kinds import IMAGE, MARKDOWN, TEXT, find_kind, is_readable_kind
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.notes.text.document import Document
 from vault.paths import printable, safe_path
@@ -32,6 +33,8 @@ __all__ = [
 PRIVATE = "private"
 HIDDEN = "a file whose name begins with a dot"
 REMEMBERED_NOTES = 10_000
+# The word, or what may stand for it: another encoding, or an escaped character in front matter.
+_MAY_BE_PRIVATE = re.compile(rb"private|\0|\\[xu]", re.IGNORECASE)
 
 
 def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
@@ -154,32 +157,70 @@ def find_excluded(
         paths: the paths relative to the folder, or absolute.
         exclude: patterns as in a `.gitignore`.
     """
-    rules = ExcludeRules.load(root, exclude)
-    named = {path: _name_below(root, path) for path in paths}
-    missing = {path: own for path, own in named.items() if not os.path.lexists(root / own)}
-    found = {path for path, own in named.items() if _is_excluded(root, own, rules)}
-    names = {own.rpartition("/")[2] for path, own in missing.items() if path not in found}
-    moved = _find_moved(root, {name for name in names if is_readable_kind(name)}, rules)
-    found |= {path for path, own in missing.items() if own.rpartition("/")[2] in moved}
-    return frozenset(found)
+    notes = _CheckedNotes(root, ExcludeRules.load(root, exclude))
+    own = {path: path.removeprefix(f"{root}/") for path in paths}
+    found = {path for path, place in own.items() if notes.is_excluded(place)}
+    missing = {
+        path: place.rpartition("/")[2]
+        for path, place in own.items()
+        if path not in found and notes.is_missing(place)
+    }
+    moved = notes.find_moved({name for name in missing.values() if is_readable_kind(name)})
+    return frozenset(found).union(path for path, name in missing.items() if name in moved)
 
 
-def _name_below(root: Path, path: str) -> str:
-    """Return a path relative to a folder. A path outside of the folder stays as it is."""
-    return path.removeprefix(f"{root}/")
+class _CheckedNotes:
+    """Checks many notes of a folder for rules and marks that exclude them."""
 
+    def __init__(self, root: Path, rules: ExcludeRules) -> None:
+        self._root, self._rules = root, rules
+        self._base = os.path.realpath(root)
+        self._folders: dict[str, str] = {}
 
-def _is_excluded(root: Path, path: str, rules: ExcludeRules) -> bool:
-    """Return whether a note is excluded or private now. If it is missing, only rules decide."""
-    if os.path.isabs(path):
-        folder, _, path = path.rpartition("/")
-        return _is_private(Path(folder or "/"), path)
-    try:
-        real = safe_path(root, path).relative_to(root.resolve()).as_posix()
-    except UnsafePath:
-        return True
-    is_ruled = any(rules.find_rule_on_path(name) is not None for name in (path, real))
-    return is_ruled or _is_private(root, real)
+    def is_missing(self, path: str) -> bool:
+        return not os.path.lexists(os.path.join(self._base, path))
+
+    def is_excluded(self, path: str) -> bool:
+        """Return whether a note is excluded or private. If it is missing, only rules decide."""
+        if os.path.isabs(path):
+            folder, _, name = path.rpartition("/")
+            return _is_private(Path(folder or "/"), name)
+        try:
+            real = self._resolve(path)
+        except UnsafePath:
+            return True
+        is_ruled = any(self._rules.find_rule_on_path(name) is not None for name in {path, real})
+        return is_ruled or _is_private(self._root, real)
+
+    def find_moved(self, names: Collection[str]) -> frozenset[str]:
+        """Return those of the given file names that excluded or private notes have."""
+        places = self._find_files(names) if names else ()
+        return frozenset(path.rpartition("/")[2] for path in places if self.is_excluded(path))
+
+    def _resolve(self, path: str) -> str:
+        """Return the path of a file, relative to the folder, with symbolic links resolved.
+
+        Raises:
+            UnsafePath: the path leads out of the folder.
+        """
+        folder, _, name = path.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(os.path.join(self._base, folder))
+        place = os.path.join(self._folders[folder], name)
+        if (
+            place.startswith(f"{self._base}/")
+            and os.path.isfile(place)
+            and not os.path.islink(place)
+        ):
+            return place.removeprefix(f"{self._base}/")
+        return safe_path(self._root, path).relative_to(self._base).as_posix()
+
+    def _find_files(self, names: Collection[str]) -> Iterator[str]:
+        for folder, folders, files in os.walk(self._base):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            below = os.path.relpath(folder, self._base)
+            prefix = "" if below == "." else f"{below}/"
+            yield from (f"{prefix}{name}" for name in files if name in names)
 
 
 def _is_private(root: Path, path: str) -> bool:
@@ -191,23 +232,13 @@ def _is_private(root: Path, path: str) -> bool:
 def _read_privacy(root: Path, path: str, _stat: FileStat) -> bool:
     """Return whether a note marks itself as private, read once for each state of its file."""
     try:
-        return parse_note(printable(path), read_bytes(root, path))[0].is_private
+        data = read_bytes(root, path)
+        is_plain = find_kind(path) in (MARKDOWN, TEXT)
+        if is_plain and _MAY_BE_PRIVATE.search(data) is None:
+            return False  # so that few notes are parsed
+        return parse_note(printable(path), data)[0].is_private
     except VaultError:
         return False
-
-
-def _find_moved(root: Path, names: Collection[str], rules: ExcludeRules) -> frozenset[str]:
-    """Return those of the given file names that excluded or private notes have."""
-    places = _find_files(root, names) if names else ()
-    return frozenset(path.rpartition("/")[2] for path in places if _is_excluded(root, path, rules))
-
-
-def _find_files(root: Path, names: Collection[str]) -> Iterator[str]:
-    for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        below = Path(folder).relative_to(root).as_posix()
-        prefix = "" if below == "." else f"{below}/"
-        yield from (f"{prefix}{name}" for name in files if name in names)
 
 
 def list_allowed_notes(root: Path, folder: str, exclude: Sequence[str] = ()) -> tuple[str, ...]:
