@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:  # a search reports progress without loading the rest
     from chains.citations.check import Citation, Unverified
+    from chains.citations.sections import ShownSection
     from context.layers import Segment
     from context.report.report import ContextReport
     from vault.indexing.progress import IndexProgress
@@ -305,6 +306,7 @@ class AskResult:
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
         kind: the kind of the answer.
+        sections: the sections of notes that an answer without a model shows, best first.
         applied_filter: the filter of a list, as a query and in words, or None for other answers.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
             if none were searched.
@@ -332,6 +334,7 @@ class AskResult:
     searched_by: tuple[str, ...] = ()
     kind: AnswerKind = "answer"
     applied_filter: Mapping[str, str] | None = None
+    sections: "tuple[ShownSection, ...]" = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata ask --json`."""
@@ -345,6 +348,7 @@ class AskResult:
             "answer": self.answer,
             "kind": self.kind,
             "status": self.status,
+            **({"sections": [each.to_dict() for each in self.sections]} if self.sections else {}),
             "citations": [citation.to_dict() for citation in self.citations],
             "unverified": [claim.to_dict() for claim in self.unverified],
             **({"sourced": sourced} if self.sentences else {}),

@@ -7,6 +7,7 @@ from typing import Final, get_args
 from app.library.attachments import Selection
 from chains.citations.changes import ChangedSource
 from chains.citations.check import Citation, Unverified
+from chains.citations.sections import ShownSection
 from chains.citations.sources import insert_numbers, name_share
 from chains.events import Mode, Status, ToolStatus
 from context.fit import guard_steps
@@ -101,6 +102,7 @@ class AnswerItem(MessageItem):
         error_code: the code of the error that ended the turn, or an empty string.
         sentences: for an answer without citations, the number of sentences for which Strata
             searched for a source, otherwise 0.
+        sections: the sections of notes that an answer without a model shows, best first.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both.
         can_continue: whether this is the chat's last answer, it was cut off, and a model can
             continue it.
@@ -118,6 +120,7 @@ class AnswerItem(MessageItem):
     cost: float | None = None
     error_code: str = ""
     sentences: int = 0
+    sections: tuple[ShownSection, ...] = ()
     searched_by: tuple[str, ...] = ()
     can_continue: bool = False
 

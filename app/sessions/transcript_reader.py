@@ -23,6 +23,7 @@ from app.sessions.transcript import (
     UserItem,
 )
 from app.sessions.user_messages import read_mode, read_names, read_selections
+from chains.citations.sections import read_sections
 from chains.citations.sources import check_answer
 from chains.models import EXTRACTIVE
 from chains.request.project import has_note_text, join_texts, list_recorded_notes
@@ -122,16 +123,26 @@ class _Reader:
         question = "" if turn.user is None else turn.user.message.text
         sources = (*turn.segments, *self._sources(turn))
         known, is_noted = join_texts(question, self._recorded), has_note_text(self._recorded)
-        checked = check_answer(text, sources, known, has_project_text=is_noted)
+        sections = read_sections(last.extra, sources)
+        model = next((entry.model for entry in reversed(work) if entry.model), "")
+        checked = check_answer(
+            text,
+            sources,
+            known,
+            sections,
+            has_project_text=is_noted,
+            has_model=model != EXTRACTIVE,
+        )
         return AnswerItem(
             entry=last.id,
             text=text,
             time=last.timestamp,
-            model=next((entry.model for entry in reversed(work) if entry.model), ""),
+            model=model,
             status=_find_status(last, text),
             citations=checked.citations,
             unverified=checked.unverified,
             sentences=checked.sentences,
+            sections=sections,
             sources=tuple(part for part in sources if part.number is not None),
             seconds=sum_seconds(work),
             reason=last.reason or "",

@@ -10,6 +10,8 @@ sources ──────────────────── quotes ─�
 - `parser`: finds the citation numbers and quotations of an answer, and pairs them.
 - `quotes`: finds a quotation in a text, regardless of markup, dashes and escapes.
 - `sentences`: splits a passage, or an answer, into sentences.
+- `sections`: the sections that an answer without a model shows, and the citations of their lines.
+- `pieces`: cuts a shown section at its folds, into pieces that are Markdown of their own.
 - `sources`: finds the sources of an answer whose model cites none.
 - `map_notes`: parses the reading notes of a map-reduce, and verifies their quotations.
 
@@ -17,4 +19,4 @@ This package may import context and vault, but nothing else from chains. It veri
 only against text that was sent to the model.
 """
 
-__all__ = ["changes", "check", "map_notes", "quotes", "sentences", "sources"]
+__all__ = ["changes", "check", "map_notes", "pieces", "quotes", "sections", "sentences", "sources"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from chains.citations.map_notes import QuotedNotes
 from chains.citations.parser import Claim, parse_answer
@@ -29,8 +29,9 @@ class Citation:
         lines: the lines of the quotation if it was found, otherwise of the whole passage.
         quote: the quotation that is cited, or None.
         verified: whether the passage that was sent contains the quotation.
-        sentence: the sentence for which Strata found the source, or an empty string if the model
-            itself cited the source.
+        sentence: the sentence for which Strata found the source, or an empty string if the citation
+            is in the answer itself.
+        found_by: whether the model cited the source, or Strata found it.
     """
 
     n: int
@@ -40,6 +41,7 @@ class Citation:
     quote: str | None
     verified: bool
     sentence: str = ""
+    found_by: Literal["model", "strata"] = "model"
 
     @property
     def is_doubtful(self) -> bool:
@@ -61,7 +63,7 @@ class Citation:
             "page": self.page,
             "quote": self.quote,
             "verified": self.verified,
-            "found_by": "strata" if self.sentence else "model",
+            "found_by": self.found_by,
             **({"sentence": self.sentence} if self.sentence else {}),
         }
 

@@ -21,7 +21,14 @@ from typing import Final
 
 from chains.citations.check import Citation, CitationReport, check_citations
 from chains.citations.parser import parse_answer
-from chains.citations.quotes import VerbatimText, count_words, read_source_text, remove_markup
+from chains.citations.quotes import (
+    VerbatimText,
+    count_words,
+    normalize_text,
+    read_source_text,
+    remove_markup,
+)
+from chains.citations.sections import ShownSection, cite_sections
 from chains.citations.sentences import locate_sentences, split_sentences
 from context.layers import Segment
 from vault.notes.keywords import FUNCTION_WORDS, fold, split_words
@@ -48,7 +55,13 @@ _NEGATION: Final = re.compile(
 
 
 def check_answer(
-    answer: str, sources: Sequence[Segment], question: str = "", *, has_project_text: bool = False
+    answer: str,
+    sources: Sequence[Segment],
+    question: str = "",
+    sections: Sequence[ShownSection] = (),
+    *,
+    has_project_text: bool = False,
+    has_model: bool = True,
 ) -> CitationReport:
     """Check the citations of an answer, or find its sources if it has no citations.
 
@@ -56,9 +69,16 @@ def check_answer(
         sources: the passages that were sent, each with its number.
         question: the user message, and the notes that are used as instructions. Words quoted
             from them need no source.
+        sections: the sections that an answer without a model shows. Their lit lines are its
+            citations.
         has_project_text: whether the text of project notes was sent, which has no numbers.
+        has_model: whether a model wrote the answer. If not, Strata chose all that it cites.
     """
+    if sections:
+        return CitationReport(cite_sections(sections))
     report = check_citations(answer, sources, question, has_project_text=has_project_text)
+    if not has_model:
+        return replace(report, citations=tuple(_cite_listed(answer, sources, report)))
     if parse_answer(answer).numbers:
         return report
     numbered = [_Passage(source) for source in sources if source.number and not source.derived]
@@ -73,6 +93,19 @@ def check_answer(
     found = (_choose_source(each, shares) for each in candidates)
     citations = tuple(citation for citation in found if citation is not None)
     return replace(report, citations=citations, sentences=len(sentences))
+
+
+def _cite_listed(
+    answer: str, sources: Sequence[Segment], report: CitationReport
+) -> Iterator[Citation]:
+    """Yield the citations of an answer without a model, with the lines that a list quotes."""
+    written = normalize_text(answer)
+    texts = {source.number: source.raw_content.strip() for source in sources}
+    for cited in report.citations:
+        quote, verified = cited.quote, cited.verified
+        if quote is None and (listed := normalize_text(texts[cited.n])) and listed in written:
+            quote, verified = texts[cited.n], True
+        yield replace(cited, quote=quote, verified=verified, found_by="strata")
 
 
 def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:
@@ -138,7 +171,7 @@ class _Passage:
             lines = self.text.find_lines(span, lines[0]) if lines else None
         quote = remove_markup(sentence) if is_verbatim else None
         place = (self.number, segment.source, heading, lines)
-        return Citation(*place, quote, is_verbatim, sentence)
+        return Citation(*place, quote, is_verbatim, sentence, "strata")
 
 
 @dataclass(frozen=True)

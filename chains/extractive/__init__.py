@@ -1,20 +1,21 @@
-"""Answer questions without a language model, by quoting notes.
+"""Answer questions without a language model, by showing sections of notes.
 
 ```
-question: what is asked for ──────────────────┐
-sources → blocks → parts of each source ──→ ranking → choice → answerability → writer → answer
+question: what is asked for ──┐
+sources → blocks → parts ──→ ranking → spans → sections → answerability → writer → answer
 ```
 
-- `model`: the model port that answers with quotations, or lists the notes that come closest.
+- `model`: the model port that answers with sections, or lists the notes that come closest.
 - `question`: finds out what a question asks for: a fact, a list, instructions or a time.
 - `period`: reads the period that a question is about, such as last week.
 - `answer_type`: the type of answer that a question expects, such as a number or a temperature.
 - `blocks`: splits a passage into paragraphs, items, tables and code.
-- `part_builder`: builds the parts of a source that can be quoted.
-- `parts`: defines a part: a sentence, a list item, a table row, a list or a section.
+- `parts`: splits a source into sentences, list items, table rows and code, which can be lit.
 - `ranking`: ranks the parts by how well they answer the question.
-- `choice`: chooses the parts to quote.
-- `answerability`: decides whether the chosen parts are likely to answer the question.
+- `spans`: chooses the sections that are shown, by the scores of their parts.
+- `excerpts`: builds the shown form of a section, with the lines that are lit or folded.
+- `sections`: finds the sections that answer a question, and chooses the parts to light.
+- `answerability`: decides whether the lit parts are likely to answer the question.
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 

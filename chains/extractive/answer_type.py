@@ -96,8 +96,19 @@ _ANSWERS: Final[Mapping[AnswerType, re.Pattern[str]]] = {
     ),
     "number": re.compile(rf"\d|{_NUMBER}\b"),
 }
+# A time of day in words, such as "twenty past seven", "at noon" or "um halb acht".
+_HOUR: Final = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|eins?|zwei|drei|vier|fünf"
+    r"|sechs|sieben|acht|neun|zehn|elf|zwölf)"
+)
+_CLOCK: Final = (
+    r"o[’']clock\b|uhr\b|(?:noon|midday|midnight|dawn|dusk|sun(?:rise|set)|lunch(?:time)?|bedtime)\b"
+    r"|(?:vor|nach)?mittags?\b|mitternacht\b"
+    rf"|(?:at|by|from|about|around|past|to|um|ab|gegen|halb|nach|vor) {_HOUR}\b"
+)
 _DATE: Final = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}[.:]\d{2}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    rf"\b(?:{_CLOCK})"
+    r"|\b(?:19|20)\d\d\b|\b\d{1,2}[.:]\d{2}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"[a-z]*\.? \d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
     r"|\b(?:daily|weekly|monthly|every)\b",
     re.IGNORECASE,
@@ -126,7 +137,9 @@ _NUMERAL: Final = re.compile(
 WORDS_BESIDE: Final = 4
 _WHEN: Final = re.compile(r"^(?:\w+ )?when\b|^(?:seit )?wann\b", re.IGNORECASE)
 _WHEN_ANSWER: Final = re.compile(
-    r"\d|\b(?:after|before|until|till|since|once|when|whenever|while|during|if|soon|now|later"
+    rf"\d|\b(?:{_CLOCK})"
+    r"|\bon the (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)\b"
+    r"|\b(?:after|before|until|till|since|once|when|whenever|while|during|if|soon|now|later"
     r"|always|never|often|daily|weekly|monthly|yearly|every|each|morning|noon|evening|today"
     r"|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)?day|night|week|month|year|hour|minute)s?"
     r"|tomorrow|yesterday|spring|summer|autumn|winter|january|february|march|april|may|june|july"

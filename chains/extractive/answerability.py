@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from chains.extractive.answer_type import contains_count, meets_expected_type
-from chains.extractive.choice import ChosenParts
 from chains.extractive.period import list_days
 from chains.extractive.question import AskedQuestion, cut_background
+from chains.extractive.sections import Found
 from chains.extractive.words import (
     is_unspaced,
     list_names,
@@ -36,6 +36,8 @@ __all__ = ["Verdict", "judge"]
 # limits, half of the quotations answer the question.
 LEAST_EVIDENCE: Final = 0.97
 SURE_EVIDENCE: Final = 1.4
+# Below this, the passages are not even about the subject of the question.
+RELATED_EVIDENCE: Final = 0.5
 COVERAGE_WORTH: Final = 0.5
 MISSING_COST: Final = 1.0
 NAME_COST: Final = 1.0
@@ -48,17 +50,19 @@ USUAL_CLOSEST: Final = 0.5
 # Used if no support score was measured: passages that contain a smaller share of the question's
 # words rarely answer it.
 LEAST_COVERAGE: Final = 0.36
+# Below this, they are not even about its subject.
+RELATED_COVERAGE: Final = 0.18
 
-Verdict = Literal["answers", "doubtful", "nothing"]
+Verdict = Literal["answers", "doubtful", "nothing", "unrelated"]
 
 
 def judge(
     question: AskedQuestion,
     sources: Sequence[Segment],
     support: Support | None,
-    chosen: ChosenParts,
+    chosen: Found,
 ) -> Verdict:
-    """Judge whether the chosen parts answer a question: they do, it is doubtful, or nothing does.
+    """Judge whether the lit parts answer a question: they do, it is doubtful, or nothing does.
 
     The result is always `answers` if a source is attached, and if the question is in a script
     without spaces, because the weights of its words are unknown.
@@ -82,7 +86,9 @@ def judge(
         question = replace(question, words=question.words - question.period.words)
     coverage = _measure_coverage(question, sources)
     if support is None:
-        return "answers" if coverage >= LEAST_COVERAGE else "nothing"
+        if coverage >= LEAST_COVERAGE:
+            return "answers"
+        return "nothing" if coverage >= RELATED_COVERAGE else "unrelated"
     nearness = USUAL_CLOSEST if chosen.highest_cosine is None else chosen.highest_cosine
     evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
     evidence -= MISSING_COST * _weigh_missing_word(question, support, chosen)
@@ -91,11 +97,11 @@ def judge(
     evidence += PERIOD_WORTH if is_dated else 0.0
     evidence -= OTHER_TIME_COST if _is_of_other_time(question, chosen) else 0.0
     if evidence < LEAST_EVIDENCE:
-        return "nothing"
+        return "nothing" if evidence >= RELATED_EVIDENCE else "unrelated"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
 
 
-def _has_no_part_in_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
+def _has_no_part_in_period(question: AskedQuestion, chosen: Found) -> bool:
     """Return whether a question asks for everything in a period, but no part is from it.
 
     A part that mentions the period counts as well.
@@ -110,12 +116,12 @@ def _has_no_part_in_period(question: AskedQuestion, chosen: ChosenParts) -> bool
     return not any(
         period.covers_names(part.names)
         or period.covers(find_written_spans(part.text))
-        or (is_fixed and period.words <= part.words | part.words_around)
+        or (is_fixed and period.words <= part.known_words)
         for part in chosen.parts
     )
 
 
-def _is_of_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
+def _is_of_period(question: AskedQuestion, chosen: Found) -> bool:
     """Return whether the best part is from a note or section of the time that is asked about."""
     best = chosen.parts[:1]
     return question.period is not None and any(
@@ -123,7 +129,7 @@ def _is_of_period(question: AskedQuestion, chosen: ChosenParts) -> bool:
     )
 
 
-def _is_of_other_time(question: AskedQuestion, chosen: ChosenParts) -> bool:
+def _is_of_other_time(question: AskedQuestion, chosen: Found) -> bool:
     """Return whether a question names a period, but the best part only has dates outside of it."""
     if question.period is None or not chosen.parts:
         return False
@@ -133,7 +139,7 @@ def _is_of_other_time(question: AskedQuestion, chosen: ChosenParts) -> bool:
     return bool(days) and not any(do_overlap(day, span) for day in days for span in asked)
 
 
-def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
+def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: Found) -> float:
     """Return the weight of the rarest word of a question that the best part does not contain.
 
     If the notes say nothing about the subject of a question, the word for it is often the only one
@@ -148,7 +154,7 @@ def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: Chose
     if not (total and chosen.parts):
         return 0.0
     counts_all = len(question.facets) > 1 or question.order
-    held = _list_words(chosen if counts_all else ChosenParts(chosen.parts[:1]))
+    held = _list_words(chosen if counts_all else Found(parts=chosen.parts[:1]))
     lacks = (
         weigh_by_subject(word) * weights[word] * (1.0 - measure_match(word, held))
         for word in weights
@@ -156,7 +162,7 @@ def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: Chose
     return max(lacks, default=0.0) / total
 
 
-def _weigh_missing_name(question: AskedQuestion, support: Support, chosen: ChosenParts) -> float:
+def _weigh_missing_name(question: AskedQuestion, support: Support, chosen: Found) -> float:
     """Return the weight of the rarest name in a question that no quotation contains, from 0 to 1.
 
     A text that answers a question can use other words, but rarely another name.
@@ -167,9 +173,9 @@ def _weigh_missing_name(question: AskedQuestion, support: Support, chosen: Chose
     return max(lacks, default=0.0)
 
 
-def _list_words(chosen: ChosenParts) -> frozenset[str]:
+def _list_words(chosen: Found) -> frozenset[str]:
     """Return the words of the chosen parts, including those of titles and headings."""
-    return frozenset[str]().union(*(part.words | part.words_around for part in chosen.parts))
+    return frozenset[str]().union(*(part.known_words for part in chosen.parts))
 
 
 def _measure_coverage(question: AskedQuestion, sources: Sequence[Segment]) -> float:

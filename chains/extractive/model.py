@@ -1,4 +1,4 @@
-"""Answer without a language model by quoting notes, with citations.
+"""Answer without a language model by showing sections of notes, with citations.
 
 The answer says that no model is configured. If it is doubtful whether the quotations answer the
 question, the answer says so. If no quotation is likely to answer it, the answer only lists the
@@ -11,15 +11,16 @@ from datetime import date
 from typing import Final
 
 from chains.cancel import CancelToken
+from chains.citations.sections import ShownSection
 from chains.events import AnswerKind
-from chains.extractive.answerability import judge
-from chains.extractive.choice import choose_beginnings, choose_parts, list_sources_in_period
-from chains.extractive.parts import Part
-from chains.extractive.period import FindDays, list_days
+from chains.extractive.answerability import Verdict, judge
+from chains.extractive.excerpts import fold_to_best_line
+from chains.extractive.period import FindDays, list_days, list_sources_in_period
 from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.ranking import Compare
-from chains.extractive.writer import escape_markdown, write_item, write_text
-from chains.llm.port import ModelEnded, ModelEvent, ModelText, require_sealed
+from chains.extractive.sections import find_beginnings, find_sections
+from chains.extractive.writer import escape_markdown, write_item, write_section, write_text
+from chains.llm.port import ModelEnded, ModelEvent, ModelQuoted, ModelText, require_sealed
 from context.assemble.request import Request
 from context.layers import Layer, Segment
 from vault.quotes.sections import Support
@@ -29,9 +30,17 @@ from vault.search.query import parse_query
 __all__ = ["LIST_SOURCE", "VALUE_SOURCE", "ExtractiveModel"]
 
 MOST_NAMED: Final = 5
+# The most passages that are shown of a period.
+MOST_OF_PERIOD: Final = 14
+_KINDS: Final[Mapping[Verdict, AnswerKind]] = {
+    "answers": "answer",
+    "doubtful": "doubt",
+    "nothing": "nothing",
+    "unrelated": "nothing",
+}
 
 FOUND: Final = (
-    "No model is set, so here are the passages that fit best, in your notes' own words.\n"
+    "No model is set, so here are the passages that fit best, as they stand in your notes.\n"
 )
 DOUBTFUL: Final = (
     "No model is set, and your notes may not answer this question. These passages come closest:\n"
@@ -95,6 +104,7 @@ class ExtractiveModel:
         self._find_days = find_days
         self._today = today
         self._kind: AnswerKind = "answer"
+        self._sections: tuple[ShownSection, ...] = ()
 
     def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
@@ -103,7 +113,8 @@ class ExtractiveModel:
         for piece in self._write_pieces(own):
             cancel.raise_if_cancelled()
             yield ModelText(piece)
-        yield ModelEnded("complete", "stop", quoted_kind=self._kind)
+        yield ModelQuoted(self._kind, self._sections)
+        yield ModelEnded("complete", "stop")
 
     def _write_pieces(self, sources: Sequence[Segment]) -> Iterator[str]:
         lists = [source for source in sources if source.source in (LIST_SOURCE, VALUE_SOURCE)]
@@ -119,23 +130,28 @@ class ExtractiveModel:
         leading = _select_sources(question, sources)
         of_period = self._list_sources_in_period(question, leading)
         if of_period and question.period is not None and question.period.has_no_subject:
-            beginnings = choose_beginnings(of_period, question.period)
-            self._kind = "time"
+            self._kind, beginnings = (
+                "time",
+                find_beginnings(of_period[:MOST_OF_PERIOD], question.period),
+            )
             yield OF_PERIOD if beginnings else NO_SENTENCE
-            yield from self._write_parts(beginnings, sources)
+            yield from self._write_sections(beginnings)
             yield from () if beginnings else _write_titles(of_period)
             return
         rarity = self._support.weights if self._support is not None else {}
-        chosen = choose_parts(question, of_period or leading, self._compare, rarity)
-        verdict = judge(question, leading, self._support, chosen)
-        if (verdict == "nothing" and not of_period) or not chosen.parts:
-            self._kind = "nothing" if verdict == "nothing" else "doubt"
-            yield NOTHING_ANSWERS if verdict == "nothing" else NO_SENTENCE
+        found = find_sections(question, of_period or leading, self._compare, rarity)
+        verdict = judge(question, leading, self._support, found)
+        if not found.sections or (verdict == "unrelated" and not of_period):
+            self._kind = "nothing" if found.parts else "doubt"
+            yield NOTHING_ANSWERS if found.parts else NO_SENTENCE
             yield from _write_titles(sources)
             return
-        self._kind = "answer" if verdict == "answers" else "doubt"
-        yield FOUND if verdict == "answers" else DOUBTFUL
-        yield from self._write_parts(chosen.quoted, sources)
+        self._kind = _KINDS[verdict if verdict != "nothing" or not of_period else "doubtful"]
+        yield {"answer": FOUND, "doubt": DOUBTFUL}.get(self._kind, NOTHING_ANSWERS)
+        sections = found.sections
+        if self._kind == "nothing":
+            sections = tuple(map(fold_to_best_line, sections))
+        yield from self._write_sections(sections)
 
     def _list_sources_in_period(
         self, question: AskedQuestion, sources: Sequence[Segment]
@@ -155,19 +171,17 @@ class ExtractiveModel:
             return NOTHING_NAMED
         return NOTHING_FOUND if self._has_notes else NO_NOTES_FOUND
 
-    def _write_parts(self, parts: Sequence[Part], sources: Sequence[Segment]) -> Iterator[str]:
-        """Yield the quotations, each below the title, the headings and the date of its note."""
-        numbers = {part.number for part in parts}
-        paths = {each.number: each.source for each in sources if each.number in numbers}
+    def _write_sections(self, sections: Sequence[ShownSection]) -> Iterator[str]:
+        """Yield the sections, each below the title, the headings and the date of its note."""
+        self._sections = tuple(sections)
         days: Mapping[str, Sequence[str]] = {}
         if self._find_days is not None:
-            days = self._find_days(set(paths.values()))
-        above = ""
-        for part in parts:
-            place = _write_place(part, days.get(paths.get(part.number, ""), ()))
-            yield f"\n{place}\n" if place != above else ""
-            yield f"\n{_write_quotation(part)}\n"
-            above = place
+            days = self._find_days({section.path for section in sections})
+        for section in sections:
+            place = _write_place(section, days.get(section.path, ()))
+            mark = "" if section.lit else f" [{section.n}]"
+            yield f"\n{place}{mark}\n" if place or mark else ""
+            yield f"\n{write_section(section)}\n"
 
 
 def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:
@@ -176,19 +190,19 @@ def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequ
     return attached if attached and not question.asks_for_more else sources
 
 
-def _write_place(part: Part, days: Sequence[str]) -> str:
-    """Format the title of a part's note, the headings above the part, and the date of the note.
+def _write_place(section: ShownSection, days: Sequence[str]) -> str:
+    """Format the title of a note, the headings above a section, and the date of the note.
 
     The date is the one in the name of the file, or else the one in the note's properties. It is
     left out if the title or a heading contains it.
 
     Args:
-        part: the part.
+        section: the section.
         days: the dates in the properties of the note as ISO 8601.
     """
-    names = dict.fromkeys(name for name in (part.title, *part.heading) if name)
+    names = dict.fromkeys(name for name in (section.source.title, *section.heading) if name)
     place = f"*{' › '.join(map(write_text, names))}*" if names else ""
-    day = _find_day_of_file(part.path) or (days[0] if len(days) == 1 else "")
+    day = _find_day_of_file(section.path) or (days[0] if len(days) == 1 else "")
     shown = {first.isoformat() for first, _ in list_days(names)}
     return place if not (place and day) or day in place or day in shown else f"{place} · {day}"
 
@@ -202,26 +216,6 @@ def _write_titles(sources: Sequence[Segment]) -> Iterator[str]:
         names = dict.fromkeys((source.title or source.source, *source.heading))
         place = " › ".join(escape_markdown(name) for name in names if name)
         yield f"\n- {place} [{source.number}]"
-
-
-def _write_quotation(part: Part) -> str:
-    """Format a part as a block quotation with citation numbers."""
-    lines: list[str] = []
-    for piece in part.pieces:
-        shown = list(piece)
-        while shown and not shown[-1]:
-            shown.pop()
-        lines += _add_number(shown, part.number)
-    return "\n".join(f"> {line}".rstrip() for line in lines)
-
-
-def _add_number(lines: Sequence[str], number: int) -> list[str]:
-    last = lines[-1]
-    if last.endswith("|") and last.startswith("|"):
-        return [*lines[:-1], f"{last[:-1].rstrip()} [{number}] |"]
-    if last.lstrip().startswith(("```", "~~~")):
-        return [*lines, f"[{number}]"]
-    return [*lines[:-1], f"{last} [{number}]"]
 
 
 def _find_list_kind(head: Segment) -> AnswerKind:

@@ -1,79 +1,72 @@
-"""The parts of a source that can be quoted, such as sentences, list items, lists and sections.
+"""Split a source into the parts that can be lit: sentences, list items, table rows, code.
 
-Parts are quoted verbatim.
+A list item includes what is nested in it, and its code. What introduces an item or a row, such as
+the sentence above the list or the header of the table, belongs to its context.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Final, Literal
 
-from chains.citations.quotes import VerbatimText
+from chains.citations.quotes import read_source_text, remove_markup
+from chains.citations.sentences import join_paragraph
+from chains.extractive.blocks import PassageBlock, list_blocks, list_properties
 from chains.extractive.words import split_words
+from context.layers import Segment
+from vault.notes.text.sentences import find_sentences
 
-__all__ = ["Part", "PartKind", "is_link_alone", "verify_part"]
+__all__ = ["Part", "PartKind", "build_parts"]
 
-PartKind = Literal["sentences", "item", "row", "list", "section"]
+PartKind = Literal["sentence", "item", "row", "code", "property"]
 
-_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
-_STEP: Final = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)]) ")
-_TO_DO: Final = re.compile(r"[ \t]*[-*+•] \[.\] ")
-# Matches a line that is only a link, maybe as a list item.
-_LINK: Final = re.compile(
-    r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?"
-    r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*"
-)
-_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DAY: Final = re.compile(
-    rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{{1,2}}\.? {_MONTH} (?:19|20)\d\d\b"
-    rf"|\b{_MONTH} \d{{1,2}},? (?:19|20)\d\d\b",
-    re.IGNORECASE,
-)
+MOST_INTRO_CHARS: Final = 200
+# Properties that say nothing about the subject of a note.
+_OTHER_PROPERTY_NAMES: Final = """
+    alias aliases banner cssclass cssclasses icon id layout permalink publish tag tags title uid
+"""
+_OTHER_PROPERTIES: Final = frozenset(_OTHER_PROPERTY_NAMES.split())
+_STRUCK: Final = re.compile(r"~~(?=[^\s~])[^~\n]{1,300}(?<=[^\s~])~~")
+_RULE: Final = "|-: \t"
+# Matches a text that is only a link.
+_LINK: Final = re.compile(r"\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]*\)|<?https?://\S+?>?)\W*")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a source that can be quoted, such as a sentence, a list or a section.
+    """A part of a source that can answer a question, such as a sentence or a table row.
 
     Attributes:
         number: the citation number of the source.
         first: the index of the first line in the source.
         end: the index after the last line.
-        pieces: the Markdown to quote, in pieces of one or more lines. Once the part is verified,
-            each piece occurs verbatim in the source.
         text: the part's text, which is compared with the question.
-        around: the context of the part: the note's title, the headings, and the sentence before it.
+        around: what the part is about beside its headings: the sentence before it, or what
+            introduces it.
+        columns: the header of the table, if the part is a row.
         heading: the headings above the part.
         title: the title of the note.
         path: the path of the note, or the name of another source.
-        is_first: whether this is the first sentence below a heading.
-        sentence: the index of the sentence in its paragraph, or None if the part is no sentence.
-        paragraph: the paragraph that contains the sentence, if it is short and every sentence of it
-            can be quoted, otherwise None.
-        is_link: whether the part is a sentence or list item that consists only of a link.
         property_name: the name of the property if the part is a line of the front matter.
-        origin: the text of the source, which the quotation is compared with.
+        leads: whether the part introduces the list, table or code behind it.
+        is_link: whether the part is a sentence that consists only of a link.
     """
 
     number: int
     kind: PartKind
     first: int
     end: int
-    pieces: tuple[tuple[str, ...], ...]
     text: str
-    around: str
-    heading: tuple[str, ...]
+    around: str = ""
+    columns: str = ""
+    heading: tuple[str, ...] = ()
     title: str = ""
     path: str = ""
-    is_first: bool = False
-    sentence: int | None = None
-    paragraph: "Part | None" = None
-    is_link: bool = False
     property_name: str = ""
-    origin: VerbatimText = field(
-        default_factory=lambda: VerbatimText(""), repr=False, compare=False
-    )
+    leads: bool = False
+    is_link: bool = False
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -81,24 +74,14 @@ class Part:
         return split_words(self.text)
 
     @cached_property
-    def words_around(self) -> frozenset[str]:
-        """The words in the context of the part: note title, headings and previous sentence."""
-        return split_words(self.around)
+    def known_words(self) -> frozenset[str]:
+        """The words of the part, of its columns, and of what introduces and is above it."""
+        return self.words | split_words(" ".join((self.around, self.columns, *self.names)))
 
     @cached_property
-    def is_command_collection(self) -> bool:
-        """Whether several items of the part contain code, as in a list of commands."""
-        coded = sum(_starts_code(line) for piece in self.pieces for line in piece)
-        is_long = self.kind in {"list", "section"}
-        is_collection = coded > 1 and not self.has_numbered_items
-        return is_long and is_collection and not self.has_one_code_block
-
-    @property
-    def has_one_code_block(self) -> bool:
-        """Whether the part contains exactly one code block, such as the commands for one task."""
-        coded = [line for piece in self.pieces for line in piece if _starts_code(line)]
-        first = coded[0].strip() if coded else ""
-        return len(coded) == 2 and first[:3] in {"```", "~~~"} and "`" not in first.strip("`")
+    def title_words(self) -> frozenset[str]:
+        """The words in the note's title."""
+        return split_words(self.title)
 
     @property
     def place(self) -> str:
@@ -110,88 +93,144 @@ class Part:
         """The title and the path of the part's note, and the headings above the part."""
         return (self.title, self.path, *self.heading)
 
-    @cached_property
-    def title_words(self) -> frozenset[str]:
-        """The words in the note's title."""
-        return split_words(self.title)
 
-    @property
-    def has_numbered_items(self) -> bool:
-        """Whether the part contains several numbered list items."""
-        lines = [line for piece in self.pieces for line in piece]
-        return sum(_NUMBERED.match(line) is not None for line in lines) > 1
-
-    @property
-    def starts_with_number(self) -> bool:
-        """Whether the part starts with a numbered list item."""
-        return _NUMBERED.match(self.pieces[0][0]) is not None
-
-    @cached_property
-    def has_steps(self) -> bool:
-        """Whether the part is a list or section that contains steps or commands."""
-        is_long = self.kind in {"list", "section"}
-        return is_long and any(map(_is_step, self.pieces))
-
-    @cached_property
-    def is_record(self) -> bool:
-        """Whether each line of the part is a dated log entry or a to-do item."""
-        lines = [line for piece in self.pieces for line in piece if line.strip()]
-        return all(_TO_DO.match(line) or _DAY.search(line) for line in lines)
-
-    def cut_after_steps(self) -> "Part":
-        """Return the part without the dated log entries at its end.
-
-        They do not belong to the steps or commands before them. A part without steps is returned
-        unchanged.
-        """
-        if self.kind != "section" or not self.has_steps:
-            return self
-        pieces = list(self.pieces)
-        while not _is_step(pieces[-1]) and _DAY.search(" ".join(pieces[-1])):
-            pieces.pop()
-        return replace(self, pieces=tuple(pieces))
-
-    def overlaps(self, other: "Part") -> bool:
-        """Return whether two parts share lines. Two different sentences never overlap."""
-        if self.number != other.number or self.first >= other.end or other.first >= self.end:
-            return False
-        return None in (self.sentence, other.sentence) or self.sentence == other.sentence
+def build_parts(source: Segment) -> list[Part]:
+    """Build the parts of a source, in their order."""
+    text = read_source_text(source)
+    found = [
+        Part(
+            source.number or 0,
+            "property",
+            at,
+            at + 1,
+            line,
+            title=source.title,
+            path=source.source,
+            property_name=name,
+        )
+        for at, line, name in list_properties(text)
+        if name.lower() not in _OTHER_PROPERTIES
+    ]
+    return [*found, *_Builder(source, list(list_blocks(text))).build()]
 
 
-def _is_step(piece: Sequence[str]) -> bool:
-    return _starts_code(piece[0]) or _STEP.match(piece[0]) is not None
+class _Builder:
+    """Builds the parts of one source."""
+
+    def __init__(self, source: Segment, blocks: Sequence[PassageBlock]) -> None:
+        self._source = source
+        self._blocks = blocks
+
+    def build(self) -> Iterator[Part]:
+        for _, group in groupby(self._blocks, key=lambda block: block.heading):
+            blocks = list(group)
+            for at, block in enumerate(blocks):
+                if block.kind == "text" and not block.is_code_line:
+                    yield from self._build_sentences(blocks, at)
+                elif block.kind == "item":
+                    yield self._build_item(blocks, at)
+                elif block.kind == "table":
+                    yield from self._build_rows(block)
+                else:
+                    yield self._make(
+                        "code", block, block.end, _write(block), _find_intro(blocks, at)
+                    )
+
+    def _build_sentences(self, blocks: Sequence[PassageBlock], at: int) -> Iterator[Part]:
+        block, before = blocks[at], ""
+        behind = blocks[at + 1 : at + 2]
+        spans = list(_locate_sentences(block.lines))
+        for number, (sentence, first, last) in enumerate(spans, start=1):
+            leads = number == len(spans) and bool(behind) and _ends_in_colon(sentence)
+            text = _strip(sentence)
+            if text:
+                place = block.first + first, block.first + last + 1
+                part = self._make(
+                    "sentence", block, place[1], text, before, first=place[0], leads=leads
+                )
+                yield replace(part, is_link=_LINK.fullmatch(sentence) is not None)
+            before = text
+
+    def _build_item(self, blocks: Sequence[PassageBlock], at: int) -> Part:
+        end = _find_item_end(blocks, at)
+        text = "\n".join(map(_write, blocks[at:end]))
+        return self._make("item", blocks[at], blocks[end - 1].end, text, _find_intro(blocks, at))
+
+    def _build_rows(self, table: PassageBlock) -> Iterator[Part]:
+        has_rule = len(table.lines) > 1 and not table.lines[1].strip(_RULE)
+        columns = _strip(table.lines[0]) if has_rule else ""
+        for at, row in enumerate(table.lines):
+            if row.strip(_RULE) and (at or not has_rule):
+                first = table.first + at
+                yield self._make("row", table, first + 1, _strip(row), columns=columns, first=first)
+
+    def _make(
+        self,
+        kind: PartKind,
+        block: PassageBlock,
+        end: int,
+        text: str,
+        around: str = "",
+        *,
+        columns: str = "",
+        first: int | None = None,
+        leads: bool = False,
+    ) -> Part:
+        source = self._source
+        start = block.first if first is None else first
+        note = source.title, source.source
+        place = (source.number or 0, kind, start, end)
+        return Part(*place, text, around, columns, block.heading, *note, leads=leads)
 
 
-def _starts_code(line: str) -> bool:
-    """Return whether a line starts with inline code, or is a fence of a code block."""
-    return line.lstrip().startswith(("`", "~~~"))
+def _locate_sentences(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the sentences of a paragraph, with the indices of their first and last line."""
+    text = "\n".join(lines)
+    for start, end in find_sentences(text):
+        sentence = join_paragraph(text[start:end].split("\n"))
+        yield sentence, text.count("\n", 0, start), text.count("\n", 0, end)
 
 
-def is_link_alone(line: str) -> bool:
-    """Return whether a line consists only of a link, maybe as a list item."""
-    return _LINK.fullmatch(line) is not None
+def _write(block: PassageBlock) -> str:
+    if block.kind == "code":
+        return "\n".join(block.lines[1:-1])
+    return _strip("\n".join(block.lines))
 
 
-def verify_part(part: Part) -> Part | None:
-    """Limit a part to the text that occurs verbatim in the source, or return None if none does.
-
-    If a list or section does not occur as a whole, only the blocks that do are kept. Consecutive
-    blocks become one piece, so that they share a citation. Verifying a part takes as long as
-    building it, so verify only parts that will be quoted.
-    """
-    whole = tuple(line for piece in part.pieces for line in piece)
-    if _occurs(part, whole):
-        return replace(part, pieces=(whole,))
-    if part.kind not in {"list", "section"}:
-        return None
-    pieces: list[tuple[str, ...]] = []
-    for piece in part.pieces:
-        if pieces and _occurs(part, joined := (*pieces[-1], *piece)):
-            pieces[-1] = joined
-        elif _occurs(part, piece):
-            pieces.append(piece)
-    return replace(part, pieces=tuple(pieces)) if pieces else None
+def _strip(text: str) -> str:
+    """Return a text without markup, and without what is struck out: it is no longer true."""
+    return remove_markup(_STRUCK.sub("", text)).strip()
 
 
-def _occurs(part: Part, lines: Sequence[str]) -> bool:
-    return part.origin.find("\n".join(lines)) is not None
+def _find_item_end(blocks: Sequence[PassageBlock], at: int) -> int:
+    """Return the index after the list item `blocks[at]`, its nested items and its code."""
+    item, end = blocks[at], at + 1
+    while end < len(blocks):
+        block = blocks[end]
+        is_below = block.kind == "item" and block.indent > item.indent
+        is_own_code = block.kind == "code" or block.is_code_line
+        is_own_text = block.kind == "text" and block.lines[0].startswith((" ", "\t"))
+        if not (is_below or is_own_code or is_own_text):
+            break
+        end += 1
+    return end
+
+
+def _find_intro(blocks: Sequence[PassageBlock], at: int) -> str:
+    """Return the text that introduces an item or code: its parent items and the paragraph above."""
+    found: list[str] = []
+    indent = blocks[at].indent
+    for block in reversed(blocks[:at]):
+        if block.kind == "item" and block.indent < indent:
+            found.append(_strip(block.lines[0]))
+            indent = block.indent
+        elif block.kind == "text" and not block.is_code_line:
+            found.append(_strip(" ".join(block.lines))[-MOST_INTRO_CHARS:])
+            break
+        elif block.kind != "item" and blocks[at].kind != "item":
+            break
+    return " ".join(found)
+
+
+def _ends_in_colon(text: str) -> bool:
+    return text.rstrip().rstrip("*_").endswith((":", "："))

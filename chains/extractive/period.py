@@ -8,12 +8,14 @@ from functools import lru_cache
 from typing import Final
 
 from chains.extractive.words import list_subject_words, split_words
+from context.layers import Segment
 from vault.notes.date_spans import Span, build_day_span, is_in_ranges
 from vault.notes.dates import find_date_spans, remove_dates
 from vault.notes.name_days import find_name_spans, find_path_spans
+from vault.notes.text.markdown_text import list_inner_headings
 from vault.questions.words import has_negation
 
-__all__ = ["FindDays", "Period", "list_days", "read_period"]
+__all__ = ["FindDays", "Period", "list_days", "list_sources_in_period", "read_period"]
 
 # Returns the dates in the properties of notes as ISO 8601 strings, by path.
 FindDays = Callable[[Collection[str]], Mapping[str, Sequence[str]]]
@@ -103,3 +105,23 @@ def list_days(names: Iterable[str]) -> frozenset[Span]:
 def _find_spans(name: str) -> tuple[Span, ...]:
     is_path = _SUFFIX.search(name) is not None
     return find_path_spans(name) if is_path else find_name_spans(name)
+
+
+def list_sources_in_period(
+    period: Period, sources: Sequence[Segment], days: Mapping[str, Sequence[str]]
+) -> list[Segment]:
+    """Return the sources whose notes are dated within a period, sorted by date.
+
+    Args:
+        period: the period that the question is about.
+        sources: the sources that may be quoted.
+        days: the dates in the properties of notes as ISO 8601, by path.
+    """
+    dated: list[tuple[date, str, int, Segment]] = []
+    for source in sources:
+        inner = list_inner_headings(source.raw_content, source.structure)
+        names = (source.title, source.source, *source.heading, *inner)
+        day = period.find_first_day(names, days.get(source.source, ()))
+        if day is not None:
+            dated.append((day, source.source, source.lines[0] if source.lines else 0, source))
+    return [source for *_, source in sorted(dated, key=lambda each: each[:3])]

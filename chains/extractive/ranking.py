@@ -7,13 +7,14 @@ logistic regression, so that a part that answers the question scores higher than
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
 from chains.extractive.answer_type import contains_answer_of_type, mentions_time
 from chains.extractive.parts import Part, PartKind
+from chains.extractive.period import list_days
 from chains.extractive.question import AskedQuestion, Facet, QuestionKind
 from chains.extractive.words import (
     list_pairs,
@@ -23,9 +24,11 @@ from chains.extractive.words import (
     weigh_by_subject,
     weigh_words,
 )
+from vault.notes.date_spans import Span
+from vault.notes.dates import find_written_spans
 from vault.notes.keywords import FUNCTION_WORDS
 
-__all__ = ["Compare", "ScoredPart", "rank_parts"]
+__all__ = ["Compare", "ScoredPart", "rank_parts", "sort_dated"]
 
 # Returns the cosine similarity of a question and each of a few texts, or an empty sequence if they
 # cannot be compared.
@@ -41,17 +44,14 @@ FIRST_WEIGHT: Final = 0.46
 TYPE_WEIGHT: Final = 1.7
 FORM_WEIGHT: Final = 3.2
 _KIND_SCORES: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
-    # A sentence that has a fact is quoted rather than the list or the section that contains it.
-    "fact": {"sentences": 0.0, "item": -0.1, "row": -0.2, "list": -1.2, "section": -1.6},
-    "time": {"sentences": 0.0, "item": -0.1, "row": -0.2, "list": -1.2, "section": -1.6},
-    "how_to": {"sentences": -1.0, "item": -1.1, "row": -2.1, "list": 0.9, "section": 0.7},
-    "list": {"sentences": -0.7, "item": -1.1, "row": -0.2, "list": 0.7, "section": 0.6},
+    "fact": {"item": -0.1, "row": -0.2, "property": -0.2, "code": -0.6},
+    "time": {"item": -0.1, "row": -0.2, "property": -0.2, "code": -0.6},
+    "how_to": {"sentence": -0.6, "row": -1.0, "property": -1.0},
+    "list": {"code": -0.6},
 }
 # The similarity that is assumed for all parts if meanings cannot be compared.
 USUAL_COSINE: Final = 0.4
 MOST_COMPARED: Final = 32
-# The longest list or section that can answer a question for a fact.
-MOST_WORDS_FACT: Final = 90
 # The least weight of a word of the question, even if all notes contain it, and the weight of a
 # word whose frequency in the vault is unknown.
 LEAST_RARITY: Final = 0.02
@@ -60,21 +60,15 @@ APPENDIX_WORTH: Final = 0.6
 DATED_WORTH: Final = 1.2
 PERIOD_WEIGHT: Final = 1.0
 DEFINING_WORTH: Final = 1.3
-DETAIL_WORTH: Final = 0.8
-NAMED_FIRST_WORTH: Final = 1.3
-TITLE_WORTH: Final = 1.15
-CODE_WORTH: Final = 1.12
+NAMED_FIRST_WORTH: Final = 1.7
+TITLE_WORTH: Final = 1.3
 STEPS_WORTH: Final = 1.35
-SINGLE_STEP_WORTH: Final = 0.8
-RECORD_WORTH: Final = 0.8
-LONG_WORDS: Final = 150
-LONG_LIST_WORTH: Final = 0.85
-OTHER_COLLECTION_WORTH: Final = 0.8
-COLLECTION_WORTH: Final = 0.5
 ADDED_WORTH: Final = 0.5
 FACET_OWN: Final = 2.5
 FACET_OTHERS: Final = 0.2
 MOST_WORDS_COMPARED: Final = 28
+# How much lower than the best part with a date another one may score and be shown first.
+MARGIN_OF_DATED: Final = 3.0
 
 _DEFINED: Final = re.compile(
     r"(?:(?:the|an?|der|die|das)\s+)?([^.:;\n–—]{2,60}?)[*`_]*"
@@ -158,19 +152,41 @@ def rank_parts(
     return sorted(scored, key=lambda each: -each.score)
 
 
+def sort_dated(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> list[ScoredPart]:
+    """Move the dated parts among the best matches to the front, sorted by date.
+
+    The latest one is first if the question asks for the last time of something. Otherwise, a
+    question such as "When did I last plant peas?" could be answered with an earlier date.
+
+    Args:
+        question: the question. If it does not ask for the first or last time of something, the
+            order is not changed.
+        ranked: the parts, best first.
+    """
+    dated = [scored for scored in ranked if question.order and _find_days(scored.part)]
+    if not dated:
+        return list(ranked)
+    held, least = _list_matched(question, dated[0].part), dated[0].score - MARGIN_OF_DATED
+    near = [
+        scored
+        for scored in dated
+        if scored.score >= least and held <= _list_matched(question, scored.part)
+    ]
+    by_date = sorted(near, key=lambda scored: _rank_date(question, scored.part))
+    return [*by_date, *(scored for scored in ranked if scored not in near)]
+
+
 def _list_suitable(question: AskedQuestion, parts: Sequence[Part]) -> list[int]:
     """Return the indices of the parts that are suitable as an answer to a question.
 
-    A suitable part is short enough for the kind of question, and contains a word that the question
-    does not. A part that is only a link defines nothing. A property answers only a question that
-    names it, such as "What is Anna's birthday?".
+    A suitable part contains a word that the question does not. A link alone defines nothing. A
+    property answers only a question that names it, such as "What is Anna's birthday?".
     """
-    must_be_short = question.kind in {"fact", "time"}
     return [
         at
         for at, part in enumerate(parts)
-        if (_is_short(part) or not must_be_short)
-        and _adds_words(question, part)
+        if (part.property_name or _adds_words(question, part))
+        and not part.leads
         and not (question.asks_for_definition and part.is_link)
         and (not part.property_name or _names_property(question, part.property_name))
     ]
@@ -180,10 +196,6 @@ def _names_property(question: AskedQuestion, name: str) -> bool:
     """Return whether a question contains all words of a property's name, maybe in another form."""
     words = split_words(name) - FUNCTION_WORDS
     return bool(words) and _match_all(words, question.words)
-
-
-def _is_short(part: Part) -> bool:
-    return part.kind not in {"list", "section"} or len(part.text.split()) <= MOST_WORDS_FACT
 
 
 def _adds_words(question: AskedQuestion, part: Part) -> bool:
@@ -204,7 +216,7 @@ def _weigh_question(
             for word in question.words
         }
     else:
-        small = [part.words | part.words_around for part in parts if part.kind != "section"]
+        small = [part.known_words for part in parts]
         known = weigh_words(question.words, small)
 
     def weigh(word: str) -> float:
@@ -218,7 +230,7 @@ def _score_words(
     part: Part, weights: Mapping[str, float], pairs: AbstractSet[tuple[str, str]]
 ) -> float:
     shared = len(pairs & list_pairs(part.text)) / max(1, len(pairs))
-    share = measure_share(weights, part.words | part.words_around)
+    share = measure_share(weights, part.known_words)
     return WORDS_WEIGHT * share + PAIRS_WEIGHT * shared
 
 
@@ -237,7 +249,7 @@ def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
         named: the words that name what the question is about. If they include all words of the
             note's title, the part scores higher.
     """
-    score = _KIND_SCORES[question.kind][part.kind]
+    score = _KIND_SCORES[question.kind].get(part.kind, 0.0)
     if question.period is not None and question.period.covers_names(part.names):
         score += PERIOD_WEIGHT
     if question.answer_type:
@@ -261,20 +273,13 @@ def _weigh_position_and_form(question: AskedQuestion, part: Part, named: Abstrac
     above = " ".join(part.heading[-1:])
     if question.kind == "time" and mentions_time(part.text):
         worth *= DATED_WORTH
-    if question.kind == "how_to":
-        worth *= _weigh_instructions(part)
+    if question.kind == "how_to" and _STEPS.match(above):
+        worth *= STEPS_WORTH
     if question.asks_for_definition:
-        worth *= DEFINING_WORTH if part.is_first or _SUMMARY.match(above) else 1.0
+        worth *= DEFINING_WORTH if _SUMMARY.match(above) else 1.0
         if _starts_with_definition(part, question.words):
             worth *= NAMED_FIRST_WORTH
-        elif part.kind in {"item", "row"}:
-            worth *= DETAIL_WORTH
-    is_list = part.kind in {"list", "section"}
-    if is_list and len(part.text.split()) > LONG_WORDS:
-        worth *= LONG_LIST_WORTH
     is_named = bool(part.title_words) and part.title_words <= named
-    if question.kind == "list" and part.is_command_collection and not is_named:
-        worth *= OTHER_COLLECTION_WORTH
     if is_named:
         worth *= TITLE_WORTH
     return worth * (APPENDIX_WORTH if _APPENDIX.match(above) else 1.0)
@@ -292,17 +297,17 @@ def _match_all(words: frozenset[str], others: frozenset[str]) -> bool:
     return all(measure_match(word, others) for word in words)
 
 
-def _weigh_instructions(part: Part) -> float:
-    """Return a factor for the score of a part, based on how well it suits as instructions."""
-    if part.is_command_collection:
-        return COLLECTION_WORTH
-    if part.has_numbered_items or (
-        part.kind != "item" and _STEPS.match(" ".join(part.heading[-1:]))
-    ):
-        return STEPS_WORTH
-    if part.is_record:
-        return RECORD_WORTH
-    if part.kind == "item" and part.starts_with_number:
-        return SINGLE_STEP_WORTH
-    has_code = any("`" in line for piece in part.pieces for line in piece)
-    return CODE_WORTH if part.kind == "item" and has_code else 1.0
+def _list_matched(question: AskedQuestion, part: Part) -> frozenset[str]:
+    """Return the words of a question that a part contains, maybe in another form."""
+    return frozenset(word for word in question.words if measure_match(word, part.words))
+
+
+def _rank_date(question: AskedQuestion, part: Part) -> int:
+    """Return the sort key of a part with a date."""
+    days = [first.toordinal() for first, _ in _find_days(part)]
+    return -max(days) if question.order == "last" else min(days)
+
+
+def _find_days(part: Part) -> Collection[Span]:
+    """Return the dates in the text of a part, or else in the names of its note and headings."""
+    return find_written_spans(part.text) or list_days(part.names)

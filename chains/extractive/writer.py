@@ -1,30 +1,31 @@
-"""Format quotations as Markdown, without markup that is meaningless in an answer.
+"""Write what an answer quotes as Markdown.
 
-Inline code is kept. All other text is escaped where necessary, so that it is not parsed as Markdown
-or as a citation.
+A section is quoted as it stands in its note. Its lit lines end with the citation number of the
+source, and "…" takes the place of lines that are folded. The items of a list are written without
+markup, and escaped where they would be parsed as Markdown or as a citation.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
+from chains.citations.pieces import cut_pieces
 from chains.citations.quotes import remove_markup
-from vault.notes.text.inline import remove_comments
+from chains.citations.sections import ShownSection
+from vault.notes.text.inline import remove_block_name, remove_comments, remove_embeds
+from vault.notes.text.lines import CODE_KINDS, FENCE_CLOSES, TABLE_KINDS
 
-__all__ = ["escape_markdown", "write_code", "write_item", "write_lines", "write_row", "write_text"]
+__all__ = ["escape_markdown", "write_item", "write_section", "write_text"]
 
 _CODE: Final = re.compile(r"(?<!`)(`{1,3})(?!`)(?:[^`]|(?!\1(?!`))`)+?\1(?!`)")
 _LEAD: Final = re.compile(
     r"(?P<indent>[ \t]*)(?P<mark>(?:[-*+•]|\d{1,3}[.)])[ \t]+)(?P<box>\[[ xX]\][ \t]+)?"
 )
 _BLOCK_LEAD: Final = re.compile(r"(?:#+|(?:>[ \t]*)+)[ \t]+")
-# Repetitions are limited, so that a line of a hostile note is formatted in little time.
-_BLOCK_ID: Final = re.compile(r"[ \t]\^[\w-]{1,40}[ \t]{0,20}$")
-_EMBED: Final = re.compile(
-    r"[ \t]{0,20}!\[\[[^\[\]\n]{0,300}\]\]"
-    r"|[ \t]{0,20}!\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,1000}\)"
-)
 _STRUCK: Final = re.compile(r"~~(?=[^\s~])([^~\n]{1,300})(?<=[^\s~])~~")
+# What would be read as a citation of the answer.
+_CITED: Final = re.compile(r"(?<!\\)\[(?=\s{0,2}\d{1,3}[\s,;\d–-]{0,20}\](?!\())")
+_GAP: Final = "…"
 _SPECIAL: Final = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|\[(?=\s*\d)|\](?=[(\[])|<(?=[A-Za-z/!])"
     r"|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_(?=\S)|(?<=\S)_(?![^\W_])|~~"
@@ -32,22 +33,45 @@ _SPECIAL: Final = re.compile(
 )
 
 
-def write_lines(lines: Sequence[str]) -> list[str]:
-    """Format the lines of paragraphs and list items for quoting."""
-    shown = [line.expandtabs(4) for line in lines]
-    least = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
-    return [_write_line(line[least:]) for line in shown if line.strip()]
+def write_section(section: ShownSection) -> str:
+    """Write a section as a block quotation, without its first heading and without folded lines."""
+    lines: list[str] = []
+    for piece in cut_pieces(section):
+        if piece.is_folded:
+            lines.append(_GAP)
+            continue
+        ends = {end for _, end in piece.lit}
+        for at, line in enumerate(piece.lines, start=1):
+            lines += _write_line(line, piece.kinds[at - 1], section.n if at in ends else None)
+    return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
-def write_code(lines: Sequence[str]) -> list[str]:
-    """Format the lines of a code block for quoting, including its fences."""
-    return [line.rstrip() for line in lines]
+def _write_line(line: str, kind: str, number: int | None) -> list[str]:
+    """Write a line as it is. The number of the source, if any, follows it.
+
+    There is no number in code, where it would be code.
+    """
+    if kind in CODE_KINDS:
+        return [line, f"[{number}]"] if number is not None and kind == FENCE_CLOSES else [line]
+    line = _escape_cited(line.rstrip())
+    if number is None:
+        return [line]
+    if kind in TABLE_KINDS and line.endswith("|"):
+        return [f"{line[:-1].rstrip()} [{number}] |"]
+    return [f"{line} [{number}]"]
+
+
+def _escape_cited(line: str) -> str:
+    """Escape what would be read as a citation, but not in inline code."""
+    pieces = _split_at_code(line)
+    return "".join(text if is_code else _CITED.sub(r"\\[", text) for text, is_code in pieces)
 
 
 def write_text(text: str) -> str:
     """Format a line of text, without markup except for inline code and text that is struck out."""
     return "".join(
-        piece if is_code else _write_struck(piece) for piece, is_code in _split_at_code(text)
+        piece if is_code else _write_struck(piece)
+        for piece, is_code in _split_at_code(remove_embeds(text))
     ).strip()
 
 
@@ -65,14 +89,7 @@ def write_item(line: str) -> str:
         cells = (cell.strip() for cell in line.strip("|").split("|"))
         line = " · ".join(cell for cell in cells if cell)
     lead = _LEAD.match(line) or _BLOCK_LEAD.match(line)
-    return write_text(remove_comments(_BLOCK_ID.sub("", line[lead.end() if lead else 0 :])))
-
-
-def write_row(line: str) -> str:
-    """Return a row of a Markdown table without the markup in its cells."""
-    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-    shown = [write_text(cell) if cell.strip("-: ") else cell for cell in cells]
-    return line.strip() if shown == cells else f"| {' | '.join(shown)} |"
+    return write_text(remove_comments(remove_block_name(line[lead.end() if lead else 0 :])))
 
 
 def escape_markdown(text: str) -> str:
@@ -88,28 +105,8 @@ def _escape(match: re.Match[str]) -> str:
     return f"{found[:blank]}{mark}\\" if mark.isdigit() else f"{found[:blank]}\\{mark}"
 
 
-def _write_line(line: str) -> str:
-    lead = _LEAD.match(line)
-    mark = ""
-    if lead is not None:
-        mark = (
-            f"{lead['indent']}{lead['mark'].strip()} {(lead['box'] or '').strip()}".rstrip() + " "
-        )
-        line = line[lead.end() :]
-    elif line[:1] == " ":
-        mark = line[: len(line) - len(line.lstrip())]
-    return mark + write_text(remove_comments(_BLOCK_ID.sub("", line)))
-
-
 def _split_at_code(text: str) -> Iterator[tuple[str, bool]]:
     """Split a text at inline code, and yield each piece with a flag that is True for code."""
-    text = "".join(
-        piece if is_code else _EMBED.sub("", piece) for piece, is_code in _split_code(text)
-    )
-    yield from _split_code(text)
-
-
-def _split_code(text: str) -> Iterator[tuple[str, bool]]:
     at = 0
     for match in _CODE.finditer(text):
         if match.start() > at:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from chains.cancel import CancelToken
+from chains.citations.sections import ShownSection
 from chains.events import AnswerKind, Usage
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
 from context.assemble.request import Request
@@ -164,6 +165,14 @@ class ModelLoading:
 
 
 @dataclass(frozen=True)
+class ModelQuoted:
+    """The kind of an answer of quotations, and the sections of notes that it shows, best first."""
+
+    kind: AnswerKind = "answer"
+    sections: tuple[ShownSection, ...] = ()
+
+
+@dataclass(frozen=True)
 class ModelEnded:
     """The end of an answer.
 
@@ -173,15 +182,12 @@ class ModelEnded:
             string.
         usage: the reported token counts, or None.
         reason: why the answer was interrupted, or an empty string.
-        quoted_kind: the kind of the answer. Only an answer of quotations can be another kind than
-            `answer`.
     """
 
     status: Literal["complete", "interrupted"]
     finish: str = ""
     usage: Usage | None = None
     reason: str = ""
-    quoted_kind: AnswerKind = "answer"
 
 
 ModelEvent = (
@@ -194,6 +200,7 @@ ModelEvent = (
     | ModelCalling
     | ModelCalls
     | ModelWaiting
+    | ModelQuoted
     | ModelEnded
 )
 

@@ -5,16 +5,16 @@ answer arrives, its text so far is saved outside of the log, in case the process
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from time import monotonic
 from typing import Any, Final
 
 from chains.citations.quotes import EscapeRemover
+from chains.citations.sections import SECTIONS
 from chains.concurrency import repeat
 from chains.errors import Cancelled, ModelError
 from chains.events import (
-    AnswerKind,
     ContextPrepared,
     Event,
     ModelLoadProgressed,
@@ -33,6 +33,7 @@ from chains.llm.port import (
     ModelEvent,
     ModelLoading,
     ModelPort,
+    ModelQuoted,
     ModelReasoning,
     ModelReshaped,
     ModelRetracted,
@@ -86,7 +87,7 @@ class TurnAnswer:
         seconds: the duration of the turn.
         reason: why the answer is incomplete, or an empty string if it is complete or the user
             stopped it.
-        kind: the kind of the answer.
+        quoted: the kind of the answer, and the sections of notes that it shows without a model.
     """
 
     entry: str
@@ -100,7 +101,7 @@ class TurnAnswer:
     tools: tuple[Mapping[str, Any], ...] = ()
     seconds: float | None = None
     reason: str = ""
-    kind: AnswerKind = "answer"
+    quoted: ModelQuoted = field(default_factory=ModelQuoted)
 
 
 ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
@@ -210,7 +211,7 @@ class AnswerStream:
                 yield Warned(event.text)
             case ModelText() | ModelRetracted():
                 yield from self._take_text(event)
-            case ModelReasoning() | ModelCalling():
+            case ModelReasoning() | ModelCalling() | ModelQuoted():
                 yield from self._take_unseen(event)
             case ModelCalls(calls) if self._read_calls is not None:
                 partial.calls = self._read_calls(calls)
@@ -220,8 +221,11 @@ class AnswerStream:
             case ModelEnded():
                 yield from self._end(event)
 
-    def _take_unseen(self, event: ModelReasoning | ModelCalling) -> Iterator[Event]:
+    def _take_unseen(self, event: ModelReasoning | ModelCalling | ModelQuoted) -> Iterator[Event]:
         """Take what is not shown, and yield a step that says what arrives, unless the last did."""
+        if isinstance(event, ModelQuoted):
+            self._partial.quoted = event
+            return
         text = _CALLING
         if isinstance(event, ModelReasoning):
             self._partial.add_reasoning(event)
@@ -235,7 +239,7 @@ class AnswerStream:
         partial, status, usage = self._partial, ended.status, ended.usage
         yield from self._add_text(self._escapes.end())
         partial.status = self._full_status if status == "complete" else status
-        partial.usage, partial.answer_kind = usage, ended.quoted_kind
+        partial.usage = usage
         partial.reason = reason = self._find_reason(ended)
         if reason:
             is_broken = status == "interrupted"
@@ -304,6 +308,9 @@ class AnswerStream:
         hooks = self._context.customization.hooks
         message, warnings = run_answer_hooks(partial.message, hooks)
         partial.warnings += warnings
+        if message.text != partial.text:
+            # A hook changed the text, which the sections still have.
+            partial.quoted = replace(partial.quoted, sections=())
         self._report = self._complete_report()
         entry = self._build_entry(message)
         new: list[Entry] = [entry]
@@ -325,7 +332,7 @@ class AnswerStream:
             sources=turn.request.segments,
             seconds=entry.seconds,
             reason=partial.reason,
-            kind=partial.answer_kind,
+            quoted=partial.quoted,
         )
 
     def _build_entry(self, message: Message) -> MessageEntry:
@@ -334,7 +341,10 @@ class AnswerStream:
         place = (self._id or session.new_id(), session.path()[-1].id, session.now())
         seconds = round(self._measure_duration(), 3)
         entry = self._partial.build_entry(place, message, self._turn.turn, request.model, seconds)
-        return replace(entry, extra={START_TOKENS: self._report.start_tokens})
+        fields: dict[str, object] = {START_TOKENS: self._report.start_tokens}
+        if sections := self._partial.quoted.sections:
+            fields[SECTIONS] = [section.to_dict() for section in sections]
+        return replace(entry, extra=fields)
 
     def _measure_duration(self) -> float:
         """Return how many seconds the turn has taken, without those that waited for the user."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chains.events import AnswerKind, Status, Usage
-from chains.llm.port import ModelReasoning
+from chains.events import Status, Usage
+from chains.llm.port import ModelQuoted, ModelReasoning
 from context.log.entries import MessageEntry
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
 from context.report.report import Outcome
@@ -24,7 +24,7 @@ class PartialAnswer:
         signed: the sections of reasoning that a signature has ended.
         calls: the tool calls in the answer.
         reason: why the answer is incomplete, or an empty string.
-        answer_kind: the kind of the answer.
+        quoted: the kind of the answer, and the sections of notes that it shows without a model.
         error_code: the code of the error that ended the answer, or None.
     """
 
@@ -37,7 +37,7 @@ class PartialAnswer:
     signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
     reason: str = ""
-    answer_kind: AnswerKind = "answer"
+    quoted: ModelQuoted = field(default_factory=ModelQuoted)
     error_code: str | None = None
 
     @property

@@ -12,6 +12,7 @@ from chains.citations.sources import check_answer
 from chains.concurrency import call
 from chains.errors import CannotSee
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
+from chains.models import EXTRACTIVE
 from chains.request.chain import Chain
 from chains.request.draft import (
     DraftedTurn,
@@ -104,7 +105,14 @@ def run_turn(
     answer = _join_broken(broken, answer)
     noted = context.customization.instructions
     known, is_noted = join_texts(context.request.question, noted), has_note_text(noted)
-    checked = check_answer(answer.text, answer.sources, known, has_project_text=is_noted)
+    checked = check_answer(
+        answer.text,
+        answer.sources,
+        known,
+        answer.quoted.sections,
+        has_project_text=is_noted,
+        has_model=context.model.name != EXTRACTIVE,
+    )
     yield TurnEnded(build_result(context, answer, checked, fitted.read, found))
 
 

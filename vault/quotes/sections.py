@@ -24,6 +24,9 @@ __all__ = ["PassagePlace", "Support", "choose_passages_around", "measure_support
 
 WIDENED: Final = 8
 MOST_TOKENS: Final = 500
+# The sections of the first passages are shown whole, so they may be longer.
+SHOWN_WHOLE: Final = 3
+MOST_TOKENS_WHOLE: Final = 1_500
 SHORTEST_WORD: Final = 4
 COVERED_WORTH: Final = 0.5
 UNKNOWN_COST: Final = 0.25
@@ -147,7 +150,8 @@ def choose_passages_around(catalog: Catalog, places: Sequence[PassagePlace]) -> 
     spans = _read_spans(catalog, {place.path for place in best})
     chosen: dict[int, int] = {}
     for at, place in enumerate(best):
-        for span in _find_around(spans.get(place.path, ()), place):
+        most = MOST_TOKENS_WHOLE if at < SHOWN_WHOLE else MOST_TOKENS
+        for span in _find_around(spans.get(place.path, ()), place, most):
             chosen.setdefault(span.id, at)
     return chosen
 
@@ -165,15 +169,16 @@ def _read_spans(catalog: Catalog, paths: set[str]) -> Mapping[str, list[_Span]]:
     return spans
 
 
-def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]:
+def _find_around(spans: Sequence[_Span], place: PassagePlace, most_tokens: int) -> Iterator[_Span]:
     """Yield the other passages in the section around a passage.
 
     The largest section with at most 500 tokens is used. If even the smallest section is longer,
-    only the nearest passages are included.
+    only the nearest passages are included, up to `most_tokens`.
 
     Args:
         spans: the passages of the note, in order.
         place: the location of the passage.
+        most_tokens: the most tokens of the smallest section, with the passage itself.
     """
     at = max((i for i, span in enumerate(spans) if span.first <= place.first), default=None)
     if at is None:
@@ -184,7 +189,7 @@ def _find_around(spans: Sequence[_Span], place: PassagePlace) -> Iterator[_Span]
             yield from (span for i, span in enumerate(spans[start:end], start) if i != at)
             return
     start, end = _find_section(spans, at, place.heading)
-    left = MOST_TOKENS - spans[at].tokens
+    left = most_tokens - spans[at].tokens
     for span in (*spans[at + 1 : end], *reversed(spans[start:at])):
         left -= span.tokens
         if left < 0:

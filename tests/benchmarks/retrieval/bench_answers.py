@@ -6,8 +6,9 @@ third of the first 150 are `kept_aside`, to be looked at only when the work is d
 of `round` 2 and 3 were each added when the answers had been fitted to the open ones before them,
 and count as open from then on. An answer is
 
-- right if its quotations have everything that is expected, and no more words than one may read,
-- partly right if they have some of it, or all among too many words,
+- right if what it shows has everything that is expected, and what it lights has no more words than
+  one may read,
+- partly right if it shows some of it, or all of it with too many words lit,
 - refused if it says that the notes do not answer, and wrong in all other cases.
 
 Quotations that are shown with a doubt are judged as others are; how many of the questions without
@@ -165,10 +166,8 @@ def _grade_timed(assistant: Assistant, question: Question) -> Graded:
     started = time.perf_counter()
     result = ask(assistant, question.question, session)
     seconds = time.perf_counter() - started
-    quoted = read_quotations(result.answer)
-    return Graded(
-        question, grade(question, result.answer), result.answer, len(quoted.split()), seconds
-    )
+    words = count_lit_words(result)
+    return Graded(question, grade(question, result.answer, words), result.answer, words, seconds)
 
 
 def ask(assistant: Assistant, text: str, session: str | None = None) -> AskResult:
@@ -180,8 +179,13 @@ def ask(assistant: Assistant, text: str, session: str | None = None) -> AskResul
     raise RuntimeError("the turn did not end")
 
 
-def grade(question: Question, answer: str) -> str:
-    """Return the verdict on an answer."""
+def count_lit_words(result: AskResult) -> int:
+    """Return the number of words in the lines that an answer lights."""
+    return sum(len((each.quote or "").split()) for each in result.citations)
+
+
+def grade(question: Question, answer: str, lit_words: int) -> str:
+    """Return the verdict on an answer with a number of lit words."""
     if any(refusal in answer for refusal in REFUSALS):
         return "refused"
     quoted = read_quotations(answer)
@@ -189,12 +193,12 @@ def grade(question: Question, answer: str) -> str:
     if not any(found):
         return "wrong"
     most = MOST_WORDS_FACT if question.kind in FACTS else MOST_WORDS
-    return "right" if all(found) and len(quoted.split()) <= most else "partly"
+    return "right" if all(found) and lit_words <= most else "partly"
 
 
 def read_quotations(answer: str) -> str:
-    """Return what an answer quotes, as it is shown: without marks, on one line."""
-    lines = [line[1:] for line in answer.splitlines() if line.startswith(">")]
+    """Return what an answer quotes, or lists, as it is shown: without marks, on one line."""
+    lines = [line[1:] for line in answer.splitlines() if line.startswith((">", "- "))]
     shown = re.sub(r"(`+)(.+?)\1|\\([^\w\s])|[`*]", r"\2\3", "\n".join(lines))
     return " ".join(shown.split())
 

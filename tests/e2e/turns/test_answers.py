@@ -116,6 +116,42 @@ def test_without_a_model_the_answer_is_quoted_and_every_quotation_holds(
         assert citation["quote"] in "\n".join(note[first - 1 : last])
 
 
+CHOIR = "# Choir\n\nRehearsals of the choir begin at twenty past seven.\n\n- Bring a pencil\n"
+
+
+def test_without_a_model_every_door_has_the_section_and_its_lit_lines(
+    program: Program, small_vault: Path
+) -> None:
+    (small_vault / "Choir.md").write_text(CHOIR, "utf-8")
+    asked = Program(program.home, ("--vault", str(small_vault)))
+    result = asked.json("ask", "When do rehearsals begin?")
+    assert result["kind"] == "answer"
+    first = result["sections"][0]
+    assert (first["path"], first["lines"], first["lit"]) == ("Choir.md", [1, 5], [[3, 3]])
+    assert first["text"] == CHOIR.strip()
+    rpc = Rpc(asked)
+    told = rpc.turn("prompt", text="When do rehearsals begin?")
+    rpc.close()
+    assert told["sections"] == result["sections"]
+    for turn in (result, told):
+        cited = turn["citations"][0]
+        assert (cited["lines"], cited["verified"], cited["found_by"]) == ([3, 3], True, "strata")
+    (entry,) = (
+        entry
+        for entry in asked.json("sessions", "show", result["session"])["entries"]
+        if entry.get("role") == "assistant"
+    )
+    assert entry["sections"] == result["sections"]
+
+
+def test_the_items_of_a_list_are_cited_as_strata_found_them(with_notes: Program) -> None:
+    result = with_notes.json("ask", "List all notes about tomatoes", "--no-index")
+    assert result["kind"] == "list"
+    assert result["citations"]
+    assert {cited["found_by"] for cited in result["citations"]} == {"strata"}
+    assert all(cited["quote"] and cited["verified"] for cited in result["citations"])
+
+
 def test_a_note_that_was_just_changed_is_in_the_answer(
     with_notes: Program, small_vault: Path, asking: TurnRunner, server: ModelServer
 ) -> None:

@@ -12,7 +12,10 @@ from vault.vault import Vault
 
 TURN = "turn the valve slowly " * 9
 STEPS = "\n\n".join(f"{n}. Step {n} of the boiler: {TURN}." for n in range(1, 6))
+# Over 1,000 tokens: more than one passage, but a section that can be shown whole.
+LONG_STEPS = "\n\n".join(f"{n}. Stage {n} of the kiln: {TURN}." for n in range(1, 15))
 NOTES = {
+    "Kiln.md": f"# Kiln\n\n{LONG_STEPS}\n\n# Glaze\n\nIt is blue.\n",
     "Boiler.md": f"# Boiler\n\nOn heating.\n\n## Service\n\n{STEPS}\n\n## Costs\n\nIt is dear.\n",
     "Keys.md": "# Keyboard\n\nThe keyboard needs a cleaning in spring.\n",
     "Garden.md": "# Garden\n\nBeans need warm soil and some patience. They drive up the poles.\n",
@@ -60,6 +63,13 @@ def test_the_best_passage_gets_the_others_of_its_section(index: Vault) -> None:
     found = index.search("step 3 of the boiler service", 1, is_quoted=True)
     texts = "\n".join(hit.text for hit in found.hits)
     assert all(f"{n}. Step {n}" in texts for n in range(1, 6))
+
+
+def test_a_long_section_of_one_of_the_first_passages_comes_whole(index: Vault) -> None:
+    found = index.search("stage 9 of the kiln", 1, is_quoted=True)
+    texts = "\n".join(hit.text for hit in found.hits)
+    assert [n for n in range(1, 15) if f"{n}. Stage {n} " not in texts] == []
+    assert "blue" not in texts
 
 
 def test_an_answerable_question_has_more_support_than_another(index: Vault) -> None:

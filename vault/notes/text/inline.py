@@ -21,6 +21,11 @@ _FIELD_LINE = re.compile(
 )
 _FIELD_IN_BRACKETS = re.compile(rf"[\[(]{_NAME}::[ \t]*([^\[\]()\n]{{0,1000}})[\])]")
 _BLOCK_NAME = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,100})[ \t]*$")
+# An embedded note or image. Repetitions are limited, so that the search takes little time.
+_EMBED = re.compile(
+    r"[ \t]{0,20}!\[\[[^\[\]\n]{0,300}\]\]"
+    r"|[ \t]{0,20}!\[[^\[\]\n]{0,300}\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,1000}\)"
+)
 _BACKTICKS = re.compile(r"`+")
 _NOT_LINE_END = re.compile(r"[^\n]")
 _COMMENT = re.compile(r"%%|<!--|-->")
@@ -132,8 +137,25 @@ def remove_comments(line: str) -> str:
     """Return a line without the comments that begin and end in it. Marks in inline code stay."""
     if "%%" not in line and "<!--" not in line:
         return line
+    return _cut(line, find_comments(blank_inline_code(line)))
+
+
+def remove_embeds(line: str) -> str:
+    """Return a line without embedded notes and images. Marks in inline code stay."""
+    if "![" not in line:
+        return line
+    return _cut(line, (match.span() for match in _EMBED.finditer(blank_inline_code(line))))
+
+
+def remove_block_name(line: str) -> str:
+    """Return a line without the `^name` of its block at the end."""
+    match = _BLOCK_NAME.search(line) if "^" in line else None
+    return line if match is None else line[: match.start()]
+
+
+def _cut(line: str, spans: Iterable[tuple[int, int]]) -> str:
     pieces, at = [], 0
-    for start, end in find_comments(blank_inline_code(line)):
+    for start, end in spans:
         pieces.append(line[at:start])
         at = end
     return "".join([*pieces, line[at:]])

@@ -1,5 +1,6 @@
 """Answers without a model, asked for sources that the tests write."""
 
+import re
 from typing import Final
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.extractive.model import ExtractiveModel
 from chains.extractive.words import list_content_words
-from chains.llm.port import ModelEnded, ModelText
+from chains.llm.port import ModelEnded, ModelQuoted, ModelText
 from chains.models import ModelInfo
 from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
@@ -36,6 +37,11 @@ def read_quotations(text):
     return [line for line in text.split("\n") if line.startswith("> ")]
 
 
+def find_lit(text):
+    """Return the quoted lines of an answer that end with a citation: they are lit."""
+    return [line for line in read_quotations(text) if re.search(r"\[\d+\](?: \|)?$", line)]
+
+
 @pytest.fixture
 def answer(ask):
     """Ask without a model, over given sources; return the answer's text."""
@@ -50,7 +56,8 @@ def answer(ask):
             support = Support(support, dict.fromkeys(list_content_words(question), 0.5))
         model = ExtractiveModel(question, has_searched=has_searched, support=support, **known)
         *pieces, ended = model.stream(turn.request, CancelToken())
-        assert ended == ModelEnded("complete", "stop", quoted_kind=ended.quoted_kind)
+        quoted = pieces.pop()
+        assert (type(quoted), ended) == (ModelQuoted, ModelEnded("complete", "stop"))
         assert all(isinstance(piece, ModelText) for piece in pieces)
         return "".join(piece.text for piece in pieces)
 

@@ -49,3 +49,22 @@ def test_each_text_has_an_answer_of_no_type():
 )
 def test_a_count_stands_near_what_is_counted(question, text, has):
     assert contains_count(question, text) is has
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        ("When do rehearsals begin?", "Rehearsals begin at twenty past seven.", True),
+        ("When does the market open?", "The market opens at half past nine.", True),
+        ("When is the lunch?", "We eat at noon.", True),
+        ("When does the gate close?", "The gate closes at eleven o'clock.", True),
+        ("When is the rent due?", "The rent is due on the third.", True),
+        ("Wann beginnt die Probe?", "Die Probe beginnt um halb acht.", True),
+        ("Wann schließt das Bad?", "Das Bad schließt gegen neun.", True),
+        ("When do owls hunt?", "Owls hunt at dusk.", True),
+        ("When do rehearsals begin?", "Rehearsals are in the hall with two doors.", False),
+        ("Wann beginnt die Probe?", "Die Probe ist in der Halle.", False),
+    ],
+)
+def test_a_time_in_words_answers_a_question_for_a_time(question, text, answers):
+    assert meets_expected_type(question, text) is answers

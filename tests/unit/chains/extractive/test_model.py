@@ -8,7 +8,13 @@ import pytest
 from chains.citations.check import check_citations
 from chains.extractive.model import NOTHING_ANSWERS
 from context.layers import Layer
-from tests.unit.chains.extractive.conftest import GARDEN, LONG, SERVER, read_quotations
+from tests.unit.chains.extractive.conftest import (
+    GARDEN,
+    LONG,
+    SERVER,
+    find_lit,
+    read_quotations,
+)
 
 JAPANESE = "ベランダには六つの鉢があります。水は朝にやります。"
 
@@ -32,11 +38,10 @@ def test_a_quotation_stands_below_its_title_and_headings(answer, source):
     assert text.split("\n\n")[1] == "*Note 2 › Power*"
 
 
-def test_quotations_below_the_same_headings_stand_together(answer, source):
-    long = "Fans and cables are listed on another page of this folder. " * 7
-    backup = f"## Backup\nThe backup ends at six. {long}\n\nThe backup of photos ends later."
-    disks = f"## Disks\nThe backup ends when both disks are full. {long}"
-    nearness = {"The backup ends at six": 0.9, "when both disks": 0.9, "photos": 0.6}
+def test_a_section_is_shown_from_its_heading_to_the_next(answer, source):
+    backup = "## Backup\nThe backup ends at six.\n\nFans are loud.\n\n## Rest\nNothing more."
+    disks = "## Disks\nA.\nB.\n\nThe backup ends when both disks are full.\n\nSo.\nMore."
+    nearness = {"The backup ends at six": 0.9, "when both disks": 0.8}
 
     def compare(_question, texts):
         return [
@@ -45,12 +50,14 @@ def test_quotations_below_the_same_headings_stand_together(answer, source):
 
     sources = source(1, backup), source(2, disks)
     text = answer("When does the backup end?", *sources, compare=compare)
-    assert [line for line in text.split("\n") if line.startswith(("*", ">"))] == [
+    assert [line for line in text.split("\n") if line.startswith(("*", "> "))] == [
         "*Note 1 › Backup*",
         "> The backup ends at six. [1]",
-        "> The backup of photos ends later. [1]",
+        "> Fans are loud.",
         "*Note 2 › Disks*",
+        "> …",
         "> The backup ends when both disks are full. [2]",
+        "> …",
     ]
 
 
@@ -70,7 +77,7 @@ def test_the_date_of_a_note_stands_beside_its_title(answer, source, days, title,
         asked.append(set(paths))
         return {"Notes/Note 2.md": days} if days else {}
 
-    sources = source(1, GARDEN), source(2, SERVER, title=title)
+    sources = source(1, "Nothing is said of it here."), source(2, SERVER, title=title)
     text = answer("How many watts does a backup draw?", *sources, find_days=find_days)
     assert text.split("\n\n")[1] == place
     assert asked == [{"Notes/Note 2.md"}]
@@ -85,7 +92,7 @@ def test_every_sentence_is_verified_and_opens_its_exact_line(answer, source):
         first = sources[citation.n - 1].lines[0]
         lines = sources[citation.n - 1].raw_content.split("\n")
         assert citation.verified
-        assert citation.quote[:12] in lines[citation.lines[0] - first].replace("- ", "")
+        assert citation.quote[:12] in lines[citation.lines[0] - first]
 
 
 def test_it_quotes_three_long_parts_at_most(answer, source):
@@ -94,35 +101,36 @@ def test_it_quotes_three_long_parts_at_most(answer, source):
     assert 0 < len(read_quotations(answer("beans", *sources))) <= MOST_QUOTED
 
 
-def test_short_quotations_may_be_five(answer, source):
-    lines = [
-        f"The kettle of the {room} boils daily."
+def test_three_sections_are_shown_at_most_and_the_others_by_their_best_line(answer, source):
+    texts = [
+        f"The kettle of the {room} boils daily.\n\nIt is old.\nIt is red."
         for room in ["study", "attic", "cellar", "hut", "barn"]
     ]
-    short = answer("Which kettle boils?", *(source(n, line) for n, line in enumerate(lines, 1)))
-    assert len(read_quotations(short)) == 5
-    more = " It does so with a low hum that one hears through every wall of this old stone house."
-    long = answer(
-        "Which kettle boils?",
-        *(source(n, f"{line[:-1]}, and{more.lower()}") for n, line in enumerate(lines, 1)),
-    )
-    assert 3 <= len(read_quotations(long)) < 5
+    text = answer("Which kettle boils?", *(source(n, each) for n, each in enumerate(texts, 1)))
+    assert [line for line in read_quotations(text) if "[" in line or "old" in line] == [
+        "> The kettle of the study boils daily. [1]",
+        "> It is old.",
+        "> The kettle of the attic boils daily. [2]",
+        "> The kettle of the cellar boils daily. [3]",
+    ]
 
 
-def test_two_sentences_of_a_long_paragraph_can_be_quoted_in_their_order(answer, source):
-    rain = "It rained all day. " * 12
-    text = f"The kettle is made of copper. {rain}The kettle boils at noon."
-    quoted = answer("What is known of the kettle?", source(1, text))
-    assert read_quotations(quoted) == [
+def test_of_a_long_section_what_is_around_the_lit_lines_is_shown(answer, source):
+    rain = "\n\n".join(f"It rained all day {number}." for number in range(30))
+    text = f"The kettle is made of copper.\n\n{rain}\n\nThe kettle boils at noon."
+    said = answer("What is known of the kettle?", source(1, text))
+    assert find_lit(said) == [
         "> The kettle is made of copper. [1]",
         "> The kettle boils at noon. [1]",
     ]
+    assert "> …" in read_quotations(said)
+    assert len(read_quotations(said)) <= 21
 
 
-def test_a_short_paragraph_is_quoted_whole(answer, source):
+def test_a_paragraph_is_shown_whole(answer, source):
     text = "We take the roofer. He is the only one who comes in March." + LONG
-    quoted = read_quotations(answer("Which roofer do we take?", source(1, text)))
-    assert quoted == ["> We take the roofer. He is the only one who comes in March. [1]"]
+    lit = find_lit(answer("Which roofer do we take?", source(1, text)))
+    assert lit[0] == "> We take the roofer. He is the only one who comes in March. [1]"
 
 
 def test_an_abbreviation_before_a_number_ends_no_sentence(answer, source):
@@ -150,17 +158,16 @@ def test_what_begins_with_the_asked_thing_defines_it(answer, source):
         "- Trellis: a lattice for climbers\n"
         "- **Bean pole**: a stick of two metres that carries the plant\n" + LONG
     )
-    quoted = "\n".join(read_quotations(answer("What is a bean pole?", source(1, text))))
+    quoted = "\n".join(find_lit(answer("What is a bean pole?", source(1, text))))
     assert "stick of two metres" in quoted
     assert "Trellis" not in quoted
     assert "supports" not in quoted
-    assert "See also" not in quoted
 
 
 def test_the_sentence_that_introduces_a_list_is_not_quoted_without_the_list(answer, source):
     text = "The team of the greenhouse are\n\n- Ada\n- Grace\n" + LONG
     quoted = read_quotations(answer("Who is in the team of the greenhouse?", source(1, text)))
-    assert quoted == ["> The team of the greenhouse are", "> - Ada", "> - Grace [1]"]
+    assert quoted[:3] == ["> The team of the greenhouse are", "> - Ada", "> - Grace [1]"]
 
 
 @pytest.mark.parametrize(
@@ -190,10 +197,8 @@ def test_a_duration_is_quoted_where_one_is_asked_for(answer, source):
         "The full backup of server 3110 goes to disk 2.\n\n"
         "Writing it all takes about 40 minutes for the full backup." + LONG
     )
-    quoted = read_quotations(
-        answer("How long does the full backup of the server take?", source(1, text))
-    )
-    assert "40 minutes" in quoted[0]
+    lit = find_lit(answer("How long does the full backup of the server take?", source(1, text)))
+    assert any("40 minutes" in line for line in lit)
 
 
 def test_a_question_for_notes_quotes_each_note_once(answer, source):
@@ -202,10 +207,10 @@ def test_a_question_for_notes_quotes_each_note_once(answer, source):
     assert sorted(line[-2] for line in quoted) == ["1", "2", "3"]
 
 
-def test_code_and_headings_are_not_quoted_alone(answer, source):
-    quoted = "\n".join(read_quotations(answer("watts power", source(1, SERVER))))
-    assert "99" not in quoted
-    assert "Power" not in quoted
+def test_headings_are_the_name_of_a_section_and_no_text(answer, source):
+    text = answer("watts power", source(1, SERVER))
+    assert "Power" not in "\n".join(read_quotations(text))
+    assert "*Note 1 › Power*" in text
 
 
 def test_other_scripts_are_quoted_too(answer, source):
@@ -227,10 +232,15 @@ def test_a_long_sentence_is_cut_and_still_verified(answer, source):
     assert [c.verified for c in report.citations] == [True]
 
 
-def test_passages_without_a_sentence_are_named(answer, source):
-    text = answer("watts", source(1, "```\nwatts = 99\n```"))
+def test_code_is_an_answer(answer, source):
+    quoted = read_quotations(answer("watts", source(1, "```\nwatts = 99\n```")))
+    assert quoted == ["> ```", "> watts = 99", "> ```", "> [1]"]
+
+
+def test_passages_without_a_text_are_named(answer, source):
+    text = answer("watts", source(1, "## Watts"))
     assert "hold no sentence" in text
-    assert "- Note 1 [1]" in text
+    assert text.endswith(" [1]")
 
 
 def test_nothing_found_is_one_honest_sentence(answer):
@@ -329,13 +339,14 @@ def test_a_way_to_do_something_is_quoted_with_all_steps_in_order(answer, source)
     assert "background" not in text
 
 
-def test_a_short_section_on_how_to_do_something_comes_with_its_code(answer, source):
+def test_a_section_on_how_to_do_something_comes_with_its_code(answer, source):
     section = "## Restoring one file\n\n```sh\nrestic snapshots\n```\n\nThe restore took 3 hours."
     text = answer("How do I restore a file?", source(1, section))
     assert read_quotations(text) == [
         "> ```sh",
         "> restic snapshots",
         "> ```",
+        "> [1]",
         "> The restore took 3 hours. [1]",
     ]
 
@@ -352,6 +363,7 @@ On 2 March 2026 the restore of one file took 3 hours.
 
 - **2026-03-02**: first restore of a file, nothing missing
 - **2026-04-11**: one file moved
+- **2026-05-02**: the machine has a new disk
 
 ## Open points
 
@@ -359,14 +371,15 @@ On 2 March 2026 the restore of one file took 3 hours.
 - [ ] Put a file elsewhere"""
 
 
-def test_instructions_end_with_their_last_step(answer, source):
+def test_the_section_with_the_commands_comes_before_what_happened(answer, source):
     text = answer("How do I restore a single file?", source(1, RESTORING))
-    assert read_quotations(text) == [
+    assert read_quotations(text)[:4] == [
         "> ```sh",
         "> restic restore latest --include Inbox.md",
         "> ```",
         "> [1]",
     ]
+    assert "one file moved" not in text
 
 
 def test_what_happened_and_what_is_to_be_done_are_quoted_where_they_are_asked_for(answer, source):
@@ -386,25 +399,13 @@ def compare_single(telling, shown):
     return lambda _, texts: [0.6 if telling in t and shown not in t else 0.3 for t in texts]
 
 
-def test_of_a_long_list_only_the_items_that_answer_are_quoted(answer, source):
+def test_the_item_that_answers_is_lit(answer, source):
     items = [f"- The {name} valve stands open. {RARE}" for name in TREES]
     items[2] = f"- The elm valve and its valves below freeze in winter. {RARE}"
-    question, compare = "Which valves freeze in winter?", compare_single("freeze", "oak")
-    short = read_quotations(answer(question, source(1, "\n".join(items)), compare=compare))
-    assert "freeze" in short[0]
-    many = "\n".join([*items, *items[:1] * 6])
-    long = read_quotations(answer(question, source(1, many), compare=compare))
-    assert "freeze" in long[0]
-    assert len(long) < 5
-
-
-def test_a_collection_of_commands_is_a_list_only_of_what_its_note_is_about(answer, source):
-    question, compare = "Which stashes are listed?", compare_single("List", "Delete")
-    named = replace(source(1, COMMANDS), title="stashes")
-    assert "git stash clear" in answer(question, named)
-    other = answer(question, source(1, COMMANDS), compare=compare)
-    assert "git stash list" in other
-    assert "git stash clear" not in other
+    question, compare = "Where do the valves freeze?", compare_single("freeze", "oak")
+    lit = find_lit(answer(question, source(1, "\n".join(items)), compare=compare))
+    assert len(lit) == 1
+    assert "freeze" in lit[0]
 
 
 def test_a_list_comes_whole_with_the_sentence_before_it(answer, source):
@@ -422,13 +423,13 @@ def test_a_row_comes_with_the_head_of_its_table(answer, source):
     text = answer("How many is the history length?", *sources)
     assert "> | constant | value |" in text
     assert "> | HISTORY\\_LENGTH | 8191 [1] |" in text or "> | HISTORY_LENGTH | 8191 [1] |" in text
-    assert "LIMIT" not in text
-    assert [each.verified for each in check_citations(text, sources).citations] == [True]
+    assert len(find_lit(text)) == 1
+    assert all(each.verified for each in check_citations(text, sources).citations)
 
 
-def test_a_command_comes_with_what_it_does_and_without_the_others(answer, source):
+def test_of_a_collection_of_commands_the_one_that_answers_is_lit(answer, source):
     text = answer("How do I delete all stashes?", source(1, COMMANDS))
-    assert read_quotations(text) == ["> - Delete all stashes:", "> `git stash clear` [1]"]
+    assert "> `git stash clear` [1]" in find_lit(text)
 
 
 def test_a_question_about_two_things_gets_a_quotation_for_each(answer, source):
@@ -443,7 +444,7 @@ def test_a_question_about_two_things_gets_a_quotation_for_each(answer, source):
 )
 def test_licences_greetings_and_bare_questions_are_no_answers(answer, source, line):
     text = answer(line, source(1, f"The soil is warm and related to peat.\n\n{line}"))
-    assert not any(line.rstrip(".") in quoted for quoted in read_quotations(text))
+    assert not any(line.rstrip(".") in lit for lit in find_lit(text))
 
 
 def test_front_matter_is_no_answer(answer, source):
@@ -456,7 +457,7 @@ def test_a_property_is_quoted_if_the_question_names_it(answer, source):
     sources = [replace(source(1, note, first=1), title="Anna")]
     text = answer("When is Anna's birthday?", *sources)
     assert read_quotations(text)[0] == "> birthday: 1984-03-14 [1]"
-    assert [each.verified for each in check_citations(text, sources).citations] == [True]
+    assert all(each.verified for each in check_citations(text, sources).citations)
     assert "friend" not in answer("Which tags does Anna have?", *sources)
 
 

@@ -1,10 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.citations.quotes import VerbatimText
 from chains.extractive.blocks import list_blocks
-from chains.extractive.part_builder import build_parts
-from chains.extractive.parts import verify_part
+from chains.extractive.parts import build_parts
 from context.layers import Layer, Segment
 from vault.notes.text.markdown_text import read_text
 
@@ -63,30 +61,23 @@ def test_blocks_know_their_kind_and_lines():
 
 
 def test_an_item_comes_with_what_is_below_it():
-    items = [part for part in build_parts(passage(NOTE)) if part.kind == "item"]
-    item = verify_part(items[0])
-    assert item is not None
-    assert item.pieces == (("- one", "  - below one"),)
+    item, *_ = (part for part in build_parts(passage(NOTE)) if part.kind == "item")
+    assert (item.first, item.end, item.text) == (14, 16, "one\nbelow one")
 
 
 LINES = st.sampled_from([*NOTE.split("\n"), "1. first", "`code`", "Why?", "a: ", "[x](y) *z* [1]"])
 
 
 @given(st.lists(LINES, max_size=12))
-def test_every_verified_part_is_found_in_its_source(lines):
-    source = passage("\n".join(lines))
-    text = VerbatimText(source.raw_content)
-    for part in filter(None, map(verify_part, build_parts(source))):
-        assert all(text.find("\n".join(piece)) for piece in part.pieces)
+def test_every_part_has_lines_of_its_source(lines):
+    for part in build_parts(passage("\n".join(lines))):
+        assert 0 <= part.first < part.end <= max(1, len(lines))
+        assert part.text
 
 
-def test_lines_of_a_list_that_stand_together_are_one_piece():
-    picture = "![A picture](picture.png)"
-    note = f"- open the settings\n- choose a folder\n\n{picture}\n\n- press *Start*\n- wait"
-    whole = next(part for part in build_parts(passage(note)) if part.kind == "list")
-    found = verify_part(whole)
-    assert found is not None
-    assert [[line for line in piece if line] for piece in found.pieces] == [
-        ["- open the settings", "- choose a folder"],
-        ["- press Start", "- wait"],
-    ]
+def test_a_row_is_about_its_columns_and_a_line_that_introduces_is_no_answer():
+    note = "The beds are:\n\n| bed | grows |\n|---|---|\n| south | beans |"
+    leading, row = build_parts(passage(note))
+    assert leading.leads
+    assert (row.kind, row.first, row.end) == ("row", 4, 5)
+    assert "grows" in row.known_words

@@ -1,4 +1,4 @@
-from chains.extractive.part_builder import build_parts
+from chains.extractive.parts import build_parts
 from chains.extractive.question import read_question
 from chains.extractive.ranking import rank_parts
 from context.layers import Layer, Segment
@@ -43,7 +43,7 @@ def test_a_link_alone_defines_nothing_but_can_be_the_answer_to_another_question(
     def rank(asked):
         question = read_question(asked)
         ranked = rank_parts(question, parts, facet=question.facets[0], rarity={}, compare=None)
-        return {each.part.pieces[0][0] for each in ranked if each.part.kind == "sentences"}
+        return {each.part.text for each in ranked if each.part.kind == "sentence"}
 
     assert "The guide to beans" not in rank("beans")
     assert {"The guide to beans", text} <= rank("Where can I read about beans?")

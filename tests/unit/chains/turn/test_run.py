@@ -463,7 +463,7 @@ def test_a_watcher_that_goes_away_before_the_first_word_leaves_no_failure(
 
 def test_without_a_model_the_notes_answer_in_their_own_words(run, server, session):
     result = result_of(run(model="extractive", api_base=""))
-    assert "> Beans need warm soil. Sow them in May. [1]" in result.answer
+    assert "> Beans need warm soil.\n> Sow them in May. [1]" in result.answer
     assert all(citation.verified for citation in result.citations)
     assert (result.usage, server.received) == (None, [])
     assert session.saved[-1]["wire"] is None

@@ -14,6 +14,8 @@ from vault.notes.text.inline import (
     find_tags,
     has_private_tag,
     plain_text,
+    remove_block_name,
+    remove_embeds,
 )
 
 
@@ -201,3 +203,32 @@ def read_code(code: str) -> str:
     content = code[marks : len(code) - marks].replace("\n", " ")
     is_padded = content[:1] == content[-1:] == " " and content.strip(" ")
     return content[1:-1] if is_padded else content
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("Press ![[gear.svg|16]] now", "Press now"),
+        ("![[Note#Part]] ![[Other]]", ""),
+        ("an ![image](a(1).png) here", "an here"),
+        ("`![[x]]` stays, ![[y]] goes", "`![[x]]` stays, goes"),
+        ("a [[link]] and [one](x.md) stay", "a [[link]] and [one](x.md) stay"),
+        ("wow! [[link]]", "wow! [[link]]"),
+    ],
+)
+def test_embeds_are_removed_but_not_links_and_code(line: str, shown: str) -> None:
+    assert remove_embeds(line).strip() == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("A block. ^id-1", "A block."),
+        ("^id-1", ""),
+        ("x^2", "x^2"),
+        ("2 ^ 3", "2 ^ 3"),
+        ("A note[^1]", "A note[^1]"),
+    ],
+)
+def test_the_name_of_a_block_is_removed_at_the_end_of_its_line(line: str, shown: str) -> None:
+    assert remove_block_name(line) == shown

@@ -1,0 +1,142 @@
+"""Choose the sections of notes that an answer shows, by the scores of their parts.
+
+A section goes from its heading to the next one of the same or a higher level. The section of the
+best part comes first. Those below it score nearly as high, and are about the question.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from chains.extractive.parts import Part
+from chains.extractive.question import AskedQuestion
+from chains.extractive.ranking import ScoredPart
+from chains.extractive.words import measure_match
+from vault.notes.text.markdown_text import MarkdownText
+
+__all__ = ["SectionSpan", "SpanChoice", "choose_spans"]
+
+MOST_SECTIONS: Final = 3
+# A section with more lines ends at the next heading of any level.
+MOST_LINES: Final = 60
+# The most parts whose scores count for a section.
+MOST_POOLED: Final = 4
+# How much lower than the best section another one may score and be shown below it.
+MARGIN_OF_OTHERS: Final = 4.0
+# A part without a word of the question is about it if it is as similar as this.
+LEAST_COSINE: Final = 0.3
+
+
+@dataclass(frozen=True)
+class SectionSpan:
+    """The lines of a section in its source, as indices."""
+
+    n: int
+    first: int
+    end: int
+    text: MarkdownText = field(compare=False, repr=False)
+
+    def covers(self, part: Part) -> bool:
+        """Return whether a part begins in this section."""
+        return part.number == self.n and self.first <= part.first < self.end
+
+    def repeats(self, other: "SectionSpan") -> bool:
+        """Return whether this section has the same text as another one."""
+        lines, others = self.text.lines[self.first : self.end], other.text.lines
+        return lines == others[other.first : other.end]
+
+
+SpanChoice = tuple[SectionSpan, Sequence[ScoredPart], bool]
+
+
+def choose_spans(
+    question: AskedQuestion,
+    rankings: Sequence[Sequence[ScoredPart]],
+    texts: Mapping[int, MarkdownText],
+) -> Iterator[SpanChoice]:
+    """Yield the best sections, each once, with its ranking, and whether it is shown open.
+
+    A question about several things gets an open section for each of them, otherwise only the first
+    one is open.
+    """
+    chosen: list[SectionSpan] = []
+    ordered = [_rank_spans(question, ranked, texts) for ranked in rankings]
+    for ranked, spans in zip(rankings, ordered, strict=True):
+        best = [span for _, span in spans[:1] if span not in chosen]
+        chosen += best
+        yield from ((span, ranked, True) for span in best)
+    whole = list(chain.from_iterable(rankings))
+    for span in _list_others(question, whole, list(chain.from_iterable(ordered))):
+        if len(chosen) >= MOST_SECTIONS:
+            return
+        if not any(span == known or span.repeats(known) for known in chosen):
+            chosen.append(span)
+            yield span, whole, len(rankings) > 1
+
+
+def _list_others(
+    question: AskedQuestion,
+    ranked: Sequence[ScoredPart],
+    spans: Sequence[tuple[float, SectionSpan]],
+) -> Iterator[SectionSpan]:
+    """Yield the sections that may be shown below the best ones, best first.
+
+    They score nearly as high as the best one, and their text or headings are about the question.
+    """
+    ordered = spans if question.order else sorted(spans, key=lambda each: -each[0])
+    least = max((score for score, _ in spans), default=0.0) - MARGIN_OF_OTHERS
+    for score, span in ordered:
+        inside = (each for each in ranked if span.covers(each.part))
+        if score >= least and any(_is_related(question, each) for each in inside):
+            yield span
+
+
+def _is_related(question: AskedQuestion, scored: ScoredPart) -> bool:
+    is_near = scored.cosine is not None and scored.cosine >= LEAST_COSINE
+    return is_near or any(measure_match(word, scored.part.known_words) for word in question.words)
+
+
+def _rank_spans(
+    question: AskedQuestion, ranked: Sequence[ScoredPart], texts: Mapping[int, MarkdownText]
+) -> list[tuple[float, SectionSpan]]:
+    """Return the sections of the parts with their scores, best first.
+
+    A section scores as its best part does. If the question asks for a list or instructions, its
+    score is based on all its parts: the odds that one of them answers.
+    """
+    scores: dict[SectionSpan, list[float]] = {}
+    for scored in ranked:
+        part = scored.part
+        known = next((span for span in scores if span.covers(part)), None)
+        span = known or _find_span(part, texts[part.number])
+        scores.setdefault(span, []).append(scored.score)
+    if question.order:
+        return [(held[0], span) for span, held in scores.items()]
+    is_whole = question.kind in {"how_to", "list"}
+    pooled = [(_pool(held) if is_whole else max(held), span) for span, held in scores.items()]
+    return sorted(pooled, key=lambda each: -each[0])
+
+
+def _pool(scores: Sequence[float]) -> float:
+    best, *others = sorted(scores, reverse=True)[:MOST_POOLED]
+    return best + math.log(1 + sum(math.exp(each - best) for each in others))
+
+
+def _find_span(part: Part, text: MarkdownText) -> SectionSpan:
+    """Return the section of a part: from its heading to the next of the same or a higher level."""
+    if part.property_name:
+        return SectionSpan(part.number, part.first, part.end, text)
+    headings = list(text.list_headings())
+    above = [(at, heading.level) for at, heading in headings if at <= part.first]
+    first, level = above[-1] if above else (_find_body(text), 0 if not headings else 7)
+    behind = [(at, heading.level) for at, heading in headings if at > part.first]
+    end = next((at for at, each in behind if each <= level), len(text.lines))
+    if end - first > MOST_LINES and behind:
+        end = behind[0][0]
+    return SectionSpan(part.number, first, end, text)
+
+
+def _find_body(text: MarkdownText) -> int:
+    return next((at for at in range(len(text.lines)) if not text.is_front(at)), 0)

@@ -1,0 +1,132 @@
+"""The sections that an answer shows: which, how long, and what of them is lit or folded."""
+
+import pytest
+
+from chains.extractive.excerpts import MOST_SHOWN, fold_to_best_line
+from chains.extractive.question import read_question
+from chains.extractive.sections import find_sections
+from chains.extractive.spans import MARGIN_OF_OTHERS, MOST_LINES
+from context.layers import Layer, Segment
+
+
+def passage(text, number=1, source="Note.md", lines=(1, 999)):
+    place = {"source": source, "title": source.removesuffix(".md"), "number": number}
+    return Segment.build(
+        id=f"p{number}", layer=Layer.L3, kind="passage", text=text, lines=lines, **place
+    )
+
+
+def find(question, *sources, compare=None):
+    return find_sections(read_question(question), sources, compare).sections
+
+
+def compare_by(nearness):
+    """Return a comparison by meaning that knows the nearness of texts with some words."""
+
+    def compare(_question, texts):
+        return [max((n for word, n in nearness.items() if word in t), default=0.0) for t in texts]
+
+    return compare
+
+
+def test_a_section_includes_the_sections_below_it():
+    text = "# Garden\nOld.\n## Beds\nThe beds face south.\n### Soil\nLoam.\n## Tools\nA spade."
+    (section,) = find("Where do the beds face?", passage(text))
+    assert (section.lines, section.lit) == ((3, 6), ((4, 4),))
+
+
+def test_a_long_section_ends_at_the_next_heading_of_any_level():
+    rain = "\n".join("It rained all day." for _ in range(MOST_LINES))
+    text = f"## Beds\nThe beds face south.\n### Weather\n{rain}"
+    section, *_ = find("Where do the beds face?", passage(text))
+    assert section.lines == (1, 2)
+
+
+def test_a_text_that_two_notes_have_is_shown_once():
+    text = "## Beds\nThe beds face south."
+    first, other = passage(text), passage(text, 2, "Copy.md")
+    assert len(find("Where do the beds face?", first, other)) == 1
+
+
+def test_a_section_that_scores_far_below_the_best_is_left_out():
+    best = passage("The beds face south.")
+    near = {"south": 0.9, "north": 0.9 - MARGIN_OF_OTHERS / 6 + 0.2, "east": 0.0}
+    texts = {"north": "The sheds face north.", "east": "A wall is in the east of the beds."}
+    others = [passage(text, at, f"{key}.md") for at, (key, text) in enumerate(texts.items(), 2)]
+    found = find("Where do the beds face?", best, *others, compare=compare_by(near))
+    assert "east.md" not in {section.path for section in found}
+    assert found[0].path == "Note.md"
+
+
+def test_a_section_without_a_word_of_the_question_must_be_near_in_meaning():
+    sources = passage("The beds face south."), passage("A spade is rusty.", 2, "Tools.md")
+    near = compare_by({"beds": 0.1, "spade": 0.6})
+    far = compare_by({"beds": -0.4, "spade": 0.1})
+    assert len(find("What do the beds grow?", *sources, compare=near)) == 2
+    assert len(find("What do the beds grow?", *sources, compare=far)) == 1
+
+
+def test_a_property_is_shown_alone():
+    text = "---\nrating: 9\nauthor: Herbert\n---\nA planet of sand."
+    section, *_ = find("What rating did I give Dune?", passage(text, source="Dune.md"))
+    assert (section.lines, section.lit) == ((2, 2), ((2, 2),))
+
+
+def test_all_steps_are_lit_but_not_all_items():
+    steps = "## Pump\n1. Close the tap.\n2. Lift the pump.\n3. Empty the pump."
+    (section,) = find("How do I empty the pump?", passage(steps))
+    assert section.lit == ((2, 4),)
+    items = steps.replace("1.", "-").replace("2.", "-").replace("3.", "-")
+    (section,) = find("When is the pump empty?", passage(items.replace("Close", "At noon close")))
+    assert section.lit != ((2, 4),)
+
+
+def test_a_section_of_twenty_lines_is_shown_whole_and_a_longer_one_is_folded():
+    def show(lines):
+        rain = [f"It rained on day {day}." for day in range(lines - 1)]
+        text = "\n\n".join(["The kettle boils at noon.", *rain])
+        (section,) = find("When does the kettle boil?", passage(text))
+        return section.folded
+
+    assert show(MOST_SHOWN) == ()
+    assert len(show(MOST_SHOWN + 5)) == 1
+
+
+def test_below_the_first_section_only_the_best_line_is_shown():
+    rain = "It rained.\n\nIt snowed.\n\nIt froze."
+    first = passage("The kettle boils at noon.")
+    below = passage(f"{rain}\n\nThe kettle of the hut boils at noon.\n\n{rain}", 2, "Hut.md")
+    _, section = find("When does the kettle boil?", first, below)
+    assert (section.lit, section.folded) == (((7, 7),), ((1, 6), (8, 13)))
+    assert not section.is_open
+
+
+def test_a_single_line_is_not_folded_below_the_first_section():
+    first = passage("The kettle boils at noon.")
+    below = passage("The kettle of the hut boils at noon.\n\nIt is old.", 2, "Hut.md")
+    _, section = find("When does the kettle boil?", first, below)
+    assert section.folded == ()
+
+
+def test_all_but_the_lit_lines_can_be_folded():
+    (section,) = find("Where do the beds face?", passage("Old.\n\nThe beds face south.\n\nNew."))
+    assert fold_to_best_line(section).folded == ((1, 2), (4, 5))
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [("When was the pump last cleaned?", 5), ("When was the pump first cleaned?", 3)],
+)
+def test_dated_lines_are_in_the_order_that_a_question_asks_for(question, first):
+    text = "- 2024-04-01: the pump was cleaned with soap\n- 2023-02-01: the pump was cleaned\n"
+    source = passage(f"# Pump\n\n{text.splitlines()[1]}\n\n{text.splitlines()[0]}")
+    section, *_ = find(question, source)
+    assert (first, first) in section.lit
+
+
+def test_a_dated_line_about_something_else_is_not_moved_to_the_front():
+    lines = ["- 2023-02-01: the pump was cleaned", "- 2025-05-05: the boat was painted"]
+    found = find_sections(
+        read_question("When was the pump last cleaned?"), [passage("\n".join(lines))]
+    )
+    assert found.parts[0].first == 0
