@@ -231,11 +231,14 @@ class Warned:
             caller that shows the reason can skip this event.
         topic: identifies warnings that say the same with other figures, so that a caller can skip
             repetitions; an empty string if there are none.
+        is_offer: whether the message asks whether a command shall be run. A caller that asks in its
+            own way can skip this event.
     """
 
     message: str
     is_reason: bool = False
     topic: str = ""
+    is_offer: bool = False
 
 
 @dataclass(frozen=True)

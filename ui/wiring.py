@@ -11,6 +11,7 @@ from pathlib import Path
 from app.assistant import Assistant
 from ui.controllers.agent.approvals import ApprovalController
 from ui.controllers.agent.edits import EditsController
+from ui.controllers.agent.memory import MemoryController
 from ui.controllers.attachments import AttachmentPicker
 from ui.controllers.chats.actions import ChatActionController
 from ui.controllers.chats.compaction import CompactionController
@@ -86,7 +87,7 @@ def make_controllers(
     composer = ComposerController(*base, session, drafts)
     context = ContextController(*base, session, composer)
     compaction = CompactionController(*base, session, composer, context)
-    EditsController(*base, session)
+    _follow_agents(*base, session)
     errors = ErrorActionController(*base, session)
     AttachmentPicker(assistant, runner, frame, composer.attach)
     ReasonController(*base, session)
@@ -118,6 +119,14 @@ def make_controllers(
     more = (palette, projects, approvals, chats, saving, first, reading, compaction)
     last = (links, versions, quick_ask, review, SettingsFileWatch(*base))
     return Controllers(*made, *more, *last)
+
+
+def _follow_agents(
+    assistant: Assistant, runner: TaskRunner, frame: WindowFrame, session: SessionController
+) -> None:
+    """Show what agents changed in notes and memories, in the open chat."""
+    EditsController(assistant, runner, frame, session)
+    MemoryController(assistant, runner, frame, session)
 
 
 def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:

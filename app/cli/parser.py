@@ -408,13 +408,15 @@ def _define_undo(verb: ArgumentParser) -> None:
 
 
 def _add_memory(actions: "Verbs[ArgumentParser]") -> None:
-    add_verb(actions, "list", "list the memories")
+    listed = add_verb(actions, "list", "list the memories")
     edit = add_verb(actions, "edit", "replace a memory")
     forget = add_verb(actions, "forget", "remove a memory")
     for action in (edit, forget):
         action.add_argument("number", metavar="N", type=_parse_count, help="as the list counts")
     edit.add_argument("text", metavar="TEXT")
-    add_verb(actions, "path", "print the file they are in")
+    path = add_verb(actions, "path", "print the file they are in")
+    for action in (listed, edit, forget, path):
+        action.add_argument("--project", metavar="DIR", help="those of a project")
 
 
 def _parse_selection(text: str) -> tuple[str, int, int]:

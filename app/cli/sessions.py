@@ -14,6 +14,7 @@ from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
 from app.hidden_characters import escape_text
+from app.sessions.abandoned_memory import find_abandoned_memories
 from app.sessions.file import LoadedLog
 from app.sessions.request_history import NO_ENTRY_NEXT
 from app.sessions.search import MOST_HITS, ChatHit, search_chats
@@ -132,7 +133,8 @@ def _save_note(args: argparse.Namespace, assistant: Assistant, output: Output) -
 
 def _change_memory(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
     session = args.session
-    memory = read_memory(assistant.sessions.read(session).path())
+    chat = assistant.sessions.read(session)
+    memory, left = read_memory(chat.path()), find_abandoned_memories(chat, assistant.customization)
     steps = {
         "currentObjective": args.objective,
         "completedSteps": args.done,
@@ -142,10 +144,11 @@ def _change_memory(args: argparse.Namespace, assistant: Assistant, output: Outpu
     changed = memory.with_parts(args.scratchpad, given or None, args.fact)
     if changed != memory:
         assistant.branches.set_memory(session, changed)
-    shown = changed.render()
+    shown = html.unescape(changed.render()) or "The memory of this chat is empty."
+    abandoned = [memory.to_dict() for memory in left]
     output.show(
-        lambda: {"session": session, "memory": changed.to_dict()},
-        [escape_text(html.unescape(shown)) if shown else "The memory of this chat is empty."],
+        lambda: {"session": session, "memory": changed.to_dict(), "abandoned": abandoned},
+        [escape_text(line) for line in (shown, *(memory.offer for memory in left))],
     )
 
 

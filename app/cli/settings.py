@@ -204,7 +204,11 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
 
 def change_memories(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata memory`, and return the exit code."""
-    note = assistant.customization.memories
+    project = None
+    if args.project is not None:
+        open_vault(assistant, args.vault)
+        project = assistant.projects.find_name(args.project)
+    note = assistant.customization.find_memories(project)
     match args.action:
         case "edit":
             note.edit(args.number, readable(args.text))

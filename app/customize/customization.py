@@ -15,7 +15,7 @@ from app.library.instructions import (
     VaultInstructions,
 )
 from app.library.open_vault import OpenVault
-from app.library.projects import Projects
+from app.library.projects import PROJECT_MEMORY, Projects
 from app.library.user_texts import UserTextFile
 from app.paths import Paths
 from chains.errors import BadPrompt
@@ -49,6 +49,18 @@ class UserCustomization:
         self._book = InstructionDecisions(paths.instructions)
         self.own_instructions = UserTextFile(paths.user_instructions)
         self.memories = MemoryNote(paths.memories)
+
+    def find_memories(self, project: str | None) -> MemoryNote:
+        """Return the note with the long-term memories of a project, or of all chats.
+
+        Raises:
+            NotFound: the project does not exist.
+        """
+        if project is None:
+            return self.memories
+        name = self._projects.find_folder(project).name
+        file = self._projects.memory(project).path
+        return MemoryNote(file, PROJECT_MEMORY, f"in the project {name}")
 
     def collect(self, runs_hooks: bool, project: str | None = None) -> Customization:
         """Return the current customization for a turn.

@@ -19,10 +19,11 @@ from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal
 from resources.system.files import lock_folder, make_private_folder
 
-__all__ = ["MemoryNote"]
+__all__ = ["ALREADY_REMEMBERED", "MemoryNote"]
 
 _ITEM: Final = re.compile(r"[-*+] +(?P<text>.*\S)")
 _HEADING: Final = "# Memories\n\n"
+ALREADY_REMEMBERED: Final = "This is remembered already."
 
 
 class MemoryNote:
@@ -70,7 +71,7 @@ class MemoryNote:
         if not memory:
             raise ToolFailed("There is nothing to remember.")
         if any(known == memory for _, known in _find_items(before)):
-            raise ToolFailed("This is remembered already.")
+            raise ToolFailed(ALREADY_REMEMBERED)
         start = before if before.strip() else _HEADING
         after = f"{start.rstrip()}{_choose_gap(start)}- {memory}\n"
         return Proposal(

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from app.assistant import Assistant
+from app.customize.memory import MemoryNote
 from app.errors import NotFound, VaultNotChosen
 from app.library.instructions import Decision
 from app.library.library import Library
 from app.library.review import review_with
 from app.rpc import requests as asked
 from app.rpc.wire import Json
+from app.sessions.abandoned_memory import find_abandoned_memories
 from chains.cancel import CancelToken
 from context.history.memory import read_memory
 
@@ -37,7 +39,9 @@ class NoteRequests:
         }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.ListCalls: self._list_calls,
+            asked.ForgetMemory: self._forget_memory,
             asked.GetMemory: self._read_memory,
+            asked.ListMemories: self._list_memories,
             asked.SetMemory: self._set_memory,
             asked.Instructions: self._decide,
         }
@@ -62,8 +66,13 @@ class NoteRequests:
 
     def _read_memory(self, request: asked.GetMemory) -> Json:
         session = _require_chat(request)
-        memory = read_memory(self._assistant.sessions.read(session).path())
-        return {"session": session, "memory": memory.to_dict()}
+        chat = self._assistant.sessions.read(session)
+        left = find_abandoned_memories(chat, self._assistant.customization)
+        return {
+            "session": session,
+            "memory": read_memory(chat.path()).to_dict(),
+            "abandoned": [memory.to_dict() for memory in left],
+        }
 
     def _set_memory(self, request: asked.SetMemory) -> Json:
         session = _require_chat(request)
@@ -71,6 +80,18 @@ class NoteRequests:
         changed = memory.with_parts(request.scratchpad, request.progress, request.facts)
         self._assistant.branches.set_memory(session, changed)
         return {"session": session, "memory": changed.to_dict()}
+
+    def _list_memories(self, request: asked.ListMemories) -> Json:
+        return {"memories": self._find_memories(request.project).list_memories()}
+
+    def _forget_memory(self, request: asked.ForgetMemory) -> Json:
+        note = self._find_memories(request.project)
+        note.forget(request.number)
+        return {"memories": note.list_memories()}
+
+    def _find_memories(self, named: str | None) -> MemoryNote:
+        project = None if named is None else self._assistant.projects.find_name(named)
+        return self._assistant.customization.find_memories(project)
 
     def _decide(self, request: asked.Instructions) -> Json:
         named, customization = request.project, self._assistant.customization

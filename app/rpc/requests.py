@@ -295,6 +295,28 @@ class SetMemory(RpcRequest):
     facts: list[str] | None = None
 
 
+class ListMemories(RpcRequest):
+    """List the long-term memories of all chats, or of a project.
+
+    Attributes:
+        project: the folder of the project, or None for the memories of all chats.
+    """
+
+    project: str | None = None
+
+
+class ForgetMemory(RpcRequest):
+    """Remove a long-term memory.
+
+    Attributes:
+        number: the number of the memory in the list, counted from 1.
+        project: the folder of the project, or None for the memories of all chats.
+    """
+
+    number: int
+    project: str | None = None
+
+
 class ListCalls(RpcRequest):
     """List every call that left Strata, and the notes in it."""
 
@@ -308,6 +330,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "approve": Approve,
     "compact": Compact,
     "edit": Edit,
+    "forget_memory": ForgetMemory,
     "get_context": GetContext,
     "get_entries": GetEntries,
     "get_memory": GetMemory,
@@ -316,6 +339,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "instructions": Instructions,
     "label": Label,
     "ledger": ListCalls,
+    "list_memories": ListMemories,
     "new_session": NewSession,
     "open_session": OpenSession,
     "pin": Pin,

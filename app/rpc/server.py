@@ -22,6 +22,7 @@ from app.rpc import requests as asked
 from app.rpc.jobs import Jobs, explain
 from app.rpc.notes import NoteRequests
 from app.rpc.wire import Json, Wire
+from app.sessions.abandoned_memory import find_abandoned_memories
 from app.sessions.ask import AskRequest
 from app.sessions.request_history import NO_ENTRY_NEXT
 from chains.cancel import CancelToken
@@ -274,8 +275,12 @@ class RPC:
 
     def _select_leaf(self, request: asked.SelectLeaf) -> Json:
         session = _free_chat(request, self._jobs)
+        before = {entry.id for entry in self._assistant.sessions.read(session).path()}
         self._assistant.branches.select_leaf(session, request.entry)
-        return {"session": session, "leaf": self._leaf(session)}
+        chat = self._assistant.sessions.read(session)
+        left = find_abandoned_memories(chat, self._assistant.customization, before)
+        memories = [memory.to_dict() for memory in left]
+        return {"session": session, "leaf": self._leaf(session), "abandoned": memories}
 
     def _set_auto_compaction(self, request: asked.SetAutoCompaction) -> Json:
         return {"enabled": self._assistant.settings.set("context.autoCompact", request.enabled)}

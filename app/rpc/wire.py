@@ -37,6 +37,12 @@ _EQUIVALENTS: Final = (
     (re.compile(r"`strata sessions show [^`]+`"), "`get_entries`"),
     (re.compile(r"`strata index`"), "`index`"),
     (re.compile(r"`strata review --json`"), "`review`"),
+    (re.compile(r"`strata memory list`"), "`list_memories`"),
+    (
+        re.compile(r"`strata memory forget (\d+) --project ([^`]+)`"),
+        r"`forget_memory{number: \1, project: \2}`",
+    ),
+    (re.compile(r"`strata memory forget (\d+)`"), r"`forget_memory{number: \1}`"),
     (re.compile(rf"{_VERB} --project ([^`]+)`"), r"`instructions{action: \1, project: \2}`"),
     (re.compile(rf"{_VERB}`"), r"`instructions{action: \1}`"),
     (re.compile(r"`?--attach`?"), "`attach`"),

@@ -15,6 +15,7 @@
     user_messages      User messages: read their recorded mode, restore their attachments.
     branches           Select, fork and summarise branches; label and pin entries; rename, pin,
                        archive and compact chats.
+    abandoned_memory   Long-term memories whose message was edited away.
     titles             Let a model name a chat after its first answer.
     request_history    Past requests (the JSON of `strata context`), why a note was or was not sent,
                        and a chat's transcript and export.
@@ -31,6 +32,7 @@ version is rewritten once. A write is reported as done only when it is on disk.
 """
 
 __all__ = [
+    "abandoned_memory",
     "agent",
     "ask",
     "branches",

@@ -4,7 +4,7 @@
 of an answer. `continue_answer` adds the rest of an answer that was cut off.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +14,7 @@ from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest, NotFound, TurnFailed
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
+from app.sessions.abandoned_memory import find_abandoned_memories
 from app.sessions.session import Session
 from app.sessions.session_info import describe_damage
 from app.sessions.store import SessionStore
@@ -232,6 +233,7 @@ class TurnRunner:
         leaf, can_take_back = None, False
         try:
             chat = opened()
+            before = frozenset(entry.id for entry in chat.path())
             begun = begin(chat)
             require_model(begun.turn)
             leaf, can_take_back = chat.tree.leaf, True
@@ -239,7 +241,7 @@ class TurnRunner:
                 hooks = self._customization.hooks()
                 turn = yield from store_user_message(begun.turn, chat, hooks)
                 begun = replace(begun, turn=turn)
-            with closing(self._answer(begun, chat, cancel)) as events:
+            with closing(self._answer(begun, chat, cancel, before)) as events:
                 for event in events:
                     can_take_back = can_take_back and not isinstance(event, ContextPrepared)
                     yield event
@@ -255,7 +257,17 @@ class TurnRunner:
         session = named if chat is None else chat.id
         return session if session is not None and self._sessions.is_stored(session) else None
 
-    def _answer(self, begun: _TurnStart, chat: Session, cancel: CancelToken) -> Generator[Event]:
+    def _answer(
+        self, begun: _TurnStart, chat: Session, cancel: CancelToken, before: Container[str]
+    ) -> Generator[Event]:
+        """Answer a user message that is stored.
+
+        Args:
+            begun: the turn.
+            chat: the chat.
+            cancel: the token that cancels the turn.
+            before: the log entries of the branch that was active before the turn.
+        """
         turn = begun.turn
         if not turn.dry_run:
             self._builder.load_model(turn.model)
@@ -277,6 +289,7 @@ class TurnRunner:
             for event in events:  # closed before the chat, as closing stores the partial answer
                 if isinstance(event, TurnEnded):
                     yield from self._report_damage(warnings, chat)
+                    yield from self._offer_removal(warnings, chat, before)
                 yield self._complete_event(event, warnings, chat)
         chat.keep_counts(partial(load_counter, turn.model))
 
@@ -304,6 +317,14 @@ class TurnRunner:
         for warning in filter(None, found):
             warnings.append(warning)
             yield Warned(warning)
+
+    def _offer_removal(
+        self, warnings: list[str], chat: Session, before: Container[str]
+    ) -> Iterator[Event]:
+        """Yield a warning for each long-term memory whose message this turn has replaced."""
+        for left in find_abandoned_memories(chat, self._customization, before):
+            warnings.append(left.offer)
+            yield Warned(left.offer, is_offer=True)
 
     def _open_session(self, request: AskRequest) -> Session:
         require_text(request.question)

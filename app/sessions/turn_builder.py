@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from app.config import secrets
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
-from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest
 from app.library.attachments import Attachments
 from app.library.library import Library
 from app.library.open_vault import OpenVault
-from app.library.projects import PROJECT_MEMORY, Projects
+from app.library.projects import Projects
 from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
 from app.sessions.user_messages import AskRequest, record_names
 from chains.cancel import CancelToken
@@ -237,8 +236,7 @@ class TurnBuilder:
         return self._projects.open_library(project)
 
     def _limit_agent(self, project: str) -> AgentScope:
-        notes, file = self._projects.open(project), self._projects.memory(project).path
-        memories = MemoryNote(file, PROJECT_MEMORY, f"in the project {notes.folder.name}")
+        notes, memories = self._projects.open(project), self._customization.find_memories(project)
         return AgentScope(memories, notes.scope.list_edit_patterns())
 
     def _set_up_project(self, notes: Vault) -> ProjectSetup:

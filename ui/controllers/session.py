@@ -264,10 +264,14 @@ class SessionController(QObject):
         """Show an event of a turn if its chat is open, then emit `event_arrived`."""
         if self._is_followed(turn):
             self._show_live(turn, event)
-        if isinstance(event, Warned) and not event.is_reason and self.is_open(turn):
-            self._frame.notifier.toast_once(event.message, event.topic)
+        if isinstance(event, Warned) and self.is_open(turn):
+            self._show_warning(event)
         self._record(turn, event)
         self.event_arrived.emit(turn, event)
+
+    def _show_warning(self, warned: Warned) -> None:
+        if not (warned.is_reason or warned.is_offer):  # which are shown in their own places
+            self._frame.notifier.toast_once(warned.message, warned.topic)
 
     def _show_live(self, turn: ChatTurn, event: object) -> None:
         step = show_live_event(event, turn, self._transcript.live)

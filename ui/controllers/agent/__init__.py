@@ -2,9 +2,10 @@
 
     approvals  Asks the user to approve proposed tool calls, and passes on the answers.
     edits      Shows the changes that an agent made to notes, and undoes them.
+    memory     Offers to remove long-term memories whose message was edited away.
 
 This package may import the same packages as `ui.controllers`, and `ui.controllers`. Each proposed
 tool call is shown before it is approved or refused, and only the user can approve it here.
 """
 
-__all__ = ["approvals", "edits"]
+__all__ = ["approvals", "edits", "memory"]
