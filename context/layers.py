@@ -51,6 +51,7 @@ class Layer(StrEnum):
     W = "W"
 
 
+EMBED: Final = "embed"  # how a picture came with a note, in `Segment.derived`
 _LAYERS: Final[Mapping[str, Layer]] = {str(layer): layer for layer in Layer}
 # The order of the layers in a request and in its report, applied by `sort_by_wire`.
 # Tools and instructions always come first in the interfaces of the providers.
@@ -117,7 +118,8 @@ class Segment:
         content: the escaped text.
         number: the number that answers use to cite the source, or None.
         derived: how the text was produced, such as `map_reduce` for notes that a model wrote while
-            reading. An empty string for the original text.
+            reading, or `embed` for a picture that an attached note embeds. An empty string for the
+            original text.
         whole_tokens: the token count of the whole attachment if this segment is an excerpt of it,
             otherwise None. In a preview, an excerpt only has about the size of the text that will
             be sent.
@@ -196,6 +198,11 @@ class Segment:
     def is_whole(self) -> bool:
         """Whether the segment is always sent completely, because it is a selection or an image."""
         return self.kind in ("selection", "image")
+
+    @property
+    def is_embedded_image(self) -> bool:
+        """Whether the segment is a picture that came with a note, and is left out if need be."""
+        return self.kind == "image" and self.derived == EMBED
 
     @property
     def shown_source(self) -> str:

@@ -22,7 +22,7 @@ scores, and checks them against the notes on disk.
     exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
     indexing        updates of an index: indexer, throttle, watcher, status
     search, listing searching, lists; questions: what is asked; ranking: weights; quotes: quotations
-    vault, scope    `Vault`, `Scope`; open_index: opens, locks and repairs an index
+    vault, scope    `Vault`, `Scope`; embeds: what notes embed; open_index: opens, repairs an index
     vectors         the vector store; vector_worker: its entry point
     workers         child processes and their messages
 

@@ -5,7 +5,6 @@
     projects      Projects: folders with the user's instructions, patterns, model and memory.
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
-    embeds        Find the notes, sections and blocks that a note embeds.
     edits         Edits to notes by models and by the user: the tools, the journal, undo.
     image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.
     images        Find and read the images that a note shows.

@@ -10,21 +10,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound
 from app.library.attachment_paths import AttachedPath, find_path, mark_sent, resolve_path
-from app.library.embeds import EmbeddedPart, find_named_part, list_embeds
-from app.library.image_reader import ImageReader, is_image_file
+from app.library.image_reader import IMAGE_SUFFIXES, ImageReader, is_image_file
+from app.library.images import find_image
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.web.client import WebClient
 from chains.web.urls import parse_url
 from context.assemble.attachments import CurrentSource
-from context.layers import Layer, Segment, SegmentKind
+from context.layers import EMBED, Layer, Segment, SegmentKind
 from vault.access import read_allowed, read_allowed_image
 from vault.coverage import name_count
+from vault.embeds import EmbeddedFile, EmbeddedPart, find_named_part, list_embeds
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
@@ -34,6 +36,7 @@ from vault.vault import Vault
 __all__ = ["Attachments", "Selection", "WebPages", "is_web_address"]
 
 MAX_PAGES: Final = 32
+MAX_PICTURES: Final = 8  # that a note brings
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,8 @@ class Attachments:
 
         Args:
             paths: notes, folders, text files and images, relative to the vault or working
-                directory, or web addresses. A note brings what it embeds. `Note#Heading` and
+                directory, or web addresses. A note brings what it embeds, with pictures last.
+                `Note#Heading` and
                 `Note#^block` stand for a part of a note. A tag with its `#` stands for all notes
                 with that tag, unless a file has this name.
             selections: line ranges in notes or text files.
@@ -139,7 +143,9 @@ class Attachments:
         for path in paths:
             for segment in self._attach_place(path):
                 lines = segment.lines if segment.kind == "selection" else None
-                found.setdefault((segment.source, lines), segment)
+                known = found.setdefault((segment.source, lines), segment)
+                if known.is_embedded_image:  # what is attached by name is never left out
+                    found[segment.source, lines] = segment
         for selection in selections:
             segment = self._attach_selection(selection)
             found.setdefault((segment.source, segment.lines), segment)
@@ -245,7 +251,7 @@ class Attachments:
             is_note = place.is_in_vault and note.kind is MARKDOWN
             yield _segment("note" if is_note else "file", place.source, note)
             if is_note and self._vault is not None:
-                yield from map(_segment_of_part, list_embeds(self._vault, note))
+                yield from self._attach_embeds(self._vault, note)
             return
         if self._vault is None or not place.is_in_vault:
             raise InvalidRequest(
@@ -253,6 +259,17 @@ class Attachments:
                 hint="Attach single files of it.",
             )
         yield from self._notes_below(path, "" if place.path == "." else place.path)
+
+    def _attach_embeds(self, vault: Vault, note: Note) -> Iterator[Segment]:
+        """Yield what a note embeds. Pictures that cannot be read are skipped."""
+        embeds = list(list_embeds(vault, note))
+        yield from (_segment_of_part(part) for part in embeds if isinstance(part, EmbeddedPart))
+        files = [found for found in embeds if isinstance(found, EmbeddedFile)]
+        paths = (find_image(vault.root, found.target, found.source) for found in files)
+        pictures = (path for path in paths if path.lower().endswith(IMAGE_SUFFIXES))
+        for path in islice(pictures, MAX_PICTURES):
+            with suppress(AppError, NoteExcluded, NoteUnreadable, UnsafePath):
+                yield replace(self._attach_image(find_path(path, vault.root)), derived=EMBED)
 
     def _find_part(self, path: str) -> EmbeddedPart | None:
         """Return the part of a note that a name with `#` stands for, unless it names a file."""

@@ -19,6 +19,7 @@ from vault.notes.note import read_bytes
 
 __all__ = [
     "VaultImages",
+    "find_image",
     "is_image_link",
     "list_attachable_images",
 ]
@@ -66,7 +67,7 @@ class VaultImages:
             path = self._find_outside(target, Path(note))
         else:
             root = self._find_root()
-            path = "" if root is None else _find(root, target, note)
+            path = "" if root is None else find_image(root, target, note)
         if not path:
             raise NotFound(f"There is no image named {target}.")
         return path
@@ -75,7 +76,7 @@ class VaultImages:
         project = self._find_project(note)
         root = project or note.parent
         own = note.relative_to(root).as_posix()
-        path = _find(root, target, own, has_subfolders=project is not None)
+        path = find_image(root, target, own, has_subfolders=project is not None)
         is_inside = path and (root / path).resolve().is_relative_to(root.resolve())
         return str(root / path) if is_inside else ""
 
@@ -114,7 +115,7 @@ def is_image_link(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES + _OTHERS)
 
 
-def _find(root: Path, source: str, note: str, *, has_subfolders: bool = True) -> str:
+def find_image(root: Path, source: str, note: str, *, has_subfolders: bool = True) -> str:
     """Return the path of an image, relative to `root`, or an empty string if it does not exist.
 
     The path is resolved against the note's folder, then against the root. If this finds nothing, a

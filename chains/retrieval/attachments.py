@@ -33,6 +33,7 @@ from context.tokens import count_message, count_segment
 if TYPE_CHECKING:  # reading attachments in full is rare
     from chains.retrieval.map_reduce import MapReduceResult
     from chains.retrieval.map_reduce_plan import MapReducePlan, ReadingCost
+from vault.coverage import name_count
 from vault.vault import Vault
 
 __all__ = [
@@ -82,6 +83,7 @@ def fit_attachments(
     request = context.request
     if not request.attached or request.is_regenerated:
         return FittedAttachments(request.attached, request.unsent)
+    context, warnings = _choose_pictures(context)
     plan = None
     if request.reads_whole:
         plan = call(lambda: _plan(context), context.cancel)
@@ -89,6 +91,7 @@ def fit_attachments(
         fitted = _fit_by_search(context, retrieved)
     else:
         fitted = yield from _read_whole(context, plan, retrieved)
+    fitted = replace(fitted, warnings=(*warnings, *fitted.warnings))
     yield from map(Warned, fitted.warnings)
     return fitted
 
@@ -99,10 +102,12 @@ def estimate_attachments(context: TurnContext) -> FittedAttachments:
     Unlike in a turn, large attachments are not searched. Images that the model does not accept are
     left out, although a turn with such images would raise an error.
     """
+    context, pictures = _choose_pictures(context)
     request, counter = context.request, context.counter
     unseen = find_unseen_images(context, request.attached)
     seen = tuple(part for part in request.attached if part not in unseen)
     warnings = (explain_blindness(context.model),) if unseen else ()
+    warnings = (*pictures, *warnings)
     dropped = (*request.unsent, *unseen)
     if not seen:
         return FittedAttachments(seen, dropped, warnings)
@@ -115,11 +120,13 @@ def estimate_attachments(context: TurnContext) -> FittedAttachments:
 def find_unseen_images(context: TurnContext, segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """Return the attached images that the model may not accept.
 
-    This is an empty tuple if the model is known to accept images.
+    This is an empty tuple if the model is known to accept images. Pictures that came with a note
+    are not listed, because the note is sent without them.
     """
     if context.model.sees:
         return ()
-    return tuple(part for part in segments if part.kind == "image" and part.layer is Layer.L3)
+    images = (part for part in segments if part.kind == "image" and part.layer is Layer.L3)
+    return tuple(part for part in images if not part.is_embedded_image)
 
 
 def explain_blindness(model: ModelInfo) -> str:
@@ -142,8 +149,30 @@ def measure_reading_cost(context: TurnContext) -> "ReadingCost | None":
     Raises:
         CannotRead: an attachment cannot be read in full.
     """
-    plan = _plan(context)
+    plan = _plan(_choose_pictures(context)[0])
     return None if plan is None else plan.measure_cost(context.model)
+
+
+def _choose_pictures(context: TurnContext) -> tuple[TurnContext, tuple[str, ...]]:
+    """Leave out the pictures of attached notes that the model does not see, or that do not fit.
+
+    Returns:
+        The values of the turn with the other attachments, and a warning if a picture does not fit.
+    """
+    request, counter = context.request, context.counter
+    pictures = [part for part in request.attached if part.is_embedded_image]
+    if not pictures:
+        return context, ()
+    kept = [part for part in request.attached if not part.is_embedded_image]
+    unfit: list[Segment] = []
+    left = _measure_budget(context).share - sum(count_segment(part, counter) for part in kept)
+    for picture in pictures if context.model.sees else ():
+        left -= count_segment(picture, counter)
+        (kept if left >= 0 else unfit).append(picture)
+    context = context.with_attachments(tuple(kept), (*request.unsent, *unfit))
+    if not unfit:
+        return context, ()
+    return context, (f"{name_count(len(unfit), 'embedded picture')} left out to make room.",)
 
 
 def _read_whole(

@@ -13,6 +13,7 @@ from chains.tools.schema import build_arguments_schema, build_integer_schema, bu
 from context.layers import Layer, Segment, render_segments
 from context.messages import ToolDefinition
 from vault.coverage import name_count
+from vault.embeds import EmbeddedPart, list_embeds
 from vault.notes.note import Note
 from vault.records import NoteState
 from vault.search.hits import SearchResult
@@ -71,6 +72,7 @@ class NumberedSources:
 
 USUAL_HITS: Final = 5
 MOST_HITS: Final = 20
+MOST_EMBEDDED_CHARS: Final = 12_000  # of what a note embeds, in the result of `read_note`
 _NOTHING_FOUND: Final = "Nothing was found. Try other words, or list the notes."
 _SEARCH: Final = ToolDefinition(
     "search_notes",
@@ -134,8 +136,11 @@ def build_note_tools(
     def read(arguments: Mapping[str, Any]) -> str:
         note = notes.read_allowed(arguments["path"])
         segment = _read_lines(note, arguments.get("start", 1), arguments.get("end"))
-        segment = segment.name_below(str(notes.root))
-        return render_segments(sources.number([segment]))
+        embedded, others = _read_embeds(notes, note, segment)
+        found = (part.name_below(str(notes.root)) for part in (segment, *embedded))
+        shown = render_segments(sources.number(list(found)))
+        more = ", ".join(dict.fromkeys(part.shown_source for part in others))
+        return f"{shown}\nEmbedded too, but not shown here: {more}." if more else shown
 
     def list_folder(arguments: Mapping[str, Any]) -> str:
         folder = arguments.get("path", "").strip("/")
@@ -176,6 +181,23 @@ def _read_lines(note: Note, start: int, end: int | None) -> Segment:
         title=note.title,
         structure=note.find_structure(start, last),
     )
+
+
+def _read_embeds(notes: Vault, note: Note, read: Segment) -> tuple[list[Segment], list[Segment]]:
+    """Read the notes and parts that the read lines embed.
+
+    Returns:
+        The segments within the limit, and the others.
+    """
+    shown: list[Segment] = []
+    others: list[Segment] = []
+    left = MOST_EMBEDDED_CHARS
+    for part in list_embeds(notes, note, read.lines):
+        if isinstance(part, EmbeddedPart):
+            segment = _read_lines(part.note, *(part.lines or (1, None)))
+            left -= len(segment.content)
+            (shown if left >= 0 else others).append(segment)
+    return shown, others
 
 
 def _list_folder(

@@ -69,7 +69,8 @@ def redraft_turn(
         return drafted, ()
     own = [(segment, now) for segment, now in found if segment.layer is Layer.L3]
     kept = tuple(_refresh(segment, now) for segment, now in own if _is_available(now))
-    lost = dict.fromkeys(segment.source for segment, now in own if not _is_available(now))
+    missing = (segment for segment, now in own if not _is_available(now))
+    lost = dict.fromkeys(part.source for part in missing if not part.is_embedded_image)
     segments = SegmentsEntry(session.new_id(), path[-1].id, session.now(), drafted.turn, kept)
     warnings = (f"{source} is gone or excluded by now and is left out." for source in lost)
     return replace(drafted, segments=segments), tuple(warnings)

@@ -121,3 +121,35 @@ def test_one_large_attachment_shortens_the_history_of_its_turn_alone(
     assert histories[16:] == list(range(16, 20))
     kinds = {entry["type"] for entry in program.json("sessions", "show", session)["entries"]}
     assert kinds.isdisjoint({"drop", "trim", "context_transform"})
+
+
+def test_a_note_that_an_agent_reads_brings_what_it_embeds(program: Program, tmp_path: Path) -> None:
+    notes = {
+        "Trip.md": "# Trip\n\n![[Stove#Gas]]\n\n![[Cooker]]\n\n![[Secret]]\n\n![[Long]]\n",
+        "Stove.md": "---\naliases: [Cooker]\n---\n# Stove\n\n## Gas\n\nIt is full.\n\n## Pans\n",
+        "Secret.md": "---\nprivate: true\n---\nThe key is below the mat.\n",
+        "Long.md": "A long way. " * 1_100,
+    }
+    for name, text in notes.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    read = Answer("", calls=(("c1", "read_note", '{"path": "Trip.md"}'),))
+    lines = Answer("", calls=(("c2", "read_note", '{"path": "Trip.md", "start": 1, "end": 3}'),))
+    with ModelServer(read, lines, Answer("It is full [2].")) as server:
+        model = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=openai/scripted")
+        vault = Program(program.home, (*model, "--vault", str(tmp_path)))
+        vault.json("index")
+        vault.json("ask", "Is the stove full?", "--mode", "agent")
+        results = [
+            message["content"]
+            for message in server.bodies[-1]["messages"]
+            if message["role"] == "tool"
+        ]
+    whole, part = results
+    assert '<source n="1" title="Trip" path="Trip.md" lines="1-9">' in whole
+    assert '<source n="2" title="Stove" path="Stove.md" lines="6-9">' in whole
+    assert '<source n="3" title="Stove" path="Stove.md" lines="1-10">' in whole
+    assert "mat" not in whole
+    assert whole.endswith("\nEmbedded too, but not shown here: Long.md.")
+    assert "It is full." in part
+    assert "title: " not in part
+    assert "Long.md" not in part

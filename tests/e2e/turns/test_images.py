@@ -242,3 +242,49 @@ def test_an_answer_about_an_image_is_not_regenerated_by_a_model_that_does_not_se
         assert row["original_tokens"] > 1_000
     assert [one["reason"] for one in shown["dropped"]] == ["unseen"] * 2
     assert shown["warnings"] == ["The model openai/ear does not see images."]
+
+
+@pytest.fixture
+def album(tmp_path: Path) -> Path:
+    """A vault with a note that embeds a picture, and another note."""
+    folder = tmp_path / "album"
+    folder.mkdir()
+    (folder / "hut.png").write_bytes(draw(32, 64))
+    (folder / "Trip.md").write_text("# Trip\n\n![[hut.png|200]]\n\nTwo nights.\n", "utf-8")
+    (folder / "Costs.md").write_text("# Costs\n\n40 francs a night.\n", "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("models", "images"), [(SEES, 1), (({"id": "eye", "capabilities": ["tools"]},), 0)]
+)
+def test_an_attached_note_brings_its_picture_to_a_model_that_sees(
+    program: Program, album: Path, models: Any, images: int
+) -> None:
+    with ModelServer(Answer("Two [1]."), models=models) as server:
+        vault = Program(program.home, (*options(server, "openai/eye"), "--vault", str(album)))
+        notes = ("--attach", "Trip.md", "--attach", "Costs.md")
+        done = vault.json("ask", "How many?", "--mode", "chat", *notes)
+        (body,) = server.bodies
+    content = body["messages"][-1]["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    assert sum(part["type"] == "image_url" for part in parts) == images
+    assert "warnings" not in done or done["warnings"] == []
+    numbers = [row for row in done["context"]["segments"] if row["layer"] == "L3"]
+    assert [row["source"] for row in numbers if row["kind"] == "note"] == ["Trip.md", "Costs.md"]
+    assert '<source n="2" title="Costs"' in parts[0]["text"]
+
+
+def test_a_picture_that_does_not_fit_is_left_out_and_the_note_is_sent(
+    program: Program, album: Path
+) -> None:
+    (album / "hut.png").write_bytes(draw(2_000, 2_000))
+    with ModelServer(Answer("Two [1]."), models=SEES) as server:
+        small = ("--set", "autoCompactThreshold=4000", "--set", "maxOutputTokens=1024")
+        vault = Program(program.home, (*options(server, "openai/eye"), *small))
+        trip = ("--vault", str(album), "--attach", "Trip.md", "--attach", "Costs.md")
+        (album / "Costs.md").write_text("# Costs\n\n" + "40 francs a night. " * 100, "utf-8")
+        done = vault.json("ask", "How many?", "--mode", "chat", *trip)
+        (body,) = server.bodies
+    assert isinstance(body["messages"][-1]["content"], str)
+    assert "1 embedded picture left out to make room." in done["warnings"]

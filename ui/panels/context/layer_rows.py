@@ -249,7 +249,7 @@ def _describe_state(segment: Mapping[str, Any]) -> tuple[str, ...]:
     The first text can contain the original token count. If the segment was neither changed nor
     pinned, return an empty tuple.
     """
-    if segment.get("derived"):
+    if segment.get("derived") and segment["kind"] != "image":
         return ("read whole",)
     if is_excerpt(segment):
         return f"of {count(segment['original_tokens'])}", ""

@@ -416,6 +416,42 @@ def test_an_embedded_note_that_models_may_not_read_is_left_out(
     assert [each.source for each in embedding.segments(["Album.md"])] == ["Album.md"]
 
 
+def test_an_embedded_note_is_found_by_its_alias(embedding: Attachments, vault: Path) -> None:
+    (vault / "Stove.md").write_text("---\naliases: [Cooker]\n---\n# Stove\n\n## Gas\n\nFull.\n")
+    (vault / "Menu.md").write_text("# Menu\n\n![[cooker#Gas]]\n\n![[Cooker]]\n")
+    embedding._vault.update()
+    found = embedding.segments(["Menu.md"])
+    assert [(each.source, each.kind) for each in found] == [
+        ("Menu.md", "note"),
+        ("Stove.md", "selection"),
+        ("Stove.md", "note"),
+    ]
+    (part,) = embedding.segments(["Cooker#Gas"])
+    assert (part.source, part.lines) == ("Stove.md", (6, 8))
+
+
+def test_a_note_brings_its_pictures_last(embedding: Attachments, vault: Path) -> None:
+    (vault / "img").mkdir()
+    (vault / "img/Lake.png").write_bytes(draw(40, 30))
+    (vault / "Plans/hut.png").write_bytes(draw(30, 20))
+    (vault / "broken.png").write_bytes(b"no image")
+    (vault / "secret.draft.md").write_text("x")
+    (vault / "Album.md").write_text(
+        "![[Lake.png|300]] ![h](Plans/hut.png) ![[Lake.png]] ![[broken.png]] ![[gone.png]]\n\n"
+        "![[Notes#^tent]] ![[film.mp4]] ![web](https://example.org/a.png)\n"
+    )
+    found = embedding.segments(["Album.md", "Garden.md"])
+    assert [(each.source, each.kind, each.is_embedded_image) for each in found] == [
+        ("Album.md", "note", False),
+        ("Notes.md", "selection", False),
+        ("img/Lake.png", "image", True),
+        ("Plans/hut.png", "image", True),
+        ("Garden.md", "note", False),
+    ]
+    by_name = embedding.segments(["Album.md", "img/Lake.png"])
+    assert [each.is_embedded_image for each in by_name] == [False, False, False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "path", "lines"),
     [

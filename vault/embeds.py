@@ -1,4 +1,4 @@
-"""Find the notes, sections and blocks that a note embeds, or that a name with `#` stands for."""
+"""Find the notes, parts and pictures that a note embeds, or that a name with `#` stands for."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +11,7 @@ from vault.notes.links import LinkResolver
 from vault.notes.note import Note
 from vault.vault import Vault
 
-__all__ = ["EmbeddedPart", "find_named_part", "list_embeds"]
+__all__ = ["EmbeddedFile", "EmbeddedPart", "find_named_part", "list_embeds"]
 
 _DEPTH: Final = 2  # notes in notes
 
@@ -28,17 +28,34 @@ class EmbeddedPart:
     lines: tuple[int, int] | None = None
 
 
-def list_embeds(vault: Vault, note: Note) -> Iterator[EmbeddedPart]:
+@dataclass(frozen=True, slots=True)
+class EmbeddedFile:
+    """A file that is no note, such as a picture, by the link to it. It may be missing.
+
+    Attributes:
+        target: the name or path in the link.
+        source: the path of the note with the link.
+    """
+
+    target: str
+    source: str
+
+
+def list_embeds(
+    vault: Vault, note: Note, lines: tuple[int, int] | None = None
+) -> Iterator[EmbeddedPart | EmbeddedFile]:
     """Yield what a note embeds with `![[…]]`, and what that embeds, each part once.
 
-    Embedded notes that models may not read are skipped, and pictures too.
+    Embedded notes that models may not read are skipped.
 
     Args:
         vault: the notes.
         note: the note that embeds others.
+        lines: the first and the last line of the part whose embeds are listed. None means the whole
+            note.
     """
     if any(link.is_embed for link in note.links):
-        yield from _Embeds(vault, note).list_below(EmbeddedPart(note), _DEPTH)
+        yield from _Embeds(vault, note).list_below(EmbeddedPart(note, lines), _DEPTH)
 
 
 def find_named_part(vault: Vault, name: str) -> EmbeddedPart | None:
@@ -51,7 +68,7 @@ def find_named_part(vault: Vault, name: str) -> EmbeddedPart | None:
     target, mark, place = name.partition("#")
     if not (mark and target and place):
         return None
-    path = _build_resolver(vault).resolve(target)
+    path = _Resolver(vault).resolve(target)
     if path is None:
         return None
     note = vault.read_attached(path)
@@ -62,15 +79,20 @@ def find_named_part(vault: Vault, name: str) -> EmbeddedPart | None:
 class _Embeds:
     def __init__(self, vault: Vault, note: Note) -> None:
         self._vault = vault
-        self._resolver = _build_resolver(vault)
+        self._resolver = _Resolver(vault)
         self._seen: set[tuple[str, tuple[int, int] | None]] = {(note.path, None)}
+        self._files: set[str] = set()
 
-    def list_below(self, part: EmbeddedPart, depth: int) -> Iterator[EmbeddedPart]:
+    def list_below(self, part: EmbeddedPart, depth: int) -> Iterator[EmbeddedPart | EmbeddedFile]:
         first, last = part.lines or (1, part.note.text.count("\n") + 1)
         for link in part.note.links:
             if not (link.is_embed and first <= link.line <= last):
                 continue
-            found = self._read(link.target, link.heading, part.note.path)
+            path = self._resolver.resolve(link.target, part.note.path)
+            if path is None:
+                yield from self._list_file(link.target, part.note.path)
+                continue
+            found = self._read(path, link.heading)
             if found is None or not {(found.note.path, None), _key(found)}.isdisjoint(self._seen):
                 continue
             self._seen.add(_key(found))
@@ -78,9 +100,13 @@ class _Embeds:
             if depth > 1:
                 yield from self.list_below(found, depth - 1)
 
-    def _read(self, target: str, heading: str, source: str) -> EmbeddedPart | None:
-        path = self._resolver.resolve(target, source)
-        if path is None or find_kind(path) is not MARKDOWN:
+    def _list_file(self, target: str, source: str) -> Iterator[EmbeddedFile]:
+        if target not in self._files:
+            self._files.add(target)
+            yield EmbeddedFile(target, source)
+
+    def _read(self, path: str, heading: str) -> EmbeddedPart | None:
+        if find_kind(path) is not MARKDOWN:
             return None
         with suppress(NoteExcluded, NoteUnreadable, UnsafePath):
             note = self._vault.read_allowed(path)
@@ -93,8 +119,16 @@ def _key(part: EmbeddedPart) -> tuple[str, tuple[int, int] | None]:
     return part.note.path, part.lines
 
 
-def _build_resolver(vault: Vault) -> LinkResolver:
-    return LinkResolver((path, ()) for path in vault.list_allowed_notes(""))
+class _Resolver:
+    """Resolves links by the names of files on disk, and then by aliases and titles in the index."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._names = LinkResolver((path, ()) for path in vault.list_allowed_notes(""))
+
+    def resolve(self, target: str, source: str = "") -> str | None:
+        found = self._names.resolve(target, source)
+        return found or self._vault.build_link_resolver().resolve(target, source)
 
 
 def _find_part(note: Note, anchor: str) -> tuple[int, int] | None:
