@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.config.model_setup import Connection, ModelService, ModelSetup
 from app.config.models import FoundServer, ModelChoice
@@ -51,7 +58,8 @@ class ConnectionForm(QWidget):
         self._lists.answered.connect(self._on_listed)
         self._looks = LatestOnly(runner, 0, self)
         self._looks.answered.connect(self._on_looked)
-        self._looks.failed.connect(self._on_failed)
+        self._looks.failed.connect(self._on_look_failed)
+        self._asked_from: QWidget | None = None
         self._tests = LatestOnly(runner, 0, self)
         self._tests.answered.connect(self._on_tested)
         self._tests.failed.connect(self._on_failed)
@@ -73,6 +81,8 @@ class ConnectionForm(QWidget):
         )
         self.state = make_wrapped_label("", "caption", "secondary")
         self.state.hide()
+        for field in (self.address, self.key):
+            field.textChanged.connect(self._looks.forget)
         for field in (self.address, self.key, self.model):
             field.textChanged.connect(self._on_typed)
         self._lay_out()
@@ -206,6 +216,7 @@ class ConnectionForm(QWidget):
 
     def _on_look(self) -> None:
         address, key = self.address.text(), self.typed_key
+        self._asked_from = QApplication.focusWidget()
         self.say("Waiting for the server…")
         self._looks.ask(lambda: self._setup.find_server(address, key), now=True)
 
@@ -217,9 +228,19 @@ class ConnectionForm(QWidget):
         if not server.models:
             text = _PROBLEMS.get(server.problem, _NO_MODELS)
             self.say(text.format(address=server.api_base), "danger")
-            (self.key if server.problem.endswith("_key") else self.look).setFocus()
+            self._move_focus(self.key if server.problem.endswith("_key") else self.look)
         else:
             self.say("")
+            self._move_focus(self.models if len(server.models) > 1 else self.test)
+
+    def _on_look_failed(self, error: Exception) -> None:
+        self.show_failure(error)
+        self._move_focus(self.address)
+
+    def _move_focus(self, part: QWidget) -> None:
+        """Focus the part that comes next, unless the user has gone elsewhere meanwhile."""
+        if QApplication.focusWidget() in (None, self._asked_from):
+            part.setFocus()
 
     def _on_test(self) -> None:
         connection, key = self.connection, self.typed_key
