@@ -103,6 +103,7 @@ _NO_SECRETS: Final = frozenset(
         "false",
         "file",
         "keyring",
+        "nil",
         "no",
         "none",
         "null",
@@ -170,6 +171,17 @@ _NAMED_VALUE: Final = re.compile(
     r"|(?P<bare>(?:(?i:bearer|basic)\s)?[^\s\"',;&()]{1,2000})"
 )
 _OPTION: Final = re.compile(r"-{1,2}(?P<name>[A-Za-z][\w.-]*)")
+_P_OPTION: Final = "-p"  # which is also a port, a package, a project or a path
+_SHORT_OPTIONS: Final = frozenset((_P_OPTION, "-a", "-w"))
+_JOINED_WORDS: Final = re.compile(r"[A-Za-z]{2}[-_./:]|[-_./:][A-Za-z]{2}")
+_NO_PASSWORD: Final = re.compile(r"[\d.:,/-]+(?:/\w{3})?|@[\w.-]+/[\w.@-]+|[\w.-]+@[\w.^~-]+")
+# A pair in JSON, whose quotation marks may have backslashes, as within another text.
+_JSON_PAIR: Final = re.compile(
+    r"(?=(?P<quote>\\{0,7}\")(?P<name>[\w .-]{1,60})(?P=quote)\s{0,9}:\s{0,9}\[?\s{0,9}"
+    r"(?:(?P=quote)(?P<text>(?:(?!(?<!\\)(?P=quote)).){0,2000})(?P=quote)"
+    r"|(?P<number>-?\d[\d.eE+-]{0,99})))",
+    re.DOTALL,
+)
 _ASSIGNMENT: Final = re.compile(r"(?:-H)?-{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=|:(?!//)\s*)")
 _hidden: set[str] = set()
 
@@ -247,7 +259,8 @@ def remove_parameters(address: str) -> tuple[str, str]:
 
 def find_secrets(text: str) -> list[Secret]:
     """Return the secrets in a running text, such as a message, in order."""
-    return _join([*_search_tokens(text), *_search_addresses(text), *_search_named(text)])
+    named = [*_search_json(text), *_search_named(text)]
+    return _join([*_search_tokens(text), *_search_addresses(text), *named])
 
 
 def find_value_secrets(name: str, value: str) -> list[Secret]:
@@ -266,8 +279,13 @@ def find_argument_secrets(arguments: Sequence[str]) -> list[list[Secret]]:
     These are `--token X`, `--token=X`, `--env=TOKEN=X`, `Authorization: X`, and those that
     `find_secrets` finds.
     """
+    has_user = any(
+        option["name"].lower() in _USERS
+        for argument in arguments
+        if (option := _OPTION.fullmatch(argument.partition("=")[0]))
+    )
     return [
-        _find_in_argument(before, argument)
+        _find_short_password(before, argument, has_user) or _find_in_argument(before, argument)
         for before, argument in zip(["", *arguments], arguments, strict=False)
     ]
 
@@ -293,9 +311,33 @@ def _find_in_argument(before: str, argument: str) -> list[Secret]:
         if not (assigned := _ASSIGNMENT.match(argument, start)):
             break
         start, value = assigned.end(), argument[assigned.end() :]
+        if "\n" in value.strip():
+            break  # settings of several lines, each with a name of its own
         if _is_secret(assigned["name"], value):
             return [_shift(secret, start) for secret in _find_clear_parts(assigned["name"], value)]
     return find_value_secrets("", argument)
+
+
+def _find_short_password(before: str, argument: str, has_user: bool) -> list[Secret]:
+    """Return the password of `-p X` or `-pX`, which only some programs have.
+
+    Args:
+        before: the argument before it.
+        argument: the argument.
+        has_user: whether another argument names a user.
+    """
+    if before in _SHORT_OPTIONS:
+        start, is_sure = 0, has_user and before == _P_OPTION
+    elif has_user and argument.startswith(_P_OPTION):
+        start, is_sure = len(_P_OPTION), False
+    else:
+        return []
+    value = argument[start:]
+    if value.startswith("-") or _NO_PASSWORD.fullmatch(value) or not _has_clear_text(value):
+        return []
+    if not is_sure and (not _looks_secret(value) or _JOINED_WORDS.search(value)):
+        return []
+    return [Secret(before.lstrip("-") or "p", start, len(argument))]
 
 
 def _shift(secret: Secret, chars: int) -> Secret:
@@ -431,9 +473,27 @@ def _search_named(text: str) -> Iterator[Secret]:
         value = _NAMED_VALUE.match(text, found.end()) if is_named else None
         if value and _may_be_secret(found["name"]):
             part = value.lastgroup or "bare"
-            if len(value[part]) >= _LEAST_CHARS and _is_secret(found["name"], value[part]):
-                yield Secret(found["name"], *value.span(part))
+            secret = _strip_closing(value[part]) if part == "bare" else value[part]
+            if len(secret) >= _LEAST_CHARS and _is_secret(found["name"], secret):
+                place = value.start(part)
+                yield Secret(found["name"], place, place + len(secret))
                 start = value.end()
+
+
+def _strip_closing(text: str) -> str:
+    """Return a text without the brackets at its end that are opened before it."""
+    for opening, closing in ("[]", "{}"):
+        while text.endswith(closing) and text.count(closing) > text.count(opening):
+            text = text[:-1]
+    return text
+
+
+def _search_json(text: str) -> Iterator[Secret]:
+    """Yield the values of secret names in JSON, which may be short, or numbers."""
+    for pair in _JSON_PAIR.finditer(text) if '"' in text else ():
+        part = "number" if pair["text"] is None else "text"
+        if _is_secret(pair["name"], pair[part]):
+            yield Secret(pair["name"], *pair.span(part))
 
 
 def _join(found: Iterable[Secret]) -> list[Secret]:

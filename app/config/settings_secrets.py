@@ -38,12 +38,16 @@ SECRET_SETTINGS: Final = (*_ADDRESSES, _SERVERS)
 # Stands for the secret of a header or variable, which is named like this.
 KEPT: Final = "${KEYRING}"
 _PLACEHOLDER: Final = re.compile(r"\$\{KEYRING(?::(?P<name>[\w.-]+))?\}")
+_ANY_VARIABLE: Final = re.compile(
+    rf"{_PLACEHOLDER.pattern}|\$\{{(?!KEYRING[:}}])(?P<variable>\w+)\}}"
+)
 # What stands in front of a placeholder without a name, in an argument or address.
 _OLD_NAME: Final = re.compile(r"(?:^-{0,2}|[?&;])(?P<name>[^-=&;#?\s:][^=&;#?\s:]*)(?:=|:\s*)$")
 _OLD_PASSWORD: Final = re.compile(r"://[^/?#\s:@]*:$")
 _OPTION: Final = re.compile(r"-{1,2}(?P<name>[A-Za-z][\w.-]*)")
 _NOT_IN_A_NAME: Final = re.compile(r"[^\w.-]+")
 _FIELDS: Final = ("headers", "env")
+_UNNAMED: Final = "argument"  # the name of a secret without a name in front of it
 _AUTHORIZATION: Final = "Authorization"
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 _WHOLE_VARIABLE: Final = re.compile(
@@ -95,11 +99,12 @@ def move_secrets(key: str, value: object) -> object:
 
 
 def fill_server(server: McpServer) -> McpServer:
-    """Return an MCP server with its secrets from the keyring, and the names of missing ones.
+    """Return an MCP server with its secrets, and the names of missing ones and unset variables.
 
     Its command and address stay as they are shown. What is sent has the secrets.
     """
     missing: list[str] = []
+    unset = tuple(dict.fromkeys(_list_unset(server)))
 
     def fill(field: str, text: str, names: Iterator[str]) -> str:
         def find(found: re.Match[str]) -> str:
@@ -124,6 +129,7 @@ def fill_server(server: McpServer) -> McpServer:
         secret_args=tuple(_fill_variable(fill("args", arg, names)) for arg in server.args),
         secret_url=_fill_parameters(fill("url", server.url, iter(_list_names([server.url])))),
         missing_secrets=tuple(dict.fromkeys(missing)),
+        unset_variables=unset,
     )
 
 
@@ -139,6 +145,21 @@ def forget_server(server: McpServer) -> None:
     for field, texts in (("args", server.args), ("url", (server.url,))):
         for name in _list_names(texts):
             secrets.save_key(_name_owner(server.name, field, name), "")
+
+
+def _list_unset(server: McpServer) -> Iterator[str]:
+    """Yield the variables that a server needs and that the user's environment does not have.
+
+    A variable of its own without a value is empty, unless its name says that it is a secret.
+    """
+    whole = (_WHOLE_VARIABLE.fullmatch(argument) for argument in server.args)
+    names = [found[2] for found in whole if found]
+    names += _PARAMETER_VARIABLE.findall(server.url)
+    for values, is_needed in ((server.headers, True), (server.env, False)):
+        for key, value in values.items():
+            found = [name for name in _VARIABLE.findall(value) if name != "KEYRING"]
+            names += found if is_needed or is_secret_name(key) else ()
+    yield from (name for name in names if not os.environ.get(name))
 
 
 def _fill_variable(argument: str) -> str:
@@ -281,11 +302,14 @@ def _list_names(texts: Sequence[str]) -> list[str]:
     names: list[str] = []
     counts = Counter[str]()
     for before, text in zip(["", *texts], texts, strict=False):
-        for found in _PLACEHOLDER.finditer(text):
+        for found in _ANY_VARIABLE.finditer(text):
             name = found["name"] or _name_place(before, text[: found.start()])
-            if not found["name"]:
-                counts[name] += 1
-                name = name if counts[name] == 1 else f"{name}#{counts[name]}"
+            if found["variable"]:  # older settings counted it, too, where a secret belongs
+                counts[name] += name not in ("", _UNNAMED)
+                continue
+            counts[name] += not found["name"]
+            if not found["name"] and counts[name] > 1:
+                name = f"{name}#{counts[name]}"
             names.append(name)
     return names
 
@@ -303,7 +327,7 @@ def _name_place(before: str, start: str) -> str:
         return "password" if _OLD_PASSWORD.search(start) else ""
     option = _OPTION.fullmatch(before)
     is_named = option and (is_secret_name(option["name"]) or option["name"].endswith("key"))
-    return option["name"] if option and is_named else "argument"
+    return option["name"] if option and is_named else _UNNAMED
 
 
 def _choose_name(name: str, taken: set[str]) -> str:

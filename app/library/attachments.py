@@ -5,6 +5,7 @@ rules for web pages still apply.
 """
 
 import hashlib
+import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -33,7 +34,9 @@ from vault.notes.note import Note
 from vault.paths import name_on_disk, printable
 from vault.vault import Vault
 
-__all__ = ["Attachments", "Selection", "WebPages", "is_web_address"]
+__all__ = ["Attachments", "Selection", "WebPages", "is_web_address", "remove_user_info"]
+
+_USER_INFO: Final = re.compile(r"^(\s*\w+://)[^/?#]*@")
 
 MAX_PAGES: Final = 32
 MAX_PICTURES: Final = 8  # that a note brings
@@ -52,6 +55,11 @@ class Selection:
     path: str
     first: int
     last: int
+
+
+def remove_user_info(name: str) -> str:
+    """Return the name of an attachment, without the user name and password of a web address."""
+    return _USER_INFO.sub(r"\1", name) if is_web_address(name) else name
 
 
 def is_web_address(name: str) -> bool:

@@ -57,6 +57,7 @@ class McpServer:
         secret_args: the arguments with their secrets, or an empty tuple if there are none.
         secret_url: the address with its secrets, or an empty string if there are none.
         missing_secrets: the names of its secrets that are not in the keyring.
+        unset_variables: the variables that it needs and that the user's environment does not have.
     """
 
     name: str
@@ -68,6 +69,7 @@ class McpServer:
     secret_args: tuple[str, ...] = field(default=(), repr=False)
     secret_url: str = field(default="", repr=False)
     missing_secrets: tuple[str, ...] = field(default=(), repr=False)
+    unset_variables: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def parse(cls, name: str, value: object) -> Self:
@@ -117,7 +119,14 @@ class McpServer:
         return show_text(names + shlex.join([self.command, *self.args]))
 
     def require_secrets(self) -> None:
-        """Raise `McpFailed` if a secret is missing, in whose place a placeholder would be sent."""
+        """Raise `McpFailed` if a secret or variable is missing, which would be sent by its name."""
+        if self.unset_variables:
+            names = ", ".join(f"${{{name}}}" for name in self.unset_variables)
+            raise McpFailed(
+                f"The MCP server {self.name} was not started, because mcp.servers names {names},"
+                " and your environment has no such variable. Set it before Strata starts, or write"
+                " the value into mcp.servers: a secret goes to the system's keyring."
+            )
         if self.missing_secrets:
             names = ", ".join(self.missing_secrets)
             raise McpFailed(

@@ -36,6 +36,8 @@ IPRule = Callable[[IPAddress], bool]
 MAX_URL_CHARS: Final = 4_000
 MAX_ADDRESSES: Final = 3
 MAX_PORT: Final = 65_535
+# A user name and password, which no message repeats.
+_USER_INFO: Final = re.compile(r"//[^/?#]*@")
 _SCHEMES: Final = ("http", "https")
 # Up to the end of the host. What precedes an `@` belongs to it: such an address is refused.
 _NAMED: Final = re.compile(
@@ -59,7 +61,7 @@ def parse_url(address: str, base: "httpx.URL | None" = None) -> "httpx.URL":
     """
     import httpx
 
-    shown = address[:200]
+    shown = _USER_INFO.sub("//", address)[:200]
     if len(address) > MAX_URL_CHARS:
         raise FetchFailed(f"The address {shown}… is longer than {MAX_URL_CHARS:,} characters.")
     try:

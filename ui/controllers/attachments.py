@@ -38,7 +38,20 @@ _UNSEEN = {
     "unsure": f"It is not known whether {{}} sees images. {_WAYS_OUT}",
 }
 _NO_MODEL = "No model is set, and only a model can look at an image. Set one, or remove the image."
+_USER_REMOVED = (
+    "The address contained a user name or password, which was removed. Try again to read the "
+    "page without them."
+)
 _PAGE = re.compile(r"^# Page \d+$", re.MULTILINE)  # the headings of a PDF's text
+
+
+def _remove_password(item: Attachment) -> Attachment:
+    """Return an attachment without the user name and password of its address, which are stored."""
+    if "@" not in item.target or "://" not in item.target:
+        return item
+    from app.library.attachments import remove_user_info  # not needed for the first paint
+
+    return replace(item, target=remove_user_info(item.target))
 
 
 class AttachmentController(QObject):
@@ -85,11 +98,13 @@ class AttachmentController(QObject):
 
     def add(self, items: Iterable[Attachment]) -> None:
         """Add attachments, unless they are already attached."""
-        new = [item for item in items if item not in self._states]
+        found = {_remove_password(item): item for item in items}
+        new = [item for item in found if item not in self._states]
         for item in new:
-            self._states[item] = ChipState()
+            self._states[item] = ChipState(problem="" if found[item] == item else _USER_REMOVED)
         for item in new:
-            self._read(item)
+            if not self._states[item].problem:
+                self._read(item)
         if new:
             self.changed.emit()
 

@@ -164,6 +164,32 @@ def test_a_web_page_that_was_not_reached_is_fetched_again_and_then_sent(
     assert window.composer.attached == ()
 
 
+def test_the_password_of_an_address_is_stored_and_sent_nowhere(
+    window: WindowPage,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    fetches = list[str]()
+
+    def read(_pages: WebPages, url: str) -> Segment:
+        fetches.append(url)
+        text = "The well is 12 m deep."
+        return Segment.build(id="w", layer=Layer.L3, kind="url", source=url, text=text, version="1")
+
+    monkeypatch.setattr(WebPages, "read", read)
+    window.composer.attach(Attachment("https://me:hushhush@example.org/well"))
+    window.composer.send("How deep is the well?")
+    assert "contained a user name or password" in window.composer.error
+    assert (fetches, server.bodies) == ([], [])
+    window.press("Try again")
+    assert set(fetches) == {"https://example.org/well"}
+    assert "The well is 12 m deep." in said_to_the_model(server)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"hushhush" in path.read_bytes()]
+
+
 def test_a_note_that_is_deleted_meanwhile_says_so_on_its_chip(
     window: WindowPage, small_vault: Path
 ) -> None:

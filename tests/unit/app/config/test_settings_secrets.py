@@ -200,6 +200,11 @@ OLD = {
         },
         "Authorization:${KEYRING} ${KEYRING}": {"Authorization": "a1", "argument": "b2"},
         "--port ${KEYRING} https://x.invalid/?key=${KEYRING}&a=1": {"argument": "a1", "key": "b2"},
+        "--token ${MY_KEY} --token ${KEYRING}": {"token#2": "b2"},
+        "--token=${MY_KEY} ${MY_KEY} ${KEYRING} --token=${KEYRING}": {
+            "argument": "a1",
+            "token#2": "b2",
+        },
     },
     "url": {
         "https://mcp.invalid/?api_key=${KEYRING}&b=1&sig=${KEYRING}": {"api_key": "1", "sig": "2"}
@@ -211,17 +216,20 @@ OLD = {
     ("field", "text"), [(field, text) for field, texts in OLD.items() for text in texts]
 )
 def test_placeholders_of_older_settings_keep_their_secrets(
-    keys: Path, settings: Path, field: str, text: str
+    keys: Path, settings: Path, monkeypatch: pytest.MonkeyPatch, field: str, text: str
 ) -> None:
     stored = {f"mcp:hub:{field}:{name}": secret for name, secret in OLD[field][text].items()}
     keys.write_text(json.dumps(stored), "utf-8")
     command = {"command": "npx", "args": text.split(" ")}
+    monkeypatch.setenv("MY_KEY", "mine")
     server = fill_server(McpServer.parse("hub", {"url": text} if field == "url" else command))
     server.require_secrets()
     expected = text
+    sent = server.secret_url or " ".join(server.secret_args)
+    sent = sent.replace("mine", "${MY_KEY}")
     for secret in OLD[field][text].values():
         expected = expected.replace("${KEYRING}", secret, 1)
-    assert (server.secret_url or " ".join(server.secret_args)) == expected
+    assert sent == expected
     forget_server(server)
     assert read_keys(keys) == {}
 
@@ -252,6 +260,37 @@ def test_a_server_whose_secret_is_missing_is_not_started(keys: Path, entry: Any)
     with pytest.raises(McpFailed, match="was not started, because the system's keyring") as failed:
         server.require_secrets()
     assert "enter the secret again" in str(failed.value)
+
+
+UNSET: dict[str, Any] = {
+    "option": {"command": "npx", "args": ["--token", "${NOT_SET}"]},
+    "equals": {"command": "npx", "args": ["--token=${NOT_SET}", "${HOME}"]},
+    "plain": {"command": "npx", "args": ["${NOT_SET}"]},
+    "header": {"url": "https://mcp.invalid", "headers": {"X-Key": "Bearer ${NOT_SET}"}},
+    "address": {"url": "https://mcp.invalid/?a=1&key=${NOT_SET}"},
+    "variable": {"command": "npx", "env": {"HUB_TOKEN": "${NOT_SET}"}},
+    "empty": {"command": "npx", "args": ["--token", "${EMPTY}"]},
+}
+SET: dict[str, Any] = {
+    "option": {"command": "npx", "args": ["--token", "${HOME}"]},
+    "script": {"command": "sh", "args": ["-c", "echo ${NOT_SET} there"]},
+    "proxy": {"command": "npx", "env": {"HTTPS_PROXY": "${NOT_SET}", "LANG": "de"}},
+}
+
+
+@pytest.mark.parametrize("entry", UNSET.values(), ids=UNSET)
+def test_a_server_that_names_a_variable_that_is_not_set_is_not_started(
+    keys: Path, entry: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMPTY", "")
+    server = fill_server(McpServer.parse("hub", entry))
+    with pytest.raises(McpFailed, match=r"hub was not started, because mcp.servers names \$\{"):
+        server.require_secrets()
+
+
+@pytest.mark.parametrize("entry", SET.values(), ids=SET)
+def test_a_server_starts_without_a_variable_that_it_does_not_need(keys: Path, entry: Any) -> None:
+    fill_server(McpServer.parse("hub", entry)).require_secrets()
 
 
 def test_a_backup_has_no_secrets_of_comments_and_unknown_keys(settings: Path) -> None:
