@@ -18,7 +18,7 @@ from context.errors import ContextOverflow
 from context.layers import Layer, Segment
 from context.messages import Message, ToolCallPart, ToolResultPart
 from resources import read_text
-from tests.benchmarks.context.long_chats import LOOK_UP, LoggedTurn, Player
+from tests.benchmarks.context.long_chats import LOOK_UP, Player, Turn
 from tests.benchmarks.measure import Ratio
 
 REQUESTS = int(os.environ.get("STRATA_BENCH_REQUESTS", "10000"))
@@ -92,9 +92,9 @@ def _play(chance: random.Random, seen: _Seen) -> None:
             return
 
 
-def _turn(chance: random.Random, number: int, threshold: int, has_tools: bool) -> LoggedTurn:
+def _turn(chance: random.Random, number: int, threshold: int, has_tools: bool) -> Turn:
     steps = [_step(chance, at, threshold) for at in range(chance.randint(0, 5) if has_tools else 0)]
-    return LoggedTurn(
+    return Turn(
         _text(chance, _size(chance, threshold, 0.2)),
         _text(chance, _size(chance, threshold, 0.4)),
         tuple(steps),

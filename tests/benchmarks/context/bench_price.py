@@ -17,9 +17,9 @@ from context.messages import ToolDefinition
 from resources import read_text
 from tests.benchmarks.context.long_chats import (
     LOOK_UP,
-    LoggedTurn,
     Player,
     QuickCounter,
+    Turn,
     agent_turns,
     chat_turns,
 )
@@ -114,7 +114,7 @@ def _compared(name: str, ours: Bill, drops: Bill, bars: "_Bars") -> Iterator[Rat
 
 
 def _others(
-    name: str, turns: Sequence[LoggedTurn], system: str, threshold: int, drops: Bill
+    name: str, turns: Sequence[Turn], system: str, threshold: int, drops: Bill
 ) -> Iterator[Ratio]:
     """What simpler ways cost on the same chat; none of them has a bar."""
     for way, keep in WAYS.items():
@@ -123,7 +123,7 @@ def _others(
 
 
 def played(
-    turns: Sequence[LoggedTurn],
+    turns: Sequence[Turn],
     system: str,
     threshold: int,
     history_policy: HistoryPolicy | None,

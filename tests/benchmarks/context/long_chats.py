@@ -45,7 +45,7 @@ class QuickCounter:
 
 
 @dataclass(frozen=True)
-class LoggedTurn:
+class Turn:
     """A question, the calls of tools with their results, the answer, what is sent along."""
 
     question: str
@@ -64,20 +64,18 @@ def sentences() -> tuple[str, ...]:
     return tuple(text for text in found if 20 < len(text) < 400)
 
 
-def chat_turns(
-    turns: int, mean_tokens: int, passage_tokens: int = 0, seed: int = 1
-) -> list[LoggedTurn]:
+def chat_turns(turns: int, mean_tokens: int, passage_tokens: int = 0, seed: int = 1) -> list[Turn]:
     """Return turns without tools, of so many tokens on the average."""
     chance = random.Random(seed)
     made = []
     for number in range(turns):
         asked = _text(chance, chance.lognormvariate(0, 0.6) * mean_tokens * 0.2)
         answer = _text(chance, chance.lognormvariate(0, 0.6) * mean_tokens * 0.64)
-        made.append(LoggedTurn(asked, answer, (), _passages(chance, number, passage_tokens)))
+        made.append(Turn(asked, answer, (), _passages(chance, number, passage_tokens)))
     return made
 
 
-def agent_turns(turns: int, passage_tokens: int = 0, seed: int = 1) -> tuple[str, list[LoggedTurn]]:
+def agent_turns(turns: int, passage_tokens: int = 0, seed: int = 1) -> tuple[str, list[Turn]]:
     """Return the instructions of the recorded runs, and their turns chained to so many."""
     path = DATA / "conversations" / "airline-agent.json.xz"
     if not path.exists():
@@ -94,7 +92,7 @@ def agent_turns(turns: int, passage_tokens: int = 0, seed: int = 1) -> tuple[str
     return str(runs[0]["messages"][0]["content"]), made
 
 
-def _recorded(messages: Sequence[dict[str, Any]]) -> Iterator[LoggedTurn]:
+def _recorded(messages: Sequence[dict[str, Any]]) -> Iterator[Turn]:
     asked, steps = "", list[list[Message]]()
     for message in messages:
         role, text = message["role"], str(message.get("content") or "")
@@ -106,7 +104,7 @@ def _recorded(messages: Sequence[dict[str, Any]]) -> Iterator[LoggedTurn]:
         elif calls := message.get("tool_calls"):
             steps.append([Message("assistant", tuple(_call(call) for call in calls))])
         elif role == "assistant" and asked:
-            yield LoggedTurn(asked, text or "…", tuple(tuple(step) for step in steps))
+            yield Turn(asked, text or "…", tuple(tuple(step) for step in steps))
             asked = ""
 
 
@@ -162,7 +160,7 @@ class Player:
         self._question = ""
         self._previous: dict[str, object] | None = None
 
-    def play(self, turn: LoggedTurn) -> None:
+    def play(self, turn: Turn) -> None:
         """Ask one question, run its tools, store its answer."""
         name = f"t{next(self._numbers)}"
         if turn.passages:

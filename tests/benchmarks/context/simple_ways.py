@@ -6,7 +6,7 @@ from typing import Protocol
 from context.messages import Message
 from context.tokens import count_message
 from context.trimming import INDEX_KEY, ContextTrimmer
-from tests.benchmarks.context.long_chats import LoggedTurn, QuickCounter
+from tests.benchmarks.context.long_chats import QuickCounter, Turn
 from tests.benchmarks.context.prompt_price import Bill, Block, build_key
 
 COUNTER = QuickCounter()
@@ -14,7 +14,7 @@ LAST_MESSAGES = 30
 
 
 def simply_played(
-    turns: Sequence[LoggedTurn], system: str, threshold: int, way: "Callable[[], _Way]"
+    turns: Sequence[Turn], system: str, threshold: int, way: "Callable[[], _Way]"
 ) -> Bill:
     """Return what a chat without tools costs that is kept in such a way."""
     bill, chosen = Bill(COUNTER, {}), way()
