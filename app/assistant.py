@@ -11,7 +11,7 @@ from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
 from app.errors import InvalidRequest
 from app.ledger import Ledger
-from app.library.attachments import Attachments, Selection, WebPages
+from app.library.attachments import Attachments, WebPages
 from app.library.edits import NoteEdits, SavedNote, UserEdits
 from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
@@ -20,7 +20,7 @@ from app.library.open_vault import OpenVault, search_notes
 from app.library.projects import Projects
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
-from app.sessions.ask import AskRequest, TurnRunner
+from app.sessions.ask import TurnRunner
 from app.sessions.session_info import SessionInfo
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
@@ -28,6 +28,7 @@ from app.sessions.user_messages import find_last_mode
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask, Selection
 from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
@@ -288,7 +289,7 @@ class Assistant:
     ) -> tuple[Segment, ...]:
         """Return the full content of attachments as segments, without duplicates.
 
-        `attach` and `selections` are described in `AskRequest`.
+        `attach` and `selections` are described in `Ask`.
 
         Raises:
             NotFound: there is no such note, folder or file.
@@ -299,7 +300,7 @@ class Assistant:
         """
         return self._open_attachments().segments(attach, selections)
 
-    def ask(self, request: AskRequest, cancel: CancelToken) -> Generator[Event]:
+    def ask(self, request: Ask, cancel: CancelToken) -> Generator[Event]:
         """Answer a question, and yield the events of the turn, ending with `TurnEnded`.
 
         Raises:
@@ -307,7 +308,7 @@ class Assistant:
         """
         return self.runner.ask(request, cancel)
 
-    def estimate_reading(self, request: AskRequest) -> "ReadingCost | None":
+    def estimate_reading(self, request: Ask) -> "ReadingCost | None":
         """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         Raises:
@@ -335,13 +336,13 @@ class Assistant:
             entry: the user message to edit.
             text: the new text.
             cancel: cancels the turn.
-            model: see `AskRequest`.
+            model: see `Ask`.
             mode: the mode of the new version, or None to keep the original mode.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason.
         """
-        changed = AskRequest(text, model=model)
+        changed = Ask(text, model=model)
         return self.runner.edit(session, entry, changed, mode, cancel)
 
     def regenerate(
@@ -365,7 +366,7 @@ class Assistant:
             session: the chat. It stays unchanged if the compaction is cancelled.
             cancel: cancels the compaction.
             instructions: the user's additional instructions for the summary.
-            model: see `AskRequest`. Without a model, an outline is built, and nothing is sent.
+            model: see `Ask`. Without a model, an outline is built, and nothing is sent.
         """
         return self.compaction.compact(session, instructions, model, cancel)
 
@@ -385,8 +386,8 @@ class Assistant:
         Args:
             session: the chat, or None for a new one.
             text: the text typed so far.
-            mode: see `AskRequest`. None means the mode of the chat's last turn.
-            model, attach, selections: see `AskRequest`.
+            mode: see `Ask`. None means the mode of the chat's last turn.
+            model, attach, selections: see `Ask`.
             changes: settings to override for this report.
             full: whether to add the body of the request under the key `request_body`.
 
@@ -398,7 +399,7 @@ class Assistant:
 
         chat = None if session is None else self.sessions.read(session)
         mode = mode or find_last_mode(() if chat is None else chat.path())
-        request = AskRequest(text, mode, model, attach=tuple(attach), selections=tuple(selections))
+        request = Ask(text, mode, model, attach=tuple(attach), selections=tuple(selections))
         prepared = self.runner.prepare_next(chat, request, changes)
         return describe_request(prepared, chat, full)
 

@@ -7,7 +7,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── mcp         the tools of the MCP servers in the settings; results of limited size
   ├── web         check the host of an address, fetch the page, extract its title and text
   ├── retrieval   find passages; shorten large attachments to excerpts or reading notes
-  ├── request     Chain and TurnContext; the model that answers; the entries and requests of a turn
+  ├── request     Ask and Turn; the model that answers; the entries and requests of a turn
   ├── extractive  answer without a language model, by quoting the notes
   ├── gguf        run model files on this computer, in a child process
   ├── llm         the model port, HTTP calls, and provider errors (429 → RateLimited)
@@ -25,8 +25,8 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `cancel`: the token that stops running work. `concurrency`: the pool that calls run in.
 - `event_loop`: the thread that runs asyncio code.
 
-A chain (`request.chain.Chain`) contains the prompt, search, tools and hooks for answering a
-message. `turn.run.run_turn` is a generator that answers a user message with a chain, in the thread
+A `request.turn.Turn` has all that is needed to answer a message; the four ways of answering are the
+rows of `request.ask.MODES`. `turn.run.run_turn` is a generator that answers a turn, in the thread
 that iterates over it. Calls to servers, searches and imports run in the pool, so that a cancel
 takes effect within 200 ms.
 

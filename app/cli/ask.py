@@ -12,8 +12,6 @@ from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import AppError, TurnFailed
 from app.hidden_characters import EscapingStream, escape_text
-from app.library.attachments import Selection
-from app.sessions.ask import AskRequest
 from app.wiring import open_vault
 from chains.events import (
     ApprovalRequested,
@@ -29,6 +27,7 @@ from chains.events import (
     TurnEnded,
     Warned,
 )
+from chains.request.ask import Ask, Selection
 from context.report.markdown import report_markdown
 from vault.errors import VaultError
 
@@ -38,7 +37,7 @@ _log = logging.getLogger(__name__)
 def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata ask`, and return the exit code."""
     args.mode = args.mode or ("vault" if args.project is None else "project")
-    request = AskRequest(
+    request = Ask(
         question=_question(args.question),
         mode=args.mode,
         model=args.model,
@@ -168,7 +167,7 @@ def _open_vault_to_ask(args: argparse.Namespace, assistant: Assistant) -> None:
         _log.info("The notes of the chat are not open: %s", error)
 
 
-def _is_reading_agreed(assistant: Assistant, request: AskRequest, is_json: bool) -> bool:
+def _is_reading_agreed(assistant: Assistant, request: Ask, is_json: bool) -> bool:
     """Return whether to read attachments part by part, asking the user about the cost.
 
     The cost is printed before the user is asked. Without a terminal, or with JSON output, the

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import InvalidRequest, NotFound
-from app.library.attachments import Selection
+from chains.request.ask import Selection
 
 __all__ = ["MessageDraft", "OpenPlace", "UserCommand", "expand_command", "list_user_commands"]
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from app.library.image_reader import IMAGE_SUFFIXES, ImageReader, is_image_file
 from app.library.images import find_image
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
+from chains.request.ask import Selection
 from chains.web.client import WebClient
 from chains.web.urls import parse_url
 from context.assemble.attachments import CurrentSource
@@ -34,27 +35,12 @@ from vault.notes.note import Note
 from vault.paths import name_on_disk, printable
 from vault.vault import Vault
 
-__all__ = ["Attachments", "Selection", "WebPages", "is_web_address", "remove_user_info"]
+__all__ = ["Attachments", "WebPages", "is_web_address", "remove_user_info"]
 
 _USER_INFO: Final = re.compile(r"^(\s*\w+://)[^/?#]*@")
 
 MAX_PAGES: Final = 32
 MAX_PICTURES: Final = 8  # that a note brings
-
-
-@dataclass(frozen=True)
-class Selection:
-    """A range of lines in a note or text file.
-
-    Attributes:
-        path: the path of the file.
-        first: the first line, counted from 1.
-        last: the last line, inclusive.
-    """
-
-    path: str
-    first: int
-    last: int
 
 
 def remove_user_info(name: str) -> str:

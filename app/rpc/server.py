@@ -23,13 +23,13 @@ from app.rpc.jobs import Jobs, explain
 from app.rpc.notes import NoteRequests
 from app.rpc.wire import Json, Wire
 from app.sessions.abandoned_memory import find_abandoned_memories
-from app.sessions.ask import AskRequest
 from app.sessions.request_history import NO_ENTRY_NEXT
 from chains.cancel import CancelToken
 from chains.errors import CannotRead
 from chains.events import CompactionEnded, Event, MessageEnded, Mode
 from chains.model import warm_up
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask
 from chains.tool import Decision, KeptHunks, Verdict
 from chains.tools.approval_desk import ApprovalDesk
 from context.report.markdown import envelope_markdown, report_markdown
@@ -180,7 +180,7 @@ class RPC:
     def _prompt(
         self, request: asked.PromptRequest, session: str, cancel: CancelToken
     ) -> Generator[Event]:
-        question = AskRequest(
+        question = Ask(
             request.text,
             mode=request.mode or self._mode,
             model=self._model,
@@ -320,7 +320,7 @@ class RPC:
         read: Json | None = None
         if found is None:
             mode, model, attach = self._mode, self._model, tuple(request.attach)
-            question = AskRequest(request.text, mode, model, session, attach=attach)
+            question = Ask(request.text, mode, model, session, attach=attach)
             found = self._assistant.preview(
                 session, request.text, mode, model, full=is_full, attach=attach
             )
@@ -333,7 +333,7 @@ class RPC:
         )
         return {"markdown": markdown, "context": found, "read_whole": read}
 
-    def _estimate_reading(self, question: AskRequest) -> Json | None:
+    def _estimate_reading(self, question: Ask) -> Json | None:
         """Return the cost of reading attachments part by part, or why this is not possible.
 
         Return None if the attachments fit.

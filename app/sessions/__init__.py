@@ -1,6 +1,6 @@
 """Sessions (chats): the logs on disk, and the use-cases that read and write them.
 
-    AskRequest → ask → chains.turn → session → file
+    Ask → ask → chains.turn → session → file
     file → store → session → transcript_reader → transcript
 
     store              List, open, create and delete chats; one writer at a time.
@@ -11,7 +11,7 @@
     ask                Run a turn: ask, edit, regenerate; preview a request.
     agent              Build a turn's agent, and let a person approve its proposals.
     mcp                Approve, start and list the MCP servers in the settings.
-    turn_builder       Build a turn and its chain from a question, the settings and the vault.
+    turn_builder       Build a turn from a question, the settings and the vault.
     user_messages      User messages: read their recorded mode, restore their attachments.
     branches           Select, fork and summarise branches; label and pin entries; rename, pin,
                        archive and compact chats.

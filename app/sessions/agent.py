@@ -18,7 +18,7 @@ from chains.cancel import CancelToken, TimeLimit
 from chains.events import Event
 from chains.ledger import LedgerPort
 from chains.mcp.server import McpServer
-from chains.request.chain import AgentLimits, AgentSetup, Chain
+from chains.request.turn import Turn
 from chains.tool import (
     ApprovalLevel,
     ApprovalPort,
@@ -142,26 +142,30 @@ class AgentBuilder:
             if self._mcp is not None:
                 self._mcp.close()
 
-    def add_agent(
-        self,
-        chain: Chain,
-        notes: Vault,
-        session: str,
-        scope: AgentScope = WHOLE_VAULT,
-    ) -> Chain:
-        """Add an agent and its tool definitions to a chain.
+    def add_tools(
+        self, turn: Turn, notes: Vault, session: str, scope: AgentScope = WHOLE_VAULT
+    ) -> Turn:
+        """Add the tools of an agent to a turn, and the approvals that they need.
 
         Args:
-            chain: the chain without an agent.
+            turn: the turn.
             notes: the notes of the vault or of a project.
             session: the chat id, or an empty string for a preview.
             scope: the limits of the chat's project, or of the whole vault.
         """
         from chains.turn.agent import AGENT_TOOLS  # turns of other modes have no tools
 
-        agent = self._build_agent(notes, session, scope)
-        definitions = (tool.definition for tool in agent.extra_tools)
-        return replace(chain, prompt="agent", tools=(*AGENT_TOOLS, *definitions), agent=agent)
+        port, rules = self._find_approvals(session)
+        extra_tools = self._build_extra_tools(notes, session, turn.tool_time, scope)
+        definitions = (tool.definition for tool in extra_tools)
+        return replace(
+            turn,
+            ports=replace(turn.ports, approvals=port),
+            vault=notes,
+            tools=(*AGENT_TOOLS, *definitions),
+            extra_tools=extra_tools,
+            rules=rules,
+        )
 
     def _find_approvals(self, session: str) -> tuple[ApprovalPort | None, ApprovalRules]:
         """Return the approval port and the approval rules of a chat.
@@ -171,18 +175,6 @@ class AgentBuilder:
         with self._lock:
             known = self._rules.setdefault(session, ApprovalRules())
             return self._port, known.with_level(self._level)
-
-    def _build_agent(self, notes: Vault, session: str, scope: AgentScope) -> AgentSetup:
-        port, rules = self._find_approvals(session)
-        time = TimeLimit()
-        return AgentSetup(
-            notes,
-            self._limits,
-            approvals=port,
-            extra_tools=self._build_extra_tools(notes, session, time, scope),
-            rules=rules,
-            time=time,
-        )
 
     def _build_extra_tools(
         self, notes: Vault, session: str, time: TimeLimit, scope: AgentScope
@@ -203,13 +195,3 @@ class AgentBuilder:
 
     def _list_excluded(self) -> Sequence[str]:
         return self._settings.values.vault_exclude
-
-    @property
-    def _limits(self) -> AgentLimits:
-        values = self._settings.values
-        return AgentLimits(
-            max_steps=values.agent_max_steps,
-            max_seconds=values.agent_max_seconds,
-            offload_bytes=values.result_offload_threshold,
-            tools_share=values.tool_deferral_threshold,
-        )

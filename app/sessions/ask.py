@@ -20,7 +20,6 @@ from app.sessions.session_info import describe_damage
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import (
-    AskRequest,
     RestoredAttachments,
     find_last_mode,
     find_last_model,
@@ -35,7 +34,8 @@ from chains.cancel import CancelToken
 from chains.concurrency import call
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.models import EXTRACTIVE
-from chains.request.request import TurnContext, TurnRequest
+from chains.request.ask import Ask
+from chains.request.turn import Turn
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.continuation import find_broken_answer
@@ -51,22 +51,11 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from chains.retrieval.map_reduce_plan import ReadingCost
 
-__all__ = ["AskRequest", "PinRoom", "TurnRunner"]
+__all__ = ["PinRoom", "TurnRunner"]
 
 
-@dataclass(frozen=True)
-class _TurnStart:
-    """A turn that is about to run at the end of a chat's active branch.
-
-    Attributes:
-        turn: the turn without its attachments.
-        attach: the function that reads the attachments, which may take time.
-        updates_index: whether to update the index first.
-    """
-
-    turn: TurnRequest
-    attach: Callable[[], RestoredAttachments]
-    updates_index: bool
+# Reads the attachments of a turn, which may take time.
+Attach = Callable[[], RestoredAttachments]
 
 
 @dataclass(frozen=True)
@@ -108,17 +97,17 @@ class TurnRunner:
         """The open vault, or None."""
         return self._vault.vault
 
-    def ask(self, request: AskRequest, cancel: CancelToken) -> Generator[Event]:
+    def ask(self, ask: Ask, cancel: CancelToken) -> Generator[Event]:
         """Answer a question, ending with `TurnEnded`.
 
         Raises:
             TurnFailed: the turn ended without an answer. The error has the reason and the chat.
         """
-        opened, begin = partial(self._open_session, request), partial(self._start_question, request)
-        return self._run(request.session, opened, begin, cancel)
+        opened, begin = partial(self._open_session, ask), partial(self._start_question, ask)
+        return self._run(ask.session, opened, begin, cancel)
 
     def edit(
-        self, session: str, entry: str, changed: AskRequest, mode: Mode | None, cancel: CancelToken
+        self, session: str, entry: str, changed: Ask, mode: Mode | None, cancel: CancelToken
     ) -> Generator[Event]:
         """Edit a question and answer the new version, ending with `TurnEnded`.
 
@@ -167,28 +156,26 @@ class TurnRunner:
         self, branch: Sequence[LoggedTurn], model: str | None, chat: Session, cancel: CancelToken
     ) -> BranchSummary:
         """Summarise a branch of a chat. Without a model, an outline is built."""
-        turn = self._builder.build_turn(AskRequest("", "chat", model))
-        chain = self._builder.build_chain("chat", None)
-        return summarise_branch(TurnContext.open(chain, turn, chat, cancel), branch)
+        turn = self._builder.build_turn(Ask("", "chat", model), chat, cancel)
+        return summarise_branch(turn, branch)
 
     def prepare_next(
         self,
         chat: Session | None,
-        request: AskRequest,
+        ask: Ask,
         changes: Mapping[str, object] | None = None,
     ) -> Request:
         """Prepare a chat's next request without searching, sending or storing.
 
         Args:
             chat: the chat, or None for a new one.
-            request: the question typed so far.
+            ask: the question typed so far.
             changes: settings to override for this request.
         """
-        request = _name_project(request, chat)
-        turn = self._builder.build_turn(request, changes)
-        return preview(self._builder.build_chain(turn.mode, request.project), turn, chat)
+        ask = _name_project(ask, chat)
+        return preview(self._builder.build_turn(ask, chat, changes=changes))
 
-    def estimate_reading(self, chat: Session | None, request: AskRequest) -> "ReadingCost | None":
+    def estimate_reading(self, chat: Session | None, ask: Ask) -> "ReadingCost | None":
         """Return the maximum cost of reading large attachments part by part, or None if all fit.
 
         No model is called.
@@ -196,14 +183,13 @@ class TurnRunner:
         Raises:
             CannotRead: the attachments cannot be read part by part, for example without a model.
         """
-        request = _name_project(request, chat)
-        turn = self._builder.build_turn(request)
-        return measure_reading(self._builder.build_chain(turn.mode, request.project), turn, chat)
+        ask = _name_project(ask, chat)
+        return measure_reading(self._builder.build_turn(ask, chat))
 
     def pin_room(self, chat: Session) -> PinRoom:
         """Return a chat's pins and the token budget that limits them."""
         path = chat.path()
-        report = self.prepare_next(chat, AskRequest("", find_last_mode(path))).report
+        report = self.prepare_next(chat, Ask("", find_last_mode(path))).report
         counter = load_counter(report.model)
         return PinRoom(replay_path(path, counter).pins, report.budget, counter)
 
@@ -216,16 +202,14 @@ class TurnRunner:
                 as unchanged, and the reason becomes a warning.
         """
         path, project = chat.path(), chat.header.project
-        request = AskRequest("", find_last_mode(path), find_last_model(path), project=project)
-        turn = self._builder.build_turn(request)
-        chain = self._builder.build_chain(turn.mode, project)
-        return rebuild(chain.without_notes(missing) if missing else chain, turn, chat)
+        ask = Ask("", find_last_mode(path), find_last_model(path), project=project)
+        return rebuild(self._builder.build_turn(ask, chat), missing)
 
     def _run(
         self,
         session: str | None,
         opened: Callable[[], Session],
-        begin: Callable[[Session], _TurnStart],
+        begin: Callable[[Session, CancelToken], tuple[Turn, Attach]],
         cancel: CancelToken,
     ) -> Generator[Event]:
         """Run a turn, and remove the user message from the branch if no request can be built."""
@@ -234,14 +218,12 @@ class TurnRunner:
         try:
             chat = opened()
             before = frozenset(entry.id for entry in chat.path())
-            begun = begin(chat)
-            require_model(begun.turn)
+            turn, attach = begin(chat, cancel)
+            require_model(turn)
             leaf, can_take_back = chat.tree.leaf, True
-            if not begun.turn.dry_run:
-                hooks = self._customization.hooks()
-                turn = yield from store_user_message(begun.turn, chat, hooks)
-                begun = replace(begun, turn=turn)
-            with closing(self._answer(begun, chat, cancel, before)) as events:
+            if not turn.ask.dry_run:
+                turn = yield from store_user_message(turn, self._customization.hooks())
+            with closing(self._answer(turn, attach, chat, before)) as events:
                 for event in events:
                     can_take_back = can_take_back and not isinstance(event, ContextPrepared)
                     yield event
@@ -258,40 +240,38 @@ class TurnRunner:
         return session if session is not None and self._sessions.is_stored(session) else None
 
     def _answer(
-        self, begun: _TurnStart, chat: Session, cancel: CancelToken, before: Container[str]
+        self, turn: Turn, attach: Attach, chat: Session, before: Container[str]
     ) -> Generator[Event]:
         """Answer a user message that is stored.
 
         Args:
-            begun: the turn.
+            turn: the turn.
+            attach: reads its attachments.
             chat: the chat.
-            cancel: the token that cancels the turn.
             before: the log entries of the branch that was active before the turn.
         """
-        turn = begun.turn
-        if not turn.dry_run:
-            self._builder.load_model(turn.model)
-        chat.recall_counts(partial(load_counter, turn.model))
-        again = call(begun.attach, cancel)
-        warnings = list(again.lost)
+        ask, name, cancel, runs = turn.ask, turn.model_name, turn.cancel, not turn.ask.dry_run
+        if runs:
+            self._builder.load_model(name)
+        chat.recall_counts(partial(load_counter, name))
+        restored = call(attach, cancel)
+        warnings = list(restored.lost)
         yield from map(Warned, warnings)
-        if begun.updates_index:
-            library = self._builder.find_library(turn.mode, chat.header.project)
-            attached = [segment.source for segment in again.segments]
-            yield from library.freshen(cancel, warnings, turn.question, attached)
+        if _updates_index(turn):
+            library = self._builder.find_library(ask)
+            attached = [segment.source for segment in restored.segments]
+            yield from library.freshen(cancel, warnings, ask.question, attached)
         yield from self._report_damage(warnings, chat)
-        if turn.mode == "agent" and not turn.dry_run:
+        if turn.mode_rules.calls_tools and runs:
             warnings += yield from self._agents.open_servers(chat.id, cancel)
-        project, runs_hooks = chat.header.project, not turn.dry_run
-        chain = self._builder.build_chain(turn.mode, project, runs_hooks, chat.id)
-        turn = replace(turn, attached=again.segments)
-        with closing(cast(Generator[Event], run_turn(chain, turn, chat, cancel))) as events:
+        turn = self._builder.equip_turn(replace(turn, attached=restored.segments), runs)
+        with closing(cast(Generator[Event], run_turn(turn))) as events:
             for event in events:  # closed before the chat, as closing stores the partial answer
                 if isinstance(event, TurnEnded):
                     yield from self._report_damage(warnings, chat)
                     yield from self._offer_removal(warnings, chat, before)
                 yield self._complete_event(event, warnings, chat)
-        chat.keep_counts(partial(load_counter, turn.model))
+        chat.keep_counts(partial(load_counter, name))
 
     def _complete_event(self, event: Event, warnings: Sequence[str], chat: Session) -> Event:
         """Add warnings and the agent's edits to the last event of a turn.
@@ -326,43 +306,41 @@ class TurnRunner:
             warnings.append(left.offer)
             yield Warned(left.offer, is_offer=True)
 
-    def _open_session(self, request: AskRequest) -> Session:
-        require_text(request.question)
-        if request.session is None:
-            return self._create_session(request)
-        if request.dry_run:
-            return self._sessions.read(request.session)
-        return self._sessions.open(request.session)
+    def _open_session(self, ask: Ask) -> Session:
+        require_text(ask.question)
+        if ask.session is None:
+            return self._create_session(ask)
+        if ask.dry_run:
+            return self._sessions.read(ask.session)
+        return self._sessions.open(ask.session)
 
-    def _create_session(self, request: AskRequest) -> Session:
-        folder, project = self._vault.folder, request.project
+    def _create_session(self, ask: Ask) -> Session:
+        folder, project = self._vault.folder, ask.project
         if project is not None:
             projects = self._projects
-            project = projects.find_name(project) if request.dry_run else projects.add(project)
+            project = projects.find_name(project) if ask.dry_run else projects.add(project)
         return self._sessions.create(None if folder is None else str(folder), project)
 
-    def _start_question(self, request: AskRequest, chat: Session) -> _TurnStart:
-        project = chat.header.project
-        self._projects.check_chat(request.project, project, is_needed=request.mode == "project")
-        request = replace(request, project=project)
+    def _start_question(self, ask: Ask, chat: Session, cancel: CancelToken) -> tuple[Turn, Attach]:
+        self._projects.check_chat(ask.project, chat.header.project, is_needed=ask.mode == "project")
+        ask = _name_project(ask, chat)
         attachments = self._builder.attachments
-        attachments.check_names(request.attach, request.selections)
-        if request.parent is not None and not chat.is_stored:
-            missing = f"A new chat has no entry {request.parent}."
+        attachments.check_names(ask.attach, ask.selections)
+        if ask.parent is not None and not chat.is_stored:
+            missing = f"A new chat has no entry {ask.parent}."
             raise NotFound(missing, hint="Name the chat of the entry too.")
-        if request.parent is not None:
-            chat.continue_from(request.parent)
-        updates_index = request.mode != "chat" and request.update_index
+        if ask.parent is not None:
+            chat.continue_from(ask.parent)
 
         def attach() -> RestoredAttachments:
-            segments = attachments.segments(request.attach, request.selections)
+            segments = attachments.segments(ask.attach, ask.selections)
             return RestoredAttachments(segments, attachments.describe_faults(segments))
 
-        return _TurnStart(self._builder.build_bare_turn(request), attach, updates_index)
+        return self._builder.begin_turn(ask, chat, cancel), attach
 
     def _start_edit(
-        self, entry: str, changed: AskRequest, mode: Mode | None, chat: Session
-    ) -> _TurnStart:
+        self, entry: str, changed: Ask, mode: Mode | None, chat: Session, cancel: CancelToken
+    ) -> tuple[Turn, Attach]:
         require_text(changed.question)
         path = chat.path_to(entry)
         question, entry = path[-1], path[-1].id
@@ -375,11 +353,13 @@ class TurnRunner:
         changed = replace(changed, attach=there, selections=selections)
         changed = _name_project(changed, chat)
         chat.continue_from(chat.tree.branch_point(entry))
-        turn = self._builder.build_bare_turn(replace(changed, mode=mode or find_last_mode(path)))
-        again = partial(restore_attachments, attachments, question, sent)
-        return _TurnStart(turn, again, turn.mode != "chat")
+        changed = replace(changed, mode=mode or find_last_mode(path))
+        attach_again = partial(restore_attachments, attachments, question, sent)
+        return self._builder.begin_turn(changed, chat, cancel), attach_again
 
-    def _start_regeneration(self, entry: str, model: str | None, chat: Session) -> _TurnStart:
+    def _start_regeneration(
+        self, entry: str, model: str | None, chat: Session, cancel: CancelToken
+    ) -> tuple[Turn, Attach]:
         said = chat.path_to(entry)[-1]
         if not isinstance(said, MessageEntry):
             raise InvalidRequest(f"The entry {entry} is not an answer.")
@@ -391,36 +371,42 @@ class TurnRunner:
             raise InvalidRequest(
                 f"Nothing was asked before {entry}, so there is nothing to answer."
             )
-        turn = self._build_again(chat, question, model)
+        turn = self._begin_again(chat, question, model, cancel)
         if is_answer or tree.children(entry) or was_prepared(question, path):
-            return _TurnStart(
-                replace(turn, is_regenerated=True),
-                partial(RestoredAttachments, ()),
-                turn.mode == "agent",
-            )
+            return replace(turn, is_regenerated=True), partial(RestoredAttachments, ())
         attach = partial(restore_attachments, self._builder.attachments, question, ())
-        return _TurnStart(replace(turn, user_message=question), attach, turn.mode != "chat")
+        return replace(turn, user_message=question), attach
 
-    def _start_continuation(self, entry: str, model: str | None, chat: Session) -> _TurnStart:
+    def _start_continuation(
+        self, entry: str, model: str | None, chat: Session, cancel: CancelToken
+    ) -> tuple[Turn, Attach]:
         broken, question = find_broken_answer(chat.path()), last_question(chat.path())
         if broken is None or question is None or broken.entry != entry:
             raise InvalidRequest(
                 "A chat's last answer can be continued, if it broke off, and no other."
             )
-        turn = self._build_again(chat, question, model)
-        if turn.model == EXTRACTIVE:
+        turn = self._begin_again(chat, question, model, cancel)
+        if turn.model_name == EXTRACTIVE:
             raise InvalidRequest("No model is set, and only a model can continue an answer.")
         turn = replace(turn, is_regenerated=True, is_continued=True)
-        return _TurnStart(turn, partial(RestoredAttachments, ()), turn.mode == "agent")
+        return turn, partial(RestoredAttachments, ())
 
-    def _build_again(self, chat: Session, question: MessageEntry, model: str | None) -> TurnRequest:
-        """Rebuild the last turn of a chat's branch, without its attachments."""
+    def _begin_again(
+        self, chat: Session, question: MessageEntry, model: str | None, cancel: CancelToken
+    ) -> Turn:
+        """Begin the last turn of a chat's branch again, without its attachments."""
         path, project = chat.path(), chat.header.project
         asked = list_turns(path)[-1].user or question
-        request = AskRequest(asked.message.text, find_last_mode(path), model, project=project)
-        return self._builder.build_bare_turn(request)
+        ask = Ask(asked.message.text, find_last_mode(path), model, project=project)
+        return self._builder.begin_turn(ask, chat, cancel)
 
 
-def _name_project(request: AskRequest, chat: Session | None) -> AskRequest:
-    """Return the request with the chat's project filled in, or unchanged without a chat."""
-    return request if chat is None else replace(request, project=chat.header.project)
+def _updates_index(turn: Turn) -> bool:
+    """Return whether the index is updated first, as the turn searches or reads notes."""
+    reads_notes = turn.ask.mode == "agent" if turn.is_regenerated else turn.ask.mode != "chat"
+    return turn.ask.update_index and reads_notes
+
+
+def _name_project(ask: Ask, chat: Session | None) -> Ask:
+    """Return what is asked with the chat's project filled in, or unchanged without a chat."""
+    return ask if chat is None else replace(ask, project=chat.header.project)

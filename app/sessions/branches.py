@@ -17,12 +17,12 @@ from app.sessions.session import Session
 from app.sessions.session_info import ChatMark, is_chat_mark, name_fork, write_title
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
-from app.sessions.user_messages import AskRequest, find_last_mode, read_program_message
+from app.sessions.user_messages import find_last_mode, read_program_message
 from chains.cancel import CancelToken
 from chains.events import Event
-from chains.request.chain import Chain
+from chains.request.ask import Ask
 from chains.request.project import build_refresh_entry
-from chains.request.request import TurnRequest
+from chains.request.turn import Turn
 from chains.tokenizer import load_counter
 from chains.tools.memory_tools import find_long_part, list_memory_updates
 from chains.turn.run import compact_on_request, edit_summary_in_use, preview_compaction
@@ -334,8 +334,7 @@ class ChatCompactor:
     def preview(self, session: str, model: str | None = None) -> CompactionPreview:
         """Preview a compaction, without calling a model or storing anything."""
         chat = self._sessions.read(session)
-        chain, turn = self._build(chat, model)
-        return preview_compaction(chain, turn, chat)
+        return preview_compaction(self._build(chat, model))
 
     def draft(
         self, session: str, cancel: CancelToken, instructions: str = "", model: str | None = None
@@ -350,8 +349,8 @@ class ChatCompactor:
         """
         with self._sessions.open(session) as chat:
             leaf = chat.path()[-1].id
-            chain, turn = self._build(chat, model)
-            events = compact_on_request(chain, turn, chat, cancel, instructions, is_draft=True)
+            turn = self._build(chat, model, cancel)
+            events = compact_on_request(turn, instructions, is_draft=True)
             report = yield from _close_after(events)
             yield SummaryDraft(report, leaf)
 
@@ -369,14 +368,13 @@ class ChatCompactor:
         with self._sessions.open(session) as chat:
             if chat.path()[-1].id != draft.leaf:
                 raise InvalidRequest("The chat went on after this summary was made. Compact again.")
-            chain, turn = self._build(chat, model)
-            given = GivenSummary(text, maker, is_edited)
-            events = compact_on_request(chain, turn, chat, CancelToken(), given=given)
+            turn = self._build(chat, model)
+            events = compact_on_request(turn, given=GivenSummary(text, maker, is_edited))
             try:
                 report = _exhaust(events)
             except SummaryFailed as failure:
                 raise InvalidRequest(str(failure)) from failure
-            chat.keep_counts(partial(load_counter, turn.model))
+            chat.keep_counts(partial(load_counter, turn.model_name))
         return report
 
     def edit_summary(self, session: str, entry: str, text: str, model: str | None = None) -> None:
@@ -388,9 +386,9 @@ class ChatCompactor:
             InvalidRequest: a later summary has replaced this one, or the text is empty or too long.
         """
         with self._sessions.open(session) as chat:
-            chain, turn = self._build(chat, model)
+            turn = self._build(chat, model)
             try:
-                edit_summary_in_use(chain, turn, chat, entry, text)
+                edit_summary_in_use(turn, entry, text)
             except SummaryFailed as failure:
                 raise InvalidRequest(str(failure)) from failure
 
@@ -412,15 +410,14 @@ class ChatCompactor:
             Cancelled: the compaction was cancelled. The chat is unchanged.
         """
         with self._sessions.open(session) as chat:
-            chain, turn = self._build(chat, model)
-            yield from _close_after(compact_on_request(chain, turn, chat, cancel, instructions))
-            chat.keep_counts(partial(load_counter, turn.model))
+            turn = self._build(chat, model, cancel)
+            yield from _close_after(compact_on_request(turn, instructions))
+            chat.keep_counts(partial(load_counter, turn.model_name))
 
-    def _build(self, chat: Session, model: str | None) -> tuple[Chain, TurnRequest]:
+    def _build(self, chat: Session, model: str | None, cancel: CancelToken | None = None) -> Turn:
         mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
-        project = chat.header.project
-        turn = self._builder.build_turn(AskRequest("", mode, model, project=project))
-        return self._builder.build_chain(mode, project), turn
+        ask = Ask("", mode, model, project=chat.header.project)
+        return self._builder.build_turn(ask, chat, cancel)
 
 
 def _close_after(

@@ -18,8 +18,8 @@ from app.sessions.store import SessionStore
 from app.sessions.transcript import AnswerItem, ChatTranscript, StepItem, TranscriptItem
 from app.sessions.transcript_reader import build_transcript
 from chains.citations.changes import CurrentText, OwnEdit, find_changed_sources
-from chains.request.request import SEARCHED
 from chains.request.session import SessionPort
+from chains.request.turn import SEARCHED
 from chains.retrieval.follow_up import list_notes_in_play
 from chains.turn.regenerate import find_last_question
 from context.assemble.request import Request
@@ -298,6 +298,6 @@ def _kept_request(chat: Session) -> StoredRequest | None:
 
 def _is_newest_answer(chat: Session) -> bool:
     path = chat.path()
-    before, turn = find_last_question(path)
-    answers = [e.id for e in chat.tree.children(turn.question.id) if e.message.role != "user"]
+    before, question = find_last_question(path)
+    answers = [e.id for e in chat.tree.children(question.id) if e.message.role != "user"]
     return len(before) == len(path) or not answers or answers[-1] == path[len(before)].id

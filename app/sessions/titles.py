@@ -11,10 +11,9 @@ from app.sessions.session import Session
 from app.sessions.session_info import TITLE, has_title_entry
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
-from app.sessions.user_messages import AskRequest
 from chains.cancel import CancelToken
 from chains.models import EXTRACTIVE
-from chains.request.request import TurnContext
+from chains.request.ask import Ask
 from chains.request.usage import TITLE as TITLE_CALL
 from chains.request.usage import build_usage_entry
 from chains.turn.calls import ChatTitle, write_title
@@ -70,10 +69,9 @@ class ChatTitles:
             return ""
 
     def _call(self, chat: Session, opening: _Opening, cancel: CancelToken) -> ChatTitle | None:
-        turn = self._builder.build_bare_turn(AskRequest("", "chat", opening.model))
-        chain = self._builder.build_chain("chat", None)
-        context = TurnContext.open(chain, turn, chat, cancel)
-        return write_title(context, opening.question, opening.answer)
+        ask = Ask("", "chat", opening.model)
+        turn = self._builder.equip_turn(self._builder.begin_turn(ask, chat, cancel))
+        return write_title(turn, opening.question, opening.answer)
 
     def _store(self, session: str, made: ChatTitle) -> str:
         data = {"type": "custom", "customType": TITLE, "content": made.text, "by": BY_MODEL}

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Final, get_args
 
-from app.library.attachments import Selection
 from chains.citations.changes import ChangedSource
 from chains.citations.check import Citation, Unverified
 from chains.citations.sections import ShownSection
 from chains.citations.sources import insert_numbers, name_share
 from chains.events import Mode, Status, ToolStatus
+from chains.request.ask import Selection
 from context.fit import guard_steps
 from context.layers import Segment
 

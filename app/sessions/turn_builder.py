@@ -1,7 +1,8 @@
-"""Build a turn and its chain from a user message, the settings and the open vault."""
+"""Build a turn from what the user asks, the settings and the open vault."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.config import secrets
@@ -13,18 +14,14 @@ from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
-from app.sessions.user_messages import AskRequest, record_names
 from chains.cancel import CancelToken
-from chains.events import Mode
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
 from chains.llm.port import KeyFor, LearnedPort
 from chains.models import EXTRACTIVE
-from chains.prompts import Customization
-from chains.request.chain import Chain
-from chains.request.project import ProjectSetup
-from chains.request.request import TurnRequest
-from chains.request.session import SessionView
+from chains.request.ask import MODES, Ask
+from chains.request.session import SessionPort, SessionView
+from chains.request.turn import Turn, TurnPorts, TurnSettings
 from context.history.exclusion import FindExcluded
 from vault.access import find_excluded
 from vault.vault import Vault
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class TurnBuilder:
-    """Builds turns and chains. Thread-safe.
+    """Builds turns. Thread-safe.
 
     Attributes:
         agents: builds agents.
@@ -67,107 +64,92 @@ class TurnBuilder:
         return self._open_attachments()
 
     def build_turn(
-        self, request: AskRequest, changes: Mapping[str, object] | None = None
-    ) -> TurnRequest:
-        """Build a turn with its attachments. See `build_bare_turn`."""
-        attached = self.attachments.segments(request.attach, request.selections)
-        return replace(self.build_bare_turn(request, changes), attached=attached)
-
-    def build_bare_turn(
-        self, request: AskRequest, changes: Mapping[str, object] | None = None
-    ) -> TurnRequest:
-        """Build a turn without its attachments, because reading them takes time.
-
-        Args:
-            request: the user's question and options.
-            changes: settings to override.
-        """
-        self._settings.refresh()  # another program may have switched `privacy.offline` on
-        values = self._settings.values_with(changes) if changes else self._settings.values
-        return TurnRequest(
-            question=request.question,
-            mode=request.mode,
-            model=request.model or self._find_project_model(request) or values.chat_model,
-            api_base=values.chat_api_base,
-            threshold=values.auto_compact_threshold,
-            max_output_tokens=values.max_output_tokens,
-            temperature=None if values.chat_temperature == "" else values.chat_temperature,
-            max_seconds=values.chat_max_seconds,
-            top_k=values.retrieval_top_k,
-            offline=values.privacy_offline,
-            trim_at=values.context_trim_at,
-            compact_at=values.context_compact_at,
-            block_at=values.context_block_at,
-            auto_compact=values.context_auto_compact,
-            keep_last=values.context_keep_last_assistant_messages,
-            clean_after=values.history_clean_tool_output_after_turns,
-            summary_model=values.chat_summary_model,
-            rewrites=values.retrieval_rewrite,
-            local_context=values.chat_local_context,
-            image_models=tuple(values.chat_image_models),
-            dry_run=request.dry_run,
-            named=record_names(request.attach, request.selections),
-            reads_whole=request.reads_whole,
-        )
-
-    def build_chain(
         self,
-        mode: Mode,
-        project: str | None,
-        runs_hooks: bool = False,
-        session: str = "",
-    ) -> Chain:
-        """Build the chain that answers messages in a mode.
+        ask: Ask,
+        session: SessionPort | None = None,
+        cancel: CancelToken | None = None,
+        changes: Mapping[str, object] | None = None,
+    ) -> Turn:
+        """Build a turn that does not run, with its attachments, notes and tools.
 
         Args:
-            mode: the mode of the turn.
-            project: the chat's project, or None.
-            runs_hooks: whether to load and run hooks, which must be false for a preview.
-            session: the chat id, or an empty string for a preview.
+            ask: the question and its options.
+            session: the chat, or None for a new one.
+            cancel: the token that cancels the turn, or None.
+            changes: settings to override.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
             InvalidRequest: the mode needs a project, and the chat has none.
             NotFound: the folder of the project does not exist.
         """
-        inside = project if mode in ("project", "agent") else None
-        chain = self._make_chain(self._customization.collect(runs_hooks, inside), project)
-        notes = None if inside is None else self._projects.open(inside)
-        if notes is not None:
-            chain = replace(chain, vault=notes, project=self._set_up_project(notes))
-        if mode == "agent":
-            scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
-            notes = notes or self._vault.require_vault()
-            return self.agents.add_agent(chain, notes, session, scope)
-        if mode == "project":
-            if notes is None:
-                raise InvalidRequest(
-                    "This chat has no project.",
-                    hint="Begin a chat in a project. `--project DIR` does it.",
-                )
-            return replace(chain, prompt="project", search=lambda: notes)
-        if mode == "chat":
-            return chain
-        return replace(chain, prompt="vault_qa", search=self._vault.require_vault)
+        attached = self.attachments.segments(ask.attach, ask.selections)
+        turn = self.begin_turn(ask, session, cancel, changes)
+        return self.equip_turn(replace(turn, attached=attached))
 
-    def _make_chain(self, customization: Customization, project: str | None) -> Chain:
-        """Build a chain without search or tools.
+    def begin_turn(
+        self,
+        ask: Ask,
+        session: SessionPort | None = None,
+        cancel: CancelToken | None = None,
+        changes: Mapping[str, object] | None = None,
+    ) -> Turn:
+        """Build a turn without attachments, which take time, and without notes and tools.
+
+        The arguments are those of `build_turn`.
+        """
+        self._settings.refresh()  # another program may have switched `privacy.offline` on
+        values = self._settings.values_with(changes) if changes else self._settings.values
+        return Turn(
+            ask,
+            ask.model or self._find_project_model(ask) or values.chat_model,
+            TurnSettings.read(values),
+            TurnPorts(
+                secrets.key_for,
+                resolve=self.attachments.resolve,
+                ledger=self._ledger,
+                learned=self._learned,
+                local=self.local,
+            ),
+            session or SessionView(),
+            cancel or CancelToken(),
+        )
+
+    def equip_turn(self, turn: Turn, runs: bool = False) -> Turn:
+        """Add what the mode of a turn brings: prompts and hooks, notes, and tools.
 
         Args:
-            customization: the user's prompts, instructions and hooks for the turn.
-            project: the chat's project, or None.
+            turn: the turn.
+            runs: whether the turn is run, with hooks and approvals, and not only shown.
+
+        Raises:
+            VaultNotChosen: the mode needs a vault, and none is open.
+            InvalidRequest: the mode needs a project, and the chat has none.
+            NotFound: the folder of the project does not exist.
         """
-        return Chain(
-            "chat",
-            secrets.key_for,
-            resolve=self.attachments.resolve,
-            find_excluded=self._build_exclusion(project),
-            customization=customization,
-            vault=self._vault.vault,
-            ledger=self._ledger,
-            learned=self._learned,
-            local=self.local,
-        )
+        mode, project = turn.mode_rules, turn.ask.project
+        inside = project if mode.uses_project else None
+        customization = self._customization.collect(runs, inside)
+        notes = None if inside is None else self._projects.open(inside)
+        if mode.needs == "project" and notes is None:
+            raise InvalidRequest(
+                "This chat has no project.",
+                hint="Begin a chat in a project. `--project DIR` does it.",
+            )
+        vault = notes or self._vault.vault
+        ports = replace(turn.ports, find_excluded=self._build_exclusion(project))
+        turn = replace(turn, ports=ports, customization=customization, vault=vault)
+        if mode.calls_tools:
+            scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
+            session = turn.session.id if runs else ""
+            return self.agents.add_tools(turn, notes or self._vault.require_vault(), session, scope)
+        if mode.searches:
+            return replace(turn, search=partial(self._open_notes, notes))
+        return turn
+
+    def _open_notes(self, notes: Vault | None) -> Vault:
+        """Return the notes of a project, or those of the vault that is open by now."""
+        return notes or self._vault.require_vault()
 
     def _build_exclusion(self, project: str | None) -> FindExcluded:
         """Return a function that finds the notes of a chat that models may not read now.
@@ -201,11 +183,10 @@ class TurnBuilder:
         """
         from chains.turn.calls import check_model  # turns do without it
 
-        turn = self.build_bare_turn(AskRequest("", "chat"), changes)
-        chain = self.build_chain("chat", None)
+        turn = self.equip_turn(self.begin_turn(Ask("", "chat"), None, cancel, changes))
         if key_for is not None:
-            chain = replace(chain, key_for=key_for)
-        return check_model(chain, turn, SessionView(), cancel)
+            turn = replace(turn, ports=replace(turn.ports, key_for=key_for))
+        return check_model(turn)
 
     def stop_other_models(self, model: str | None) -> None:
         """Stop the running model file, unless it is the given model or the one for summaries.
@@ -224,24 +205,21 @@ class TurnBuilder:
 
             warm_up()
 
-    def find_library(self, mode: Mode, project: str | None) -> Library:
-        """Return the library for turns in a mode.
+    def find_library(self, ask: Ask) -> Library:
+        """Return the library of the notes that a turn searches or reads.
 
         Raises:
             VaultNotChosen: the mode needs a vault, and none is open.
             NotFound: the folder of the project does not exist.
         """
-        if mode == "vault" or project is None:
+        if ask.project is None or not MODES[ask.mode].uses_project:
             return self._vault.require()
-        return self._projects.open_library(project)
+        return self._projects.open_library(ask.project)
 
     def _limit_agent(self, project: str) -> AgentScope:
         notes, memories = self._projects.open(project), self._customization.find_memories(project)
         return AgentScope(memories, notes.scope.list_edit_patterns())
 
-    def _set_up_project(self, notes: Vault) -> ProjectSetup:
-        return ProjectSetup(notes, self._settings.values.project_include_text == "auto")
-
-    def _find_project_model(self, request: AskRequest) -> str:
-        project = request.project
+    def _find_project_model(self, ask: Ask) -> str:
+        project = ask.project
         return "" if project is None else self._projects.settings(project).model

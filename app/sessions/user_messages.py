@@ -1,4 +1,4 @@
-"""Define a question's options, and read the mode and attachments recorded with a user message.
+"""Read the mode and the attachments that the log records with a user message.
 
 The log contains the mode of a message and the names of its attachments. When a message is edited or
 its answer is regenerated, notes are attached in their current version, and selections with their
@@ -11,18 +11,18 @@ from typing import Any, cast, get_args
 
 from app.errors import AppError, InvalidRequest
 from app.library.attachment_paths import AGREED
-from app.library.attachments import Attachments, Selection
+from app.library.attachments import Attachments
 from chains.events import Mode
 from chains.models import EXTRACTIVE
-from chains.request.request import TurnRequest
+from chains.request.ask import Selection
+from chains.request.turn import Turn
 from context.errors import MalformedMessage
-from context.layers import Layer, Segment, replace_surrogates
+from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
 from context.messages import ImagePart, Message, TextPart
 from vault.errors import VaultError
 
 __all__ = [
-    "AskRequest",
     "RestoredAttachments",
     "find_last_mode",
     "find_last_model",
@@ -32,7 +32,6 @@ __all__ = [
     "read_names",
     "read_program_message",
     "read_selections",
-    "record_names",
     "require_model",
     "require_text",
     "restore_attachments",
@@ -40,52 +39,6 @@ __all__ = [
 ]
 
 _Place = tuple[str, tuple[int, int] | None]
-
-
-@dataclass(frozen=True)
-class AskRequest:
-    """A question with its options.
-
-    Attributes:
-        question: the text of the question.
-        mode: the mode of the turn.
-        model: the model, or None for the configured one.
-        session: the chat to continue, or None for a new one.
-        dry_run: whether to search and prepare the request without sending or storing it.
-        update_index: whether to update the index first, if the mode searches notes.
-        attach: the notes, folders, files, images, tags and web pages to attach.
-        selections: line ranges in notes to attach.
-        parent: the entry after which the question is added, or None for the active leaf.
-        project: the project folder of a new chat. For an existing chat, this must be its own
-            project or None.
-        reads_whole: whether to let the model read large attachments completely, part by part. The
-            user must have agreed to the cost, which `TurnRunner.estimate_reading` returns.
-    """
-
-    question: str
-    mode: Mode = "vault"
-    model: str | None = None
-    session: str | None = None
-    dry_run: bool = False
-    update_index: bool = True
-    attach: tuple[str, ...] = ()
-    selections: tuple[Selection, ...] = ()
-    parent: str | None = None
-    project: str | None = None
-    reads_whole: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "question", replace_surrogates(self.question))
-
-
-def record_names(attach: Sequence[str], selections: Sequence[Selection]) -> dict[str, Any]:
-    """Return the log fields that record a question's attachments.
-
-    Return an empty mapping if nothing is attached.
-    """
-    lines = [{"path": s.path, "first": s.first, "last": s.last} for s in selections]
-    named = {"attach": list(attach), "selections": lines}
-    return {key: value for key, value in named.items() if value}
 
 
 def read_mode(question: MessageEntry) -> Mode | None:
@@ -113,9 +66,10 @@ def require_text(question: str) -> None:
         raise InvalidRequest("There is no question.")
 
 
-def require_model(turn: TurnRequest) -> None:
+def require_model(turn: Turn) -> None:
     """Raise `InvalidRequest` for an agent turn without a model, unless it is a dry run."""
-    if turn.mode == "agent" and turn.model == EXTRACTIVE and not turn.dry_run:
+    ask = turn.ask
+    if ask.mode == "agent" and turn.model_name == EXTRACTIVE and not ask.dry_run:
         raise InvalidRequest(
             "Agent mode needs a model, and none is set.",
             hint="The mode vault needs none. `strata settings set chat.model NAME` sets one.",

@@ -1,12 +1,12 @@
-"""The inputs of a turn, and the steps up to its prepared request.
+"""What a turn starts from, and the steps up to its requests.
 
 ```
-Chain + TurnRequest + session → TurnContext → draft: entries → PreparedTurn
+Ask + settings + session → Turn → open_turn: model, tools, project → draft: entries → Request
 ```
 
-- `chain`: `Chain`, its ports to the vault, and the limits of an agent.
-- `request`: `TurnRequest`, the user message with its settings; `TurnContext`, the values that the
-  steps of a turn share.
+- `ask`: `Ask`, what the user wants, and the table of modes, which says how it is answered.
+- `turn`: `Turn`, one message of the user with all that is needed to answer it.
+- `open_turn`: looks up the model of a turn, chooses its tools, and opens models for its calls.
 - `draft`: builds the entries of a turn, and prepares its requests.
 - `project`: the names, outlines and texts of a project in the system message.
 - `session`: the port for a session's log, and a read-only view of a session.
@@ -18,4 +18,14 @@ This package may import `chains.extractive`, `chains.gguf`, `chains.llm`, the mo
 context and vault. It builds the entries of a turn, and `chains.turn` stores them in one write.
 """
 
-__all__ = ["chain", "deferral", "draft", "epochs", "project", "request", "session", "usage"]
+__all__ = [
+    "ask",
+    "deferral",
+    "draft",
+    "epochs",
+    "open_turn",
+    "project",
+    "session",
+    "turn",
+    "usage",
+]

@@ -24,7 +24,6 @@ __all__ = [
     "INSTRUCTIONS_FILE",
     "PROJECT",
     "ProjectContext",
-    "ProjectSetup",
     "build_project_context",
     "build_refresh_entry",
     "decide_text",
@@ -48,18 +47,6 @@ MOST_HEADINGS: Final = 24
 DEEPEST_HEADING: Final = 3
 MOST_READ: Final = 300
 MOST_BYTES_OF_A_TOKEN: Final = 12
-
-
-@dataclass(frozen=True)
-class ProjectSetup:
-    """The project of a chain.
-
-    Attributes:
-        includes_text: whether the system message may include the text of the project's notes.
-    """
-
-    notes: Vault
-    includes_text: bool = True
 
 
 @dataclass(frozen=True)
@@ -147,11 +134,16 @@ def has_note_text(noted: Iterable[Segment]) -> bool:
     return any(one.id.startswith(NOTE_ID) for one in noted)
 
 
-def decide_text(session: SessionPort, setup: ProjectSetup) -> bool:
-    """Return whether the text of notes is included, as decided in the session's first turn."""
+def decide_text(session: SessionPort, includes_text: bool) -> bool:
+    """Return whether the text of notes is included, as decided in the session's first turn.
+
+    Args:
+        session: the session.
+        includes_text: the decision if this is the first turn.
+    """
     found = (_read_record(entry) for entry in session.path())
     first = next((record for record in found if record is not None), None)
-    return setup.includes_text if first is None else first.includes_text
+    return includes_text if first is None else first.includes_text
 
 
 def build_refresh_entry(session: SessionPort) -> OtherEntry:

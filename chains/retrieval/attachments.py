@@ -14,7 +14,7 @@ from chains.errors import CannotRead
 from chains.events import Event, Warned
 from chains.models import EXTRACTIVE, ModelInfo
 from chains.prompts import READING_PROMPT
-from chains.request.request import TurnContext
+from chains.request.turn import Turn
 from chains.retrieval.excerpts import (
     AttachmentBudget,
     FittedSegments,
@@ -69,7 +69,7 @@ class FittedAttachments:
 
 
 def fit_attachments(
-    context: TurnContext, retrieved: Sequence[Segment] = ()
+    turn: Turn, retrieved: Sequence[Segment] = ()
 ) -> Generator[Event, None, FittedAttachments]:
     """Fit the attachments of a turn into their token budget.
 
@@ -80,50 +80,49 @@ def fit_attachments(
         CannotRead: an attachment cannot be read in full.
         ModelError: more than half of the parts of an attachment could not be read.
     """
-    request = context.request
-    if not request.attached or request.is_regenerated:
-        return FittedAttachments(request.attached, request.unsent)
-    context, warnings = _choose_pictures(context)
+    if not turn.attached or turn.is_regenerated:
+        return FittedAttachments(turn.attached, turn.unsent)
+    turn, warnings = _choose_pictures(turn)
     plan = None
-    if request.reads_whole:
-        plan = call(lambda: _plan(context), context.cancel)
+    if turn.ask.reads_whole:
+        plan = call(lambda: _plan(turn), turn.cancel)
     if plan is None:
-        fitted = _fit_by_search(context, retrieved)
+        fitted = _fit_by_search(turn, retrieved)
     else:
-        fitted = yield from _read_whole(context, plan, retrieved)
+        fitted = yield from _read_whole(turn, plan, retrieved)
     fitted = replace(fitted, warnings=(*warnings, *fitted.warnings))
     yield from map(Warned, fitted.warnings)
     return fitted
 
 
-def estimate_attachments(context: TurnContext) -> FittedAttachments:
+def estimate_attachments(turn: Turn) -> FittedAttachments:
     """Estimate the size of the attachments as they will be sent.
 
     Unlike in a turn, large attachments are not searched. Images that the model does not accept are
     left out, although a turn with such images would raise an error.
     """
-    context, pictures = _choose_pictures(context)
-    request, counter = context.request, context.counter
-    unseen = find_unseen_images(context, request.attached)
-    seen = tuple(part for part in request.attached if part not in unseen)
-    warnings = (explain_blindness(context.model),) if unseen else ()
+    turn, pictures = _choose_pictures(turn)
+    counter = turn.counter
+    unseen = find_unseen_images(turn, turn.attached)
+    seen = tuple(part for part in turn.attached if part not in unseen)
+    warnings = (explain_blindness(turn.model),) if unseen else ()
     warnings = (*pictures, *warnings)
-    dropped = (*request.unsent, *unseen)
+    dropped = (*turn.unsent, *unseen)
     if not seen:
         return FittedAttachments(seen, dropped, warnings)
-    budget = _measure_budget(context)
+    budget = _measure_budget(turn)
     attached, repeated = drop_repeats(seen, budget, counter)
     found = estimate_excerpts(attached, budget, counter)
     return FittedAttachments(found.segments, (*dropped, *found.unsent), (*warnings, *repeated))
 
 
-def find_unseen_images(context: TurnContext, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+def find_unseen_images(turn: Turn, segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """Return the attached images that the model may not accept.
 
     This is an empty tuple if the model is known to accept images. Pictures that came with a note
     are not listed, because the note is sent without them.
     """
-    if context.model.sees:
+    if turn.model.sees:
         return ()
     images = (part for part in segments if part.kind == "image" and part.layer is Layer.L3)
     return tuple(part for part in images if not part.is_embedded_image)
@@ -141,7 +140,7 @@ def explain_blindness(model: ModelInfo) -> str:
     return f"The model {model.name} does not see images."
 
 
-def measure_reading_cost(context: TurnContext) -> "ReadingCost | None":
+def measure_reading_cost(turn: Turn) -> "ReadingCost | None":
     """Return the maximum cost of reading the attachments in full, or None if all of them fit.
 
     No model is called.
@@ -149,71 +148,71 @@ def measure_reading_cost(context: TurnContext) -> "ReadingCost | None":
     Raises:
         CannotRead: an attachment cannot be read in full.
     """
-    plan = _plan(_choose_pictures(context)[0])
-    return None if plan is None else plan.measure_cost(context.model)
+    turn, _ = _choose_pictures(turn)
+    plan = _plan(turn)
+    return None if plan is None else plan.measure_cost(turn.model)
 
 
-def _choose_pictures(context: TurnContext) -> tuple[TurnContext, tuple[str, ...]]:
+def _choose_pictures(turn: Turn) -> tuple[Turn, tuple[str, ...]]:
     """Leave out the pictures of attached notes that the model does not see, or that do not fit.
 
     Returns:
-        The values of the turn with the other attachments, and a warning if a picture does not fit.
+        The turn with the other attachments, and a warning if a picture does not fit.
     """
-    request, counter = context.request, context.counter
-    pictures = [part for part in request.attached if part.is_embedded_image]
+    pictures = [part for part in turn.attached if part.is_embedded_image]
     if not pictures:
-        return context, ()
-    kept = [part for part in request.attached if not part.is_embedded_image]
+        return turn, ()
+    counter = turn.counter
+    kept = [part for part in turn.attached if not part.is_embedded_image]
     unfit: list[Segment] = []
-    left = _measure_budget(context).share - sum(count_segment(part, counter) for part in kept)
-    for picture in pictures if context.model.sees else ():
+    left = _measure_budget(turn).share - sum(count_segment(part, counter) for part in kept)
+    for picture in pictures if turn.model.sees else ():
         left -= count_segment(picture, counter)
         (kept if left >= 0 else unfit).append(picture)
-    context = context.with_attachments(tuple(kept), (*request.unsent, *unfit))
+    turn = replace(turn, attached=tuple(kept), unsent=(*turn.unsent, *unfit))
     if not unfit:
-        return context, ()
-    return context, (f"{name_count(len(unfit), 'embedded picture')} left out to make room.",)
+        return turn, ()
+    return turn, (f"{name_count(len(unfit), 'embedded picture')} left out to make room.",)
 
 
 def _read_whole(
-    context: TurnContext, plan: "MapReducePlan", retrieved: Sequence[Segment]
+    turn: Turn, plan: "MapReducePlan", retrieved: Sequence[Segment]
 ) -> Generator[Event, None, FittedAttachments]:
     """Let the model read large attachments part by part. In a dry run, compute only the cost."""
     from chains.retrieval.map_reduce import MapReduceResult, map_reduce
 
-    if context.request.dry_run:
-        cost = plan.measure_cost(context.model).to_dict() | {"done": None}
-        searched = _fit_by_search(context, retrieved)
+    if turn.ask.dry_run:
+        cost = plan.measure_cost(turn.model).to_dict() | {"done": None}
+        searched = _fit_by_search(turn, retrieved)
         read = MapReduceResult(searched.attached, cost)
         return replace(searched, warnings=(_NOT_READ,), read=read)
-    read = yield from map_reduce(context, plan)
-    return FittedAttachments(read.attached, context.request.unsent, read.warnings, read)
+    read = yield from map_reduce(turn, plan)
+    return FittedAttachments(read.attached, turn.unsent, read.warnings, read)
 
 
-def _fit_by_search(context: TurnContext, retrieved: Sequence[Segment]) -> FittedAttachments:
-    request, counter, vault = context.request, context.counter, context.chain.vault
-    budget = _measure_budget(context)
-    attached, warnings = drop_repeats(request.attached, budget, counter)
+def _fit_by_search(turn: Turn, retrieved: Sequence[Segment]) -> FittedAttachments:
+    counter, vault = turn.counter, turn.vault
+    budget = _measure_budget(turn)
+    attached, warnings = drop_repeats(turn.attached, budget, counter)
     if find_large_attachments(attached, budget, counter).segments:
         beside = sum(count_segment(segment, counter) for segment in retrieved)
-        beside = min(beside, _measure_passages_share(context))
+        beside = min(beside, _measure_passages_share(turn))
         budget = replace(budget, share=budget.share - beside)
-    found = call(lambda: _search_within(context, vault, attached, budget), context.cancel)
+    found = call(lambda: _search_within(turn, vault, attached, budget), turn.cancel)
     return FittedAttachments(found.segments, found.unsent, warnings)
 
 
 def _search_within(
-    context: TurnContext,
+    turn: Turn,
     vault: Vault | None,
     attached: Sequence[Segment],
     budget: AttachmentBudget,
 ) -> FittedSegments:
-    request = context.request
-    question = request.searched or request.question
-    return choose_excerpts(attached, question, budget, context.counter, vault)
+    question = turn.query.text or turn.ask.question
+    return choose_excerpts(attached, question, budget, turn.counter, vault)
 
 
-def _plan(context: TurnContext) -> "MapReducePlan | None":
+def _plan(turn: Turn) -> "MapReducePlan | None":
     """Plan how a model reads large attachments part by part, or return None if all attachments fit.
 
     Raises:
@@ -222,47 +221,47 @@ def _plan(context: TurnContext) -> "MapReducePlan | None":
     """
     from chains.retrieval.map_reduce_plan import MapReduceSetup, plan_map_reduce
 
-    budget, request, counter = _measure_budget(context), context.request, context.counter
-    if context.chain.search is not None:
-        budget = replace(budget, share=budget.share - _measure_passages_share(context))
-    large = find_large_attachments(request.attached, budget, counter)
+    budget, counter = _measure_budget(turn), turn.counter
+    if turn.search is not None:
+        budget = replace(budget, share=budget.share - _measure_passages_share(turn))
+    large = find_large_attachments(turn.attached, budget, counter)
     if not large.segments:
         return None
-    if request.model == EXTRACTIVE:
+    if turn.model_name == EXTRACTIVE:
         raise CannotRead(
             "Reading an attachment whole takes a model, and no model is set. Set one, or have it "
             "searched for what is closest to the question."
         )
     setup = MapReduceSetup(
-        question=request.question,
-        model=request.model,
-        request_budget=context.compute_request_budget(context.factor),
-        sections=context.customization.prompts(READING_PROMPT).sections,
+        question=turn.ask.question,
+        model=turn.model_name,
+        request_budget=turn.compute_request_budget(turn.factor),
+        sections=turn.customization.prompts(READING_PROMPT).sections,
         counter=counter,
-        session=context.session.id or None,
-        temperature=request.temperature,
+        session=turn.session.id or None,
+        temperature=turn.temperature,
     )
     notes_tokens_left = int(large.tokens_left * NOTES_SHARE) - HEAD_TOKENS * len(large.segments)
     return plan_map_reduce(large.segments, large.sizes, notes_tokens_left, setup)
 
 
-def _measure_budget(context: TurnContext) -> AttachmentBudget:
+def _measure_budget(turn: Turn) -> AttachmentBudget:
     """Return the token budget for attachments.
 
     This is half of the request's token budget, or less if other content is large.
     """
-    counter, request = context.counter, context.request
-    budget = context.compute_request_budget(context.factor).budget
-    system = System(context.customization.system(context.chain.prompt))
-    before = make_preamble(system, context.chain.tools, counter)
-    question = count_message(Message("user", request.question), counter)
+    counter = turn.counter
+    budget = turn.compute_request_budget(turn.factor).budget
+    system = System(turn.customization.system(turn.mode_rules.prompt))
+    before = make_preamble(system, turn.tools, counter)
+    question = count_message(Message("user", turn.ask.question), counter)
     others = before.tool_tokens + before.system_tokens + question + 2 * counter.part_overhead
     most = budget - others
     share = min(int(budget * TURN_CONTEXT_SHARE), most) - counter.part_overhead
     return AttachmentBudget(share, most)
 
 
-def _measure_passages_share(context: TurnContext) -> int:
+def _measure_passages_share(turn: Turn) -> int:
     """Return how many tokens passages may use if the attachments do not fit in full."""
-    budget = context.compute_request_budget(context.factor).budget
-    return compute_passages_share(budget, context.counter.count(context.request.question)) // 2
+    budget = turn.compute_request_budget(turn.factor).budget
+    return compute_passages_share(budget, turn.counter.count(turn.ask.question)) // 2

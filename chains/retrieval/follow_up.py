@@ -15,7 +15,8 @@ from typing import Final
 from chains.errors import ModelError
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.prompts import REWRITE_PROMPT
-from chains.request.request import SEARCHED, TurnContext
+from chains.request.open_turn import open_model
+from chains.request.turn import SEARCHED, Turn
 from chains.request.usage import CallUsage
 from context.assemble.request import Request
 from context.draft import make_preamble
@@ -279,15 +280,15 @@ class RewrittenQuery:
     calls: tuple[CallUsage, ...] = ()
 
 
-def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
+def rewrite_query(turn: Turn, last: LastTurn) -> RewrittenQuery:
     """Ask a model to rewrite a question so that it makes sense on its own.
 
     Raises:
         Cancelled: the token was cancelled.
     """
     try:
-        prepared = _prepare_rewrite(context, last)
-        answer = collect_answer(context.open_model().stream(prepared, context.cancel))
+        prepared = _prepare_rewrite(turn, last)
+        answer = collect_answer(open_model(turn).stream(prepared, turn.cancel))
     except (ModelError, ContextOverflow) as failure:
         return RewrittenQuery("", (f"The question was searched in its own words: {failure}",))
     ended = answer.ended
@@ -299,16 +300,16 @@ def rewrite_query(context: TurnContext, last: LastTurn) -> RewrittenQuery:
     return RewrittenQuery(query, (), calls)
 
 
-def _prepare_rewrite(context: TurnContext, last: LastTurn) -> Request:
-    request_budget, counter = context.compute_request_budget(), context.counter
-    sections = context.customization.prompts(REWRITE_PROMPT).sections
+def _prepare_rewrite(turn: Turn, last: LastTurn) -> Request:
+    request_budget, counter = turn.compute_request_budget(), turn.counter
+    sections = turn.customization.prompts(REWRITE_PROMPT).sections
     return prepare_call(
         make_preamble(System(make_system_parts(REWRITE_PROMPT, sections)), (), counter),
         (),
-        _frame_question(context.request.question, last),
+        _frame_question(turn.ask.question, last),
         replace(request_budget, reserve=min(request_budget.reserve, MOST_TOKENS)),
-        model=context.request.model,
-        temperature=context.request.lowest_temperature,
+        model=turn.model_name,
+        temperature=turn.lowest_temperature,
     )
 
 

@@ -93,7 +93,7 @@ def build_value_page(told: Hit, name: str, attached: Sequence[Segment]) -> ListP
         name: the name of the property.
         attached: the segments that are attached already, which have numbers.
     """
-    from chains.extractive.model import VALUE_SOURCE  # as in `TurnContext.open_model`
+    from chains.extractive.model import VALUE_SOURCE  # as in `chains.request.open_turn`
 
     number = 1 + max((segment.number or 0 for segment in attached), default=0)
     text = f"“{told.title}” has this as {name}:"
@@ -102,7 +102,7 @@ def build_value_page(told: Hit, name: str, attached: Sequence[Segment]) -> ListP
 
 
 def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:
-    from chains.extractive.model import LIST_SOURCE  # as in `TurnContext.open_model`
+    from chains.extractive.model import LIST_SOURCE  # as in `chains.request.open_turn`
 
     total, text = result.total or 0, result.describe_total()
     if shown < total:

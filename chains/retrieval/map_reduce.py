@@ -29,7 +29,8 @@ from chains.errors import MissingKey, ModelError, Offline
 from chains.events import Event, ReadingPart, Step
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.llm.port import ModelPort
-from chains.request.request import TurnContext
+from chains.request.open_turn import open_model
+from chains.request.turn import Turn
 from chains.request.usage import READING, CallUsage, log_usage, sum_usage
 from chains.retrieval.map_reduce_plan import AttachmentPart, AttachmentPlan, MapReducePlan
 from context.assemble.request import Request
@@ -64,24 +65,22 @@ class MapReduceResult:
     calls: tuple[CallUsage, ...] = ()
 
 
-def map_reduce(
-    context: TurnContext, plan: MapReducePlan
-) -> Generator[Event, None, MapReduceResult]:
+def map_reduce(turn: Turn, plan: MapReducePlan) -> Generator[Event, None, MapReduceResult]:
     """Replace the attachments of a plan with reading notes that a model writes.
 
     Raises:
         ModelError: more than half of the parts of an attachment could not be read.
         Cancelled: the token was cancelled.
     """
-    reducer = MapReducer(plan, context.open_model, context.cancel)
+    reducer = MapReducer(plan, partial(open_model, turn), turn.cancel)
     try:
         segments = yield from reducer.read()
     except BaseException:
-        log_usage(context.session, context.request.turn or "", reducer.usage, READING)
+        log_usage(turn.session, turn.id, reducer.usage, READING)
         raise
     notes = {one.segment.id: made for one, made in zip(plan.readings, segments, strict=True)}
-    attached = tuple(notes.get(segment.id, segment) for segment in context.request.attached)
-    summary = plan.measure_cost(context.model).to_dict() | {"done": _summarise(reducer)}
+    attached = tuple(notes.get(segment.id, segment) for segment in turn.attached)
+    summary = plan.measure_cost(turn.model).to_dict() | {"done": _summarise(reducer)}
     return MapReduceResult(attached, summary, tuple(reducer.warnings), tuple(reducer.usage))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from chains.concurrency import call
 from chains.events import Event, Step, Warned
 from chains.models import EXTRACTIVE
-from chains.request.request import SEARCHED, TurnContext
+from chains.request.turn import SEARCHED, SearchedQuery, Turn
 from chains.request.usage import CallUsage
 from chains.retrieval.follow_up import (
     RewrittenQuery,
@@ -55,10 +55,7 @@ class RetrievalResult:
     """The result of retrieval.
 
     Attributes:
-        searched: the search query, or an empty string if the query is the user message itself.
-        support: how well the passages support an answer made of quotations, or None if it was not
-            measured.
-        has_notes: whether there were notes to search.
+        query: what was searched for, and how good the results are.
         segments: the passages found, or one page of a list of notes. Their numbers continue after
             those of the attachments.
         warnings: one sentence for each problem.
@@ -68,9 +65,7 @@ class RetrievalResult:
         filter: the filter of a list, as a query and in words, or None.
     """
 
-    searched: str = ""
-    support: Support | None = None
-    has_notes: bool = True
+    query: SearchedQuery = field(default_factory=SearchedQuery)
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
     stored_fields: Mapping[str, Any] = field(default_factory=dict)
@@ -86,30 +81,30 @@ class RetrievalResult:
         )
 
 
-def retrieve(context: TurnContext) -> Generator[Event, None, RetrievalResult]:
+def retrieve(turn: Turn) -> Generator[Event, None, RetrievalResult]:
     """Search the vault for a user message. Chains without retrieval return an empty result.
 
     When an answer is regenerated, the query and segments are read from the log instead.
     """
-    search, request = context.chain.search, context.request
+    search = turn.search
     if search is None:
         return RetrievalResult()
-    if request.is_regenerated:
-        sent = list_turns(context.session.path())
+    if turn.is_regenerated:
+        sent = list_turns(turn.session.path())
         return _read_earlier(sent[-1].stored_fields) if sent else RetrievalResult()
-    vault = context.chain.vault
+    vault = turn.vault
     read = cache(_read_nothing if vault is None else vault.read_question)
-    before = _list_turns_before(context)
-    query = yield from _choose_query(context, before, read)
-    context = context.with_query(query.text)
-    found = yield from _list_notes(context, search, before, read)
+    before = _list_turns_before(turn)
+    query = yield from _choose_query(turn, before, read)
+    turn = replace(turn, query=SearchedQuery(query.text))
+    found = yield from _list_notes(turn, search, before, read)
     if found is None:
-        found = _tell_property(context, search, read)
+        found = _tell_property(turn, search, read)
     if found is None:
-        found = yield from _search(context, search, before)
+        found = yield from _search(turn, search, before)
     warnings = (*query.warnings, *found.warnings)
-    searched = found.searched or query.text
-    return replace(found, searched=searched, warnings=warnings, calls=query.calls)
+    searched = replace(found.query, text=found.query.text or query.text)
+    return replace(found, query=searched, warnings=warnings, calls=query.calls)
 
 
 def _read_nothing(_question: str) -> None:
@@ -117,50 +112,47 @@ def _read_nothing(_question: str) -> None:
 
 
 def _choose_query(
-    context: TurnContext, before: tuple[LoggedTurn, ...], read: ReadQuestion
+    turn: Turn, before: tuple[LoggedTurn, ...], read: ReadQuestion
 ) -> Generator[Event, None, RewrittenQuery]:
     """Choose the search query for a user message, and yield progress events.
 
     Args:
-        context: the values shared by the steps of the turn.
+        turn: the turn.
         before: the earlier turns of the session.
         read: reads a question against the vault.
 
     Returns:
         The query. Its text is empty if the user message itself is the query.
     """
-    request = context.request
     last, rewritten = read_last_turn(before), RewrittenQuery()
-    if last is not None and _is_rewritten(context, before, read):
+    if last is not None and _is_rewritten(turn, before, read):
         yield Step("search", "Putting the question into words to search for")
-        rewritten = call(lambda: rewrite_query(context, last), context.cancel)
+        rewritten = call(lambda: rewrite_query(turn, last), turn.cancel)
     yield from map(Warned, rewritten.warnings)
-    text = rewritten.text or expand_query(request.question, last)
-    return replace(rewritten, text="" if text == request.question else text)
+    text = rewritten.text or expand_query(turn.ask.question, last)
+    return replace(rewritten, text="" if text == turn.ask.question else text)
 
 
-def _is_rewritten(context: TurnContext, before: tuple[LoggedTurn, ...], read: ReadQuestion) -> bool:
-    request = context.request
-    is_wanted = request.rewrites and not request.dry_run and request.model != EXTRACTIVE
-    return is_wanted and read_list_query(request.question, before, read=read) is None
+def _is_rewritten(turn: Turn, before: tuple[LoggedTurn, ...], read: ReadQuestion) -> bool:
+    has_model = turn.model_name != EXTRACTIVE and not turn.ask.dry_run
+    is_wanted = turn.settings.retrieval_rewrite and has_model
+    return is_wanted and read_list_query(turn.ask.question, before, read=read) is None
 
 
 def _search(
-    context: TurnContext, search: Callable[[], Vault], before: tuple[LoggedTurn, ...]
+    turn: Turn, search: Callable[[], Vault], before: tuple[LoggedTurn, ...]
 ) -> Generator[Event, None, RetrievalResult]:
-    request = context.request
-    yield Step(
-        "search", f"Searching for “{request.searched}”" if request.searched else "Searching…"
-    )
-    query = request.searched or request.question
-    in_play = list_notes_in_play(before, request.attached)
-    reranks = not request.dry_run
-    is_quoted = request.model == EXTRACTIVE
+    yield Step("search", f"Searching for “{turn.query.text}”" if turn.query.text else "Searching…")
+    query = turn.query.text or turn.ask.question
+    in_play = list_notes_in_play(before, turn.attached)
+    reranks = not turn.ask.dry_run
+    is_quoted = turn.model_name == EXTRACTIVE
     # Quoted answers consist only of passages, so they need passages from all notes.
-    known = () if is_quoted else context.customization.instructions
-    most = int(request.top_k * QUOTED_TIMES) if is_quoted else request.top_k
+    known = () if is_quoted else turn.customization.instructions
+    top_k = turn.settings.retrieval_top_k
+    most = int(top_k * QUOTED_TIMES) if is_quoted else top_k
     # Passages of notes in the system message are left out, so more are searched for.
-    wanted = most * (1 if context.chain.project is None else 2)
+    wanted = most * (2 if turn.is_in_project else 1)
 
     def find(text: str, k: int) -> SearchResult:
         return search().search(
@@ -170,21 +162,21 @@ def _search(
     dated = PeriodSearch(find, lambda paths: search().find_days(paths), date.today())
 
     def find_all() -> tuple[SearchResult, int]:
-        of_period = MOST_PASSAGES_OF_PERIOD if is_quoted else PERIOD_TIMES * request.top_k
+        of_period = MOST_PASSAGES_OF_PERIOD if is_quoted else PERIOD_TIMES * top_k
         if (whole := dated.list_period(query, of_period)) is not None:
             return whole, of_period
         find_one = partial(dated.search, k=wanted)
         return _search_to_quote(find_one, query) if is_quoted else find_one(query), most
 
-    result, most = call(find_all, context.cancel)
+    result, most = call(find_all, turn.cancel)
     gap = BLANK_LINES if is_quoted else 0
-    found = build_passages(result.hits, request.attached, known, gap)[:most]
+    found = build_passages(result.hits, turn.attached, known, gap)[:most]
     yield from map(Warned, result.warnings)
     corrected = "" if result.query == query else result.query
     ways = {SEARCHED_BY: list(result.by)} if result.by else {}
     stored_fields = {**ways, **_store_support(result.support)}
-    quality = corrected, result.support, result.has_notes
-    return RetrievalResult(*quality, found, result.warnings, stored_fields, by=result.by)
+    searched = SearchedQuery(corrected, result.support, result.has_notes)
+    return RetrievalResult(searched, found, result.warnings, stored_fields, by=result.by)
 
 
 def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> SearchResult:
@@ -203,10 +195,8 @@ def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> Searc
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
     """Read the query of an earlier search and the quality of its results from the log."""
-    by = read_ways(stored_fields)
-    return RetrievalResult(
-        str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields), by=by
-    )
+    text, support = str(stored_fields.get(SEARCHED, "")), _read_support(stored_fields)
+    return RetrievalResult(SearchedQuery(text, support), by=read_ways(stored_fields))
 
 
 def _store_support(support: Support | None) -> Mapping[str, Any]:
@@ -234,13 +224,13 @@ def _is_number(value: object) -> bool:
 
 
 def _list_notes(
-    context: TurnContext,
+    turn: Turn,
     search: Callable[[], Vault],
     before: tuple[LoggedTurn, ...],
     read: ReadQuestion,
 ) -> Generator[Event, None, RetrievalResult | None]:
     """List what a message asks for, or return None if the message is to be searched for."""
-    listed = read_list_query(context.request.question, before, read=read)
+    listed = read_list_query(turn.ask.question, before, read=read)
     if listed is None:
         return None
     query = listed.query
@@ -249,13 +239,13 @@ def _list_notes(
     def list_page() -> SearchResult:
         return search().list_notes(query, MOST_LISTED, listed.offset, rebuilds=True)
 
-    result = call(list_page, context.cancel)
+    result = call(list_page, turn.cancel)
     if listed.is_tentative and (result.is_partial or not result.hits):
         return None
-    attached = context.request.attached
-    page = build_page(result, listed, attached, _measure_list_tokens(context), context.counter)
+    attached = turn.attached
+    page = build_page(result, listed, attached, _measure_list_tokens(turn), turn.counter)
     # A quoted answer begins with the summary itself.
-    is_told = context.request.model == EXTRACTIVE
+    is_told = turn.model_name == EXTRACTIVE
     warnings = result.warnings if is_told else (*result.warnings, page.summary)
     yield from map(Warned, warnings)
     return RetrievalResult(
@@ -267,35 +257,33 @@ def _list_notes(
 
 
 def _tell_property(
-    context: TurnContext, search: Callable[[], Vault], read: ReadQuestion
+    turn: Turn, search: Callable[[], Vault], read: ReadQuestion
 ) -> RetrievalResult | None:
     """Return the property that a message asks for, for a quoted answer, or None."""
-    reading = read(context.request.question)
-    if context.request.model != EXTRACTIVE or reading is None or reading.operation != "value":
+    reading = read(turn.ask.question)
+    if turn.model_name != EXTRACTIVE or reading is None or reading.operation != "value":
         return None
-    result = call(
-        lambda: search().search(reading.query, MOST_LISTED, rebuilds=True), context.cancel
-    )
+    result = call(lambda: search().search(reading.query, MOST_LISTED, rebuilds=True), turn.cancel)
     hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
     told = find_property_line(hits, reading.property)
     if told is None:
         return None
-    page = build_value_page(told, reading.property, context.request.attached)
+    page = build_value_page(told, reading.property, turn.attached)
     return RetrievalResult(segments=page.segments, filter={"query": reading.query, "text": ""})
 
 
-def _list_turns_before(context: TurnContext) -> tuple[LoggedTurn, ...]:
-    found, message = list_turns(context.session.path()), context.request.user_message
+def _list_turns_before(turn: Turn) -> tuple[LoggedTurn, ...]:
+    found, message = list_turns(turn.session.path()), turn.user_message
     if message is None:
         return found
-    return tuple(turn for turn in found if turn.user is None or turn.user.id != message.id)
+    return tuple(one for one in found if one.user is None or one.user.id != message.id)
 
 
-def _measure_list_tokens(context: TurnContext) -> int:
-    request, counter = context.request, context.counter
-    budget = context.compute_request_budget(context.factor).budget
-    attached = sum(count_segment(segment, counter) for segment in request.attached)
-    share = compute_passages_share(budget, counter.count(request.question))
+def _measure_list_tokens(turn: Turn) -> int:
+    counter = turn.counter
+    budget = turn.compute_request_budget(turn.factor).budget
+    attached = sum(count_segment(segment, counter) for segment in turn.attached)
+    share = compute_passages_share(budget, counter.count(turn.ask.question))
     return max(min(share, int(budget * TURN_CONTEXT_SHARE) - attached), share // 2)
 
 

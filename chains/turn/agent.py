@@ -6,6 +6,7 @@ limit is reached, the model is called once more without tools, so that the turn 
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from chains.concurrency import gather
@@ -21,11 +22,11 @@ from chains.events import (
 )
 from chains.llm.incoming.tool_calls import clean_call_id, clean_tool_name
 from chains.llm.port import RequestedCall
-from chains.request.chain import AgentSetup
 from chains.request.deferral import build_promotion
-from chains.request.draft import PreparedTurn, prepare_step
-from chains.request.request import TurnContext
+from chains.request.draft import prepare_step
+from chains.request.open_turn import offer_found_tools
 from chains.request.session import SessionPort
+from chains.request.turn import Turn
 from chains.tool import Proposal
 from chains.tools.context_tools import (
     COMPACT_CONTEXT,
@@ -48,11 +49,13 @@ from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedC
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_result_hooks
 from chains.web.urls import find_named_hosts
+from context.assemble.request import Request
 from context.history.tool_pairing import READS_ONLY
 from context.history.turns import list_turns
 from context.layers import Segment
 from context.log.entries import MessageEntry
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
+from vault.vault import Vault
 
 __all__ = ["AGENT_TOOLS", "AgentLoop"]
 
@@ -84,37 +87,34 @@ class _Done:
 class AgentLoop:
     """Runs the turn of an agent, from the first request to the stored answer."""
 
-    def __init__(self, context: TurnContext, agent: AgentSetup, first: PreparedTurn) -> None:
-        self._context = context
-        self._session = context.session
-        self._limits, self._clock = agent.limits, agent.clock
-        is_continued = context.request.is_continued
-        read_before = _list_read_sources(context.session) if is_continued else ()
-        self._sources = NumberedSources((*first.request.segments, *read_before))
+    def __init__(self, turn: Turn, notes: Vault, first: Request) -> None:
+        self._turn = turn
+        self._session = turn.session
+        self._settings, self._clock = turn.settings, turn.ports.clock
+        read_before = _list_read_sources(turn.session) if turn.is_continued else ()
+        self._sources = NumberedSources((*first.segments, *read_before))
         number = self._sources.number
-        known = context.customization.instructions
-        tools = build_note_tools(agent.notes, self._sources, known)
-        self._found = FoundTools(context.chain.deferred.definitions)
-        self._memory = SessionMemory(context.session)
+        known = turn.customization.instructions
+        tools = build_note_tools(notes, self._sources, known)
+        self._found = FoundTools(turn.deferred.definitions)
+        self._memory = SessionMemory(turn.session)
         self._registry = ToolRegistry(
             (
                 *tools,
-                *build_listing_tools(agent.notes),
-                build_result_tool(context.session, context.chain.find_excluded),
+                *build_listing_tools(notes),
+                build_result_tool(turn.session, turn.ports.find_excluded),
                 build_compact_tool(),
                 build_search_tool(self._found),
                 *build_memory_tools(self._memory),
-                *(tool.cites(number) if tool.cites else tool for tool in agent.extra_tools),
+                *(tool.cites(number) if tool.cites else tool for tool in turn.extra_tools),
             ),
-            agent.notes.root,
+            notes.root,
         )
-        rules = agent.rules.with_hosts(find_named_hosts(context.request.question))
-        self._approved = ApprovedCalls(
-            replace(agent, rules=rules), self._registry, context.cancel, context.session.new_id
-        )
+        rules = turn.rules.with_hosts(find_named_hosts(turn.ask.question))
+        self._approved = ApprovedCalls(replace(turn, rules=rules), self._registry)
         self._first = first
-        self._time = agent.time
-        self._time.start(agent.limits.max_seconds, context.cancel, agent.clock)
+        self._time = turn.tool_time
+        self._time.start(turn.settings.agent_max_seconds, turn.cancel, self._clock)
         self._usage: Usage | None = None
         self._calls: dict[str, RequestedCall] = {}
         self._tools: dict[str, dict[str, Any]] = {}
@@ -122,9 +122,9 @@ class AgentLoop:
 
     def run(self) -> Generator[Event, None, TurnAnswer]:
         """Call the model and run its tool calls until the model gives an answer."""
-        turn, number, is_offered = self._first, 1, True
+        request, number, is_offered = self._first, 1, True
         while True:
-            stream = self._open_stream(turn, is_offered and not turn.request.ends_loop)
+            stream = self._open_stream(request, is_offered and not request.ends_loop)
             answer = yield from stream.stream()
             self._usage = answer.usage.plus(self._usage) if answer.usage else self._usage
             self._warnings |= dict.fromkeys(answer.report.warnings)
@@ -132,42 +132,38 @@ class AgentLoop:
                 break
             number += 1
             try:
-                yield from self._run_calls(answer.calls, turn.turn)
+                yield from self._run_calls(answer.calls)
                 self._promote_tools()
-                is_offered = number <= self._limits.max_steps and not self._time.is_over
-                turn = yield from self._prepare_next(turn, is_offered)
+                is_offered = number <= self._settings.agent_max_steps and not self._time.is_over
+                request = yield from self._prepare_next(request, is_offered)
             except Cancelled:
-                entry = self._store_interruption(turn.turn)
+                entry = self._store_interruption()
                 answer = replace(answer, entry=entry, status="interrupted")
                 break
-            yield ContextPrepared(turn.request.report)
+            yield ContextPrepared(request.report)
         tools = tuple(self._tools[id] for id in self._calls if id in self._tools)
         sources = (*answer.sources, *self._sources.all)
         return replace(answer, usage=self._usage, sources=sources, tools=tools)
 
-    def _open_stream(self, turn: PreparedTurn, is_offered: bool) -> AnswerStream:
+    def _open_stream(self, request: Request, is_offered: bool) -> AnswerStream:
         read = self._sources.all
         if not is_offered:
-            return AnswerStream(self._context, turn, full_status="limit", read=read)
-        return AnswerStream(self._context, turn, read_calls=self._read_calls, read=read)
+            return AnswerStream(self._turn, request, full_status="limit", read=read)
+        return AnswerStream(self._turn, request, read_calls=self._read_calls, read=read)
 
     def _promote_tools(self) -> None:
         """Make all later requests include the omitted tools that the model has found."""
         if names := self._found.take():
             self._session.append([build_promotion(self._session, names)])
-            self._context = self._context.with_promoted_tools(names)
+            self._turn = offer_found_tools(self._turn, names)
 
-    def _prepare_next(
-        self, turn: PreparedTurn, is_offered: bool
-    ) -> Generator[Event, None, PreparedTurn]:
-        context = self._context if is_offered else self._context.without_tools()
-        warnings = tuple(self._warnings)
-        following = yield from prepare_request(
-            context, lambda context: prepare_step(context, turn, warnings)
-        )
-        if following.entries:
-            self._session.append(following.entries)
-        return following
+    def _prepare_next(self, before: Request, is_offered: bool) -> Generator[Event, None, Request]:
+        turn = self._turn if is_offered else replace(self._turn, tools=())
+        prepare = partial(prepare_step, before=before, warnings=tuple(self._warnings))
+        request, entries = yield from prepare_request(turn, prepare)
+        if entries:
+            self._session.append(entries)
+        return request
 
     def _read_calls(self, calls: tuple[RequestedCall, ...]) -> tuple[ToolCallPart, ...]:
         used = {
@@ -186,7 +182,7 @@ class AgentLoop:
             parts.append(ToolCallPart(id, clean_tool_name(one.name), _read_arguments(one)))
         return tuple(parts)
 
-    def _run_calls(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
+    def _run_calls(self, calls: Sequence[ToolCallPart]) -> Generator[Event]:
         """Run tool calls in parallel, and store each result when it arrives.
 
         Calls that need approval are run after the others, and a compaction is run last.
@@ -202,13 +198,13 @@ class AgentLoop:
             if calls[place].name == COMPACT_CONTEXT.name and not done.outcome.is_error:
                 compacting.append(calls[place])
             else:
-                yield from self._finish(calls[place], done, turn)
-        yield from self._run_asking(asking, turn)
+                yield from self._finish(calls[place], done)
+        yield from self._run_asking(asking)
         if compacting:
-            yield from self._compact(compacting, turn)
+            yield from self._compact(compacting)
 
     def _run_asking(
-        self, calls: Sequence[ToolCallPart], turn: str, tries: int = MOST_PROPOSALS
+        self, calls: Sequence[ToolCallPart], tries: int = MOST_PROPOSALS
     ) -> Generator[Event]:
         """Ask the user about tool calls one by one, and run those that are approved.
 
@@ -217,7 +213,6 @@ class AgentLoop:
 
         Args:
             calls: the tool calls that need approval.
-            turn: the id of the turn.
             tries: how often a call may be proposed. It is proposed again if its content changes
                 before it is applied.
         """
@@ -227,16 +222,16 @@ class AgentLoop:
             found = yield from self._approved.run(self._find_written(call))
             seconds = self._clock() - start - (self._time.waited_s - waited_s)
             if isinstance(found, ToolOutcome):
-                yield from self._finish(call, _Done(found, seconds), turn)
+                yield from self._finish(call, _Done(found, seconds))
             else:
                 approved.append((call, found))
         work = [self._build_apply(call, proposal) for call, proposal in approved]
         for place, done in self._gather(work):
             call = approved[place][0]
             if done.outcome is STILL_CHANGING and tries > 1:
-                yield from self._run_asking([call], turn, tries - 1)
+                yield from self._run_asking([call], tries - 1)
             else:
-                yield from self._finish(call, done, turn)
+                yield from self._finish(call, done)
 
     def _gather(self, work: Sequence[Callable[[], _Done]]) -> Iterator[tuple[int, _Done]]:
         """Run calls in parallel, and yield the index and outcome of each as it finishes.
@@ -244,7 +239,7 @@ class AgentLoop:
         Calls that have not finished when the time is over are abandoned. They come last, as errors.
         """
         left, start = set(range(len(work))), self._clock()
-        for place, done in gather(work, self._context.cancel, limit=self._time):
+        for place, done in gather(work, self._turn.cancel, limit=self._time):
             left.remove(place)
             yield place, done
         if left:
@@ -261,25 +256,24 @@ class AgentLoop:
 
         return run
 
-    def _compact(self, calls: Sequence[ToolCallPart], turn: str) -> Generator[Event]:
+    def _compact(self, calls: Sequence[ToolCallPart]) -> Generator[Event]:
         """Compact the turns before this one, and return the outcome to the model as a tool result.
 
         Args:
             calls: the tool calls with which the model requested the compaction.
-            turn: the id of the turn.
         """
         start = self._clock()
-        forced = yield from compact(self._context, turn=turn)
+        forced = yield from compact(self._turn)
         outcome = ToolOutcome(describe_compaction(forced))
         for call in calls:
-            yield from self._finish(call, _Done(outcome, self._clock() - start), turn)
+            yield from self._finish(call, _Done(outcome, self._clock() - start))
 
-    def _finish(self, call: ToolCallPart, done: _Done, turn: str) -> Generator[Event]:
-        hooks = self._context.customization.hooks
+    def _finish(self, call: ToolCallPart, done: _Done) -> Generator[Event]:
+        hooks = self._turn.customization.hooks
         outcome, problems = run_result_hooks(call, done.outcome, hooks)
         for problem in problems:
             yield from self._warn(problem)
-        ended, problem = self._store_result(call, done, outcome, turn)
+        ended, problem = self._store_result(call, done, outcome)
         if problem:
             yield from self._warn(problem)
         yield ended
@@ -308,17 +302,19 @@ class AgentLoop:
         return run
 
     def _store_result(
-        self, call: ToolCallPart, done: _Done, outcome: ToolOutcome, turn: str
+        self, call: ToolCallPart, done: _Done, outcome: ToolOutcome
     ) -> tuple[ToolEnded, str]:
         """Store a tool result. Return its event, and a description of any storage problem."""
         session = self._session
-        stored = offload_result(call.name, outcome, session, self._limits.offload_bytes)
+        stored = offload_result(
+            call.name, outcome, session, self._settings.result_offload_threshold
+        )
         status: ToolStatus = "error" if stored.is_error else "ok"
         if outcome.is_denied:
             status = "denied"
         self._memory.store()
         part = ToolResultPart(call.id, stored.content, stored.is_error)
-        result = self._build_entry(Message("tool", (part,)), turn)
+        result = self._build_entry(Message("tool", (part,)))
         if self._registry.reads_only(call.name):  # known later too, without the tool's server
             result = replace(result, extra={READS_ONLY: True})
         read = self._sources.take_new(done.outcome.content, outcome.content)
@@ -328,15 +324,16 @@ class AgentLoop:
         self._tools[call.id] = _summarise_call(call, ended)
         return ended, stored.problem
 
-    def _store_interruption(self, turn: str) -> str:
-        model = self._context.request.model
-        end = self._build_entry(Message("assistant", ""), turn)
+    def _store_interruption(self) -> str:
+        model = self._turn.model_name
+        end = self._build_entry(Message("assistant", ""))
         self._session.append([replace(end, model=model, status="interrupted")])
         return end.id
 
-    def _build_entry(self, message: Message, turn: str) -> MessageEntry:
+    def _build_entry(self, message: Message) -> MessageEntry:
         session = self._session
-        return MessageEntry(session.new_id(), session.path()[-1].id, session.now(), message, turn)
+        place = session.new_id(), session.path()[-1].id, session.now()
+        return MessageEntry(*place, message, self._turn.id)
 
 
 def _read_arguments(call: RequestedCall) -> Mapping[str, Any]:

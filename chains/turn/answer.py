@@ -43,13 +43,14 @@ from chains.llm.port import (
     RequestedCall,
 )
 from chains.models import EXTRACTIVE, ModelInfo
-from chains.request.draft import PreparedTurn
 from chains.request.epochs import remember_sent
-from chains.request.request import TurnContext
+from chains.request.open_turn import learn_limit, open_model
+from chains.request.turn import Turn
 from chains.request.usage import CallUsage, build_usage_entry, warn_of_cut
 from chains.turn.hooks import run_answer_hooks
 from chains.turn.overflow import shrink_request
 from chains.turn.partial_answer import PartialAnswer
+from context.assemble.request import Request
 from context.assemble.turn_context import START_TOKENS
 from context.errors import ContextOverflow
 from context.layers import Segment
@@ -111,8 +112,8 @@ class AnswerStream:
     """Streams the answer to one request. An agent makes several requests per turn.
 
     Args:
-        context: the values shared by the steps of the turn.
-        turn: the turn with the request to send.
+        turn: the turn.
+        request: the request to send.
         read_calls: converts tool calls to message parts. If None, tool calls are ignored.
         full_status: the status to store for an answer that was received completely.
         read: the segments that tools have read earlier in the turn.
@@ -120,35 +121,35 @@ class AnswerStream:
 
     def __init__(
         self,
-        context: TurnContext,
-        turn: PreparedTurn,
+        turn: Turn,
+        request: Request,
         *,
         read_calls: ReadCalls | None = None,
         full_status: Status = "complete",
         read: Sequence[Segment] = (),
     ) -> None:
-        self._context = context
         self._turn = turn
+        self._request = request
         self._read_calls = read_calls
         self._full_status = full_status
-        self._report = turn.request.report
+        self._report = request.report
         self._partial = PartialAnswer()
         self._read = read
-        sources = (*turn.request.segments, *read)
-        self._escapes = EscapeRemover(sources, context.request.question)
+        sources = (*request.segments, *read)
+        self._escapes = EscapeRemover(sources, turn.ask.question)
         self._id = self._step = ""
         self._end_keeping: Callable[[], None] | None = None
         self._kept_pieces = 0
         self._has_kept = False
         self._is_unsaved = False
-        self._saved: tuple[PreparedTurn, Mapping[str, Any] | None] | None = None
+        self._saved: tuple[Request, Mapping[str, Any] | None] | None = None
 
     def stream(self) -> Generator[Event, None, TurnAnswer]:
         """Stream the answer, and store it even if it fails."""
         partial = self._partial
         try:
-            yield Step("write", _describe_wait(self._context.model))
-            yield from self._stream(self._context.open_model(self._read))
+            yield Step("write", _describe_wait(self._turn.model))
+            yield from self._stream(open_model(self._turn, self._read))
         except Cancelled:
             partial.status = "interrupted"
         except Exception as error:
@@ -169,15 +170,15 @@ class AnswerStream:
 
     def _stream(self, model: ModelPort) -> Iterator[Event]:
         """Stream the answer. If the request is too long, compact and retry once."""
-        cancel = self._context.cancel
+        cancel = self._turn.cancel
         try:
-            for event in model.stream(self._turn.request, cancel):
+            for event in model.stream(self._request, cancel):
                 yield from self._take(event)
         except ContextOverflow as overflow:
-            self._context.learn_limit(overflow.limit)
+            learn_limit(self._turn, overflow.limit)
             if self._partial.pieces or not (yield from self._shrink_request(overflow)):
                 raise
-            for event in model.stream(self._turn.request, cancel):
+            for event in model.stream(self._request, cancel):
                 yield from self._take(event)
 
     def _shrink_request(self, overflow: ContextOverflow) -> Generator[Event, None, bool]:
@@ -185,12 +186,13 @@ class AnswerStream:
 
         Return whether the new request is smaller.
         """
-        turn = yield from shrink_request(self._context, self._turn, overflow)
-        if turn is None:
+        prepared = yield from shrink_request(self._turn, self._request, overflow)
+        if prepared is None:
             return False
-        self._turn, self._report = turn, turn.request.report
-        if turn.entries:
-            self._context.session.append(turn.entries)
+        self._request, entries = prepared
+        self._report = self._request.report
+        if entries:
+            self._turn.session.append(entries)
         yield ContextPrepared(self._report)
         return True
 
@@ -246,7 +248,7 @@ class AnswerStream:
             said = f"The answer broke off: {reason}. What had arrived is kept."
             partial.warnings.append(said if is_broken else reason)
             yield Warned(partial.warnings[-1], is_reason=True)
-        if usage and (cut := warn_of_cut(self._context.model.name, self._report, usage)):
+        if usage and (cut := warn_of_cut(self._turn.model.name, self._report, usage)):
             partial.warnings.append(cut.message)
             yield cut
 
@@ -264,7 +266,7 @@ class AnswerStream:
         self._partial.retract(self._escapes.end())
         self._kept_pieces = 0
         if self._has_kept:
-            self._context.session.forget_partial()
+            self._turn.session.forget_partial()
         yield TextTakenBack()
 
     def _start_keeping(self) -> None:
@@ -273,9 +275,9 @@ class AnswerStream:
         Message hooks may remove text that must not be stored. If there are such hooks, nothing is
         saved until they have processed the whole answer.
         """
-        hooks = self._context.customization.hooks
+        hooks = self._turn.customization.hooks
         if self._end_keeping is None and not (hooks is not None and hooks.has("message")):
-            self._id = self._context.session.new_id()
+            self._id = self._turn.session.new_id()
             self._end_keeping = repeat(self._keep_text, KEEPING_INTERVAL_S)
 
     def _keep_text(self) -> None:
@@ -283,7 +285,7 @@ class AnswerStream:
             entry = self._build_entry(Message("assistant", self._partial.text))
             entry = replace(entry, status="interrupted", reason=CLOSED)
             self._kept_pieces, self._has_kept = pieces, True
-            self._context.session.save_partial(entry)
+            self._turn.session.save_partial(entry)
 
     def _find_reason(self, ended: ModelEnded) -> str:
         """Return why an answer is missing or incomplete, or "" if it is complete."""
@@ -295,17 +297,17 @@ class AnswerStream:
         return "The model gave an empty answer." if is_empty else ""
 
     def _describe_limit(self) -> str:
-        limit = self._turn.request.envelope.options["maxTokens"]
+        limit = self._request.envelope.options["maxTokens"]
         return f"The answer stops at its limit of {limit:,} tokens (maxOutputTokens)."
 
     def _store(self) -> TurnAnswer:
         """Store the answer and its usage."""
-        partial, session, turn = self._partial, self._context.session, self._turn
+        partial, session, request = self._partial, self._turn.session, self._request
         if self._end_keeping is not None:
             self._end_keeping()
         if held := self._escapes.end():
             partial.pieces.append(held)
-        hooks = self._context.customization.hooks
+        hooks = self._turn.customization.hooks
         message, warnings = run_answer_hooks(partial.message, hooks)
         partial.warnings += warnings
         if message.text != partial.text:
@@ -315,21 +317,21 @@ class AnswerStream:
         entry = self._build_entry(message)
         new: list[Entry] = [entry]
         if partial.usage is not None:
-            usage = CallUsage(turn.request.report, partial.usage)
-            new.append(build_usage_entry(session, turn.turn, usage, parent=entry.id))
+            usage = CallUsage(request.report, partial.usage)
+            new.append(build_usage_entry(session, self._turn.id, usage, parent=entry.id))
         session.append(new)
         if self._has_kept:
             session.forget_partial()
         self._save_request()
         return TurnAnswer(
             entry.id,
-            turn.turn,
+            self._turn.id,
             message.text,
             partial.status,
             self._report,
             calls=list_tool_calls(message),
             usage=partial.usage,
-            sources=turn.request.segments,
+            sources=request.segments,
             seconds=entry.seconds,
             reason=partial.reason,
             quoted=partial.quoted,
@@ -337,10 +339,10 @@ class AnswerStream:
 
     def _build_entry(self, message: Message) -> MessageEntry:
         """Build the log entry of the answer in its current state."""
-        session, request = self._context.session, self._context.request
+        session, name = self._turn.session, self._turn.model_name
         place = (self._id or session.new_id(), session.path()[-1].id, session.now())
         seconds = round(self._measure_duration(), 3)
-        entry = self._partial.build_entry(place, message, self._turn.turn, request.model, seconds)
+        entry = self._partial.build_entry(place, message, self._turn.id, name, seconds)
         fields: dict[str, object] = {START_TOKENS: self._report.start_tokens}
         if sections := self._partial.quoted.sections:
             fields[SECTIONS] = [section.to_dict() for section in sections]
@@ -348,14 +350,13 @@ class AnswerStream:
 
     def _measure_duration(self) -> float:
         """Return how many seconds the turn has taken, without those that waited for the user."""
-        agent = self._context.chain.agent
-        waited_s = 0.0 if agent is None else agent.time.waited_s
-        return max(0.0, monotonic() - self._context.request.started_s - waited_s)
+        turn = self._turn
+        return max(0.0, monotonic() - turn.started_s - turn.tool_time.waited_s)
 
     def _complete_report(self) -> ContextReport:
-        partial, report = self._partial, self._turn.request.report
+        partial, report = self._partial, self._request.report
         cached = partial.usage.cached_tokens if partial.usage else 0
-        degraded = self._context.session.list_degraded()
+        degraded = self._turn.session.list_degraded()
         warnings = (*report.warnings, *partial.warnings, *degraded)
         return replace(
             report,
@@ -370,11 +371,11 @@ class AnswerStream:
         If the same request is already stored, only the report is updated.
         """
         self._is_unsaved = False
-        turn, wire, session = self._turn, self._partial.wire, self._context.session
-        prepared, report = turn.request, self._report.to_dict()
-        remember_sent(session.id, turn.turn, prepared.draft)
-        kept = turn.turn, prepared.report.request, report
-        saved, self._saved = self._saved, (turn, wire)
-        is_saved = saved is not None and saved[0] is turn and saved[1] is wire
+        turn, request, wire = self._turn, self._request, self._partial.wire
+        session, report = turn.session, self._report.to_dict()
+        remember_sent(session.id, turn.id, request.draft)
+        kept = turn.id, request.report.request, report
+        saved, self._saved = self._saved, (request, wire)
+        is_saved = saved is not None and saved[0] is request and saved[1] is wire
         if not (is_saved and session.save_report(*kept)):
-            session.save_request(*kept, prepared.encode_body(), wire)
+            session.save_request(*kept, request.encode_body(), wire)

@@ -5,7 +5,7 @@ it is applied, the user is asked again.
 """
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Final
 
 from chains.cancel import CancelToken
@@ -14,7 +14,7 @@ from chains.concurrency import gather
 from chains.errors import ProposalOutdated
 from chains.events import ApprovalRequested, Event
 from chains.llm.port import RequestedCall
-from chains.request.chain import AgentSetup
+from chains.request.turn import Turn
 from chains.tool import ApprovalPort, ApprovalRequest, KeptHunks, Proposal, Verdict
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from chains.tools.schema import parse_arguments
@@ -43,16 +43,10 @@ _log = logging.getLogger(__name__)
 class ApprovedCalls:
     """Runs tool calls that need the user's approval, one by one."""
 
-    def __init__(
-        self,
-        agent: AgentSetup,
-        registry: ToolRegistry,
-        cancel: CancelToken,
-        new_id: Callable[[], str],
-    ) -> None:
-        self._rules, self._port, self._clock = agent.rules, agent.approvals, agent.clock
-        self._registry, self._cancel, self._new_id = registry, cancel, new_id
-        self._time = agent.time
+    def __init__(self, turn: Turn, registry: ToolRegistry) -> None:
+        self._rules, self._time = turn.rules, turn.tool_time
+        self._port, self._clock = turn.ports.approvals, turn.ports.clock
+        self._registry, self._cancel, self._new_id = registry, turn.cancel, turn.session.new_id
 
     def run(self, call: RequestedCall) -> Generator[Event, None, ToolOutcome | Proposal]:
         """Propose a tool call, ask the user, and apply the proposal if it is approved.

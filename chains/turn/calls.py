@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final
 
-from chains.cancel import CancelToken
 from chains.errors import LedgerFailed, ModelError, ModelUnavailable
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.llm.port import ModelSent, ModelWaiting
 from chains.models import EXTRACTIVE
 from chains.prompts import TITLE_PROMPT
-from chains.request.chain import Chain
-from chains.request.request import TurnContext, TurnRequest
-from chains.request.session import SessionPort
+from chains.request.open_turn import open_model, open_turn
+from chains.request.turn import Turn
 from chains.request.usage import CallUsage
 from context.assemble.request import Request
 from context.draft import make_preamble
@@ -56,26 +54,24 @@ class ChatTitle:
     calls: tuple[CallUsage, ...] = ()
 
 
-def check_model(
-    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
-) -> ModelCheck:
+def check_model(turn: Turn) -> ModelCheck:
     """Call a model with a short test message.
 
     Raises:
         ModelError: the model does not answer, or the service rejects the key.
         Cancelled: the token was cancelled.
     """
-    context, start = TurnContext.open(chain, request, session, cancel), monotonic()
-    prepared = _prepare(context, System(), TEST_QUESTION, TEST_TOKENS)
-    for event in context.open_model().stream(prepared, cancel):
+    turn, start = open_turn(turn), monotonic()
+    prepared = _prepare(turn, System(), TEST_QUESTION, TEST_TOKENS)
+    for event in open_model(turn).stream(prepared, turn.cancel):
         if isinstance(event, ModelSent):
             start = monotonic()  # without the time to load the client
         elif isinstance(event, ModelWaiting):  # who tests a model does not wait for later tries
-            raise ModelUnavailable(context.model.host or context.model.name, reason=event.reason)
-    return ModelCheck(request.model, monotonic() - start)
+            raise ModelUnavailable(turn.model.host or turn.model.name, reason=event.reason)
+    return ModelCheck(turn.model_name, monotonic() - start)
 
 
-def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle | None:
+def write_title(turn: Turn, question: str, answer: str) -> ChatTitle | None:
     """Let the model write a title for a chat, based on its first question and answer.
 
     Only the start of each text is sent. The title has one line of up to 60 printable characters.
@@ -84,16 +80,17 @@ def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle |
     Raises:
         Cancelled: the token was cancelled.
     """
-    if context.request.model == EXTRACTIVE:
+    if turn.model_name == EXTRACTIVE:
         return None
-    sections = context.chain.customization.prompts(TITLE_PROMPT).sections
+    turn = open_turn(turn)
+    sections = turn.customization.prompts(TITLE_PROMPT).sections
     system = System(make_system_parts(TITLE_PROMPT, sections))
     parts = (f"User: {question[:MOST_QUOTED_CHARS]}", f"Assistant: {answer[:MOST_QUOTED_CHARS]}")
     quoted = html.escape("\n\n".join(parts), quote=False)
     try:
         conversation = f"<conversation>\n{quoted}\n</conversation>"
-        request = _prepare(context, system, conversation, TITLE_TOKENS)
-        written = collect_answer(context.open_model().stream(request, context.cancel))
+        request = _prepare(turn, system, conversation, TITLE_TOKENS)
+        written = collect_answer(open_model(turn).stream(request, turn.cancel))
     except (ModelError, LedgerFailed, ContextOverflow):
         return None
     usage = written.ended.usage
@@ -102,15 +99,15 @@ def write_title(context: TurnContext, question: str, answer: str) -> ChatTitle |
     return ChatTitle(title, calls) if title else None
 
 
-def _prepare(context: TurnContext, system: System, question: str, most_tokens: int) -> Request:
-    request_budget = context.compute_request_budget()
+def _prepare(turn: Turn, system: System, question: str, most_tokens: int) -> Request:
+    request_budget = turn.compute_request_budget()
     return prepare_call(
-        make_preamble(system, (), context.counter),
+        make_preamble(system, (), turn.counter),
         (),
         question,
         replace(request_budget, reserve=min(request_budget.reserve, most_tokens)),
-        model=context.request.model,
-        temperature=context.request.lowest_temperature,
+        model=turn.model_name,
+        temperature=turn.lowest_temperature,
     )
 
 

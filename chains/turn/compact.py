@@ -14,8 +14,9 @@ from typing import Final, Literal, TypeVar
 from chains.concurrency import Emit, WorkerPool, iterate
 from chains.events import CompactionEnded, CompactionStarted, Event
 from chains.prompts import SUMMARY_PROMPT
-from chains.request.draft import PreparedTurn, begin_request
-from chains.request.request import TurnContext, find_model, open_model
+from chains.request.draft import Prepared, begin_request, build_ports
+from chains.request.open_turn import find_model, open_language_model, open_turn
+from chains.request.turn import Turn
 from chains.request.usage import SUMMARY, CallUsage, LogUsage, build_usage_entry
 from chains.tokenizer import load_counter
 from chains.turn.summariser import Summariser
@@ -41,8 +42,6 @@ __all__ = [
     "summarise_branch",
 ]
 
-NO_TURN: Final = ""  # no turn is in progress, so the last turn is part of the history
-
 # Preparing waits for model calls in the shared pool, so it must not occupy the threads of that.
 _PREPARING: Final = WorkerPool(4)
 _log = logging.getLogger(__name__)
@@ -51,78 +50,78 @@ T = TypeVar("T")
 
 
 def prepare_request(
-    context: TurnContext, prepare: Callable[[TurnContext], PreparedTurn]
-) -> Generator[Event, None, PreparedTurn]:
+    turn: Turn, prepare: Callable[[Turn], Prepared]
+) -> Generator[Event, None, Prepared]:
     """Prepare a request in the pool, and yield the events of a compaction if there is one."""
-    turn, has_begun = yield from _run_announced(prepare, context, "auto")
-    actions = turn.request.report.actions
+    prepared, has_begun = yield from _run_announced(prepare, turn, "auto")
+    actions = prepared[0].report.actions
     if actions.compaction is not None:
         reason = "block" if actions.block else "auto"
         yield from _end_compaction(actions.compaction, has_begun, reason)
-    return turn
+    return prepared
 
 
 def compact(
-    context: TurnContext,
+    turn: Turn,
     instructions: str = "",
     *,
-    turn: str = NO_TURN,
     reason: Literal["asked", "overflow"] = "asked",
     given: GivenSummary | None = None,
     is_draft: bool = False,
 ) -> Generator[Event, None, CompactionReport]:
     """Compact a session, and store the result if it frees any tokens.
 
+    A turn in progress is not compacted.
+
     Args:
+        turn: the turn in progress, or one that has only settings.
         instructions: the user's additional instructions for the summary.
         given: a finished summary to store instead of asking a model for one.
         is_draft: whether to return the summary without storing it. Token usage is always stored.
-        turn: the id of the turn in progress, which is not compacted.
         reason: `asked` summarises everything before the last complete turn. `overflow` compacts the
             history to the usual fraction of its budget.
     """
 
-    def run(context: TurnContext) -> tuple[CompactionReport, list[Entry]]:
+    def run(turn: Turn) -> tuple[CompactionReport, list[Entry]]:
         new_entries: list[Entry] = []
-        ports = context.ports(new_entries, turn)
-        request = begin_request(context, ports, context.session.path(), turn)
+        request = begin_request(turn, build_ports(turn, new_entries), turn.session.path())
         request = replace(request, summary_instructions=instructions, given_summary=given)
         return compact_session(request, reason), new_entries
 
-    (forced, new_entries), has_begun = yield from _run_announced(run, context, reason)
+    (forced, new_entries), has_begun = yield from _run_announced(run, turn, reason)
     if is_draft:
         new_entries = [entry for entry in new_entries if isinstance(entry, UsageEntry)]
     if new_entries:
-        context.session.append(new_entries)
+        turn.session.append(new_entries)
     if not is_draft:
         yield from _end_compaction(forced.to_dict(), has_begun, reason)
     return forced
 
 
-def compact_at_end(context: TurnContext, turn: str) -> Generator[Event]:
+def compact_at_end(turn: Turn) -> Generator[Event]:
     """Compact a session at the end of a turn, if its history is too long."""
 
-    def run(context: TurnContext) -> tuple[CompactionReport | None, list[Entry]]:
+    def run(turn: Turn) -> tuple[CompactionReport | None, list[Entry]]:
         new_entries: list[Entry] = []
-        ports = context.ports(new_entries, turn)
-        request = begin_request(context, ports, context.session.path(), NO_TURN)
+        ports, path = build_ports(turn, new_entries), turn.session.path()
+        request = begin_request(turn, ports, path, is_ended=True)
         return compact_if_due(request), new_entries
 
-    (forced, new_entries), has_begun = yield from _run_announced(run, context, "auto")
+    (forced, new_entries), has_begun = yield from _run_announced(run, turn, "auto")
     if new_entries:
-        context.session.append(new_entries)
+        turn.session.append(new_entries)
     if forced is not None:
         yield from _end_compaction(forced.to_dict(), has_begun, "auto")
 
 
 def _run_announced(
-    run: Callable[[TurnContext], T], context: TurnContext, reason: str
+    run: Callable[[Turn], T], turn: Turn, reason: str
 ) -> Generator[Event, None, tuple[T, bool]]:
     """Run a function in the pool, and yield `CompactionStarted` before a model writes a summary.
 
     Args:
-        run: the function, which receives the context to use.
-        context: the values shared by the steps of the turn.
+        run: the function, which receives the turn to use.
+        turn: the turn.
         reason: the reason for the compaction.
 
     Returns:
@@ -132,9 +131,9 @@ def _run_announced(
     has_begun = False
 
     def produce(emit: Emit[Event]) -> None:
-        results.append(run(_announce(context, emit, reason)))
+        results.append(run(_announce(turn, emit, reason)))
 
-    for event in iterate(produce, context.cancel, _PREPARING):
+    for event in iterate(produce, turn.cancel, _PREPARING):
         has_begun = True
         yield event
     return results[0], has_begun
@@ -146,43 +145,46 @@ def _end_compaction(result: Mapping[str, object], has_begun: bool, reason: str) 
     yield CompactionEnded(result)
 
 
-def _announce(context: TurnContext, emit: Emit[Event], reason: str) -> TurnContext:
-    """Return a copy of the context that emits `CompactionStarted` before each model summary."""
-    summarise = context.summarise
+def _announce(turn: Turn, emit: Emit[Event], reason: str) -> Turn:
+    """Return a copy of the turn that emits `CompactionStarted` before each model summary."""
+    summarise = turn.summarise
     if summarise is None:
-        return context
+        return turn
 
     def summarise_announced(task: SummaryTask, log_usage: LogUsage) -> str:
         emit(CompactionStarted(reason))
         return summarise(task, log_usage)
 
-    return replace(context, summarise=summarise_announced)
+    return replace(turn, summarise=summarise_announced)
 
 
-def add_summaries(context: TurnContext) -> TurnContext:
-    """Return a copy of the context in which a model, if one is set, writes the summaries."""
-    name = context.request.summarised_by
+def add_summaries(turn: Turn) -> Turn:
+    """Return a copy of the turn in which a model, if one is set, writes the summaries."""
+    name = turn.summarised_by
     if not name:
-        return context
+        return turn
 
     def summarise(task: SummaryTask, log_usage: LogUsage) -> str:
-        chain, request = context.chain, context.request
-        model, is_own = find_model(chain, request, name), name == request.model
-        counter = context.counter if is_own else load_counter(name)
-        limits = request.threshold, model.input_limit, request.max_output_tokens
+        model, is_own = find_model(turn, name), name == turn.model_name
+        counter = turn.counter if is_own else load_counter(name)
+        limits = (
+            turn.settings.auto_compact_threshold,
+            model.input_limit,
+            turn.settings.max_output_tokens,
+        )
         return Summariser(
             name=name,
-            model=open_model(context, model),
+            model=open_language_model(turn, model),
             counter=counter,
             request_budget=task.request_budget if is_own else compute_budget(counter, *limits),
-            sections=context.customization.prompts(SUMMARY_PROMPT).sections,
-            cancel=context.cancel,
-            temperature=request.temperature,
+            sections=turn.customization.prompts(SUMMARY_PROMPT).sections,
+            cancel=turn.cancel,
+            temperature=turn.temperature,
             takes_marks=model.takes_marks,
             log_usage=log_usage,
         )(task)
 
-    return replace(context, summarise=summarise)
+    return replace(turn, summarise=summarise)
 
 
 @dataclass(frozen=True)
@@ -193,31 +195,32 @@ class BranchSummary:
     usage: tuple[UsageEntry, ...] = ()
 
 
-def summarise_branch(context: TurnContext, branch: Sequence[LoggedTurn]) -> BranchSummary:
+def summarise_branch(turn: Turn, branch: Sequence[LoggedTurn]) -> BranchSummary:
     """Summarise an abandoned branch, or build an outline of it if no model is available.
 
-    Only the settings of the request are used, not its user message.
+    Only the settings of the turn are used, not its user message.
 
     Raises:
         Cancelled: the token was cancelled.
     """
-    counter, summarise = context.counter, add_summaries(context).summarise
-    turns = TurnList.of(MeasuredTurn.measure(turn, turn.messages, counter) for turn in branch)
-    if find_excluded := context.chain.find_excluded:
-        turns = hide_in_turns(turns, find_excluded, context.session.load_result, counter)
+    turn = open_turn(turn)
+    counter, summarise = turn.counter, add_summaries(turn).summarise
+    turns = TurnList.of(MeasuredTurn.measure(one, one.messages, counter) for one in branch)
+    if find_excluded := turn.ports.find_excluded:
+        turns = hide_in_turns(turns, find_excluded, turn.session.load_result, counter)
     task = SummaryTask(
         said=tuple(turns),
         sent=(),
         preamble=make_preamble(System(), (), counter),
-        request_budget=context.compute_request_budget(),
-        model=context.request.model,
+        request_budget=turn.compute_request_budget(),
+        model=turn.model_name,
         session=None,
         most_tokens=SUMMARY_TOKENS,
     )
     usage: list[UsageEntry] = []
 
     def log(call: CallUsage) -> None:
-        usage.append(build_usage_entry(context.session, "", call, purpose=SUMMARY))
+        usage.append(build_usage_entry(turn.session, "", call, purpose=SUMMARY))
 
     text = ""
     try:

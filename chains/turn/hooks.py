@@ -7,9 +7,7 @@ the message stays unchanged. Hooks that change whole requests run in `context.pi
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from chains.request.draft import DraftedTurn
-from chains.request.request import TurnRequest
-from chains.request.session import SessionPort
+from chains.request.turn import Turn
 from context.hooks import CustomMessage, HookRegistry
 from context.log.entries import CustomMessageEntry, Entry
 from context.messages import Message, ToolCallPart, ToolResultPart
@@ -43,33 +41,35 @@ class StartHooksResult:
     messages: tuple[CustomMessage, ...] = ()
     problems: tuple[str, ...] = ()
 
-    def add_to(self, drafted: DraftedTurn, session: SessionPort) -> DraftedTurn:
+    def add_to(self, turn: Turn) -> Turn:
         """Add the messages from the hooks to a drafted turn."""
-        parent, now = drafted.question.id, session.now()
+        session, question = turn.session, turn.user_message
+        parent, now = None if question is None else question.id, session.now()
         added: list[Entry] = []
         for one in self.messages:
             message, place = Message("user", one.content), (session.new_id(), parent, now)
             added.append(CustomMessageEntry(*place, one.custom_type, message, one.display))
-        return replace(drafted, added=tuple(added)) if added else drafted
+        return replace(turn, added=tuple(added)) if added else turn
 
 
-def run_message_hooks(request: TurnRequest, hooks: HookRegistry | None) -> TurnRequest:
+def run_message_hooks(turn: Turn, hooks: HookRegistry | None) -> Turn:
     """Run the message hooks on a user message before it is stored."""
     if hooks is None:
-        return request
-    run = hooks.run_message(Message("user", request.question))
-    return replace(request, question=run.message.text, problems=run.problems)
+        return turn
+    run = hooks.run_message(Message("user", turn.ask.question))
+    return replace(turn, ask=replace(turn.ask, question=run.message.text), problems=run.problems)
 
 
-def run_start_hooks(request: TurnRequest, hooks: HookRegistry | None) -> StartHooksResult:
+def run_start_hooks(turn: Turn) -> StartHooksResult:
     """Run the hooks at the start of a turn, except in a dry run or for a regenerated answer.
 
     When an answer is regenerated, the messages from the hooks are already in the log.
     """
-    if hooks is None or request.dry_run or request.is_regenerated:
+    hooks = turn.customization.hooks
+    if hooks is None or turn.ask.dry_run or turn.is_regenerated:
         return StartHooksResult()
-    start = hooks.run_agent_start(request.question)
-    return StartHooksResult(start.messages, (*request.problems, *start.problems))
+    start = hooks.run_agent_start(turn.ask.question)
+    return StartHooksResult(start.messages, (*turn.problems, *start.problems))
 
 
 def run_answer_hooks(

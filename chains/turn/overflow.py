@@ -11,13 +11,15 @@ Reasons: ARCHITECTURE.md, "The guard".
 import re
 from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from chains.events import Event
-from chains.request.draft import PreparedTurn, prepare_step
-from chains.request.request import TurnContext
+from chains.request.draft import Prepared, prepare_step
+from chains.request.turn import Turn
 from chains.request.usage import build_factor_entry
 from chains.turn.compact import compact, prepare_request
+from context.assemble.request import Request
 from context.budget import compute_budget
 from context.errors import ContextOverflow
 from context.layers import Layer
@@ -31,52 +33,51 @@ _FIXED_LAYERS: Final = (Layer.T, Layer.L1, Layer.E, Layer.L5)
 
 
 def shrink_request(
-    context: TurnContext, before: PreparedTurn, overflow: ContextOverflow
-) -> Generator[Event, None, PreparedTurn | None]:
+    turn: Turn, before: Request, overflow: ContextOverflow
+) -> Generator[Event, None, Prepared | None]:
     """Compact the session, and prepare a rejected request again in a smaller window.
 
     Args:
-        context: the values shared by the steps of the turn.
+        turn: the turn.
         before: the rejected request.
         overflow: the exception for the rejected request.
 
     Returns:
-        The new request, or None if it would not be smaller. If the figures of the service
-        contradict our counts, it is returned in any case, because it may be accepted as it is.
+        The new request with its log entries, or None if it would not be smaller. If the figures of
+        the service contradict our counts, it is returned in any case, because it may be accepted as
+        it is.
     """
-    report = before.request.report
-    window = _find_window(context, report, overflow)
+    report = before.report
+    window = _find_window(turn, report, overflow)
     if is_contradicted := window is None:
-        _raise_factor(context, report)
+        _raise_factor(turn, report)
         window = _find_smaller_window(report, overflow)
-    lower = _with_threshold(context, window)
-    forced = yield from compact(lower, turn=before.turn, reason="overflow")
+    lower = _with_threshold(turn, window)
+    forced = yield from compact(lower, reason="overflow")
     try:
-        turn = yield from _prepare_again(lower, before)
+        prepared = yield from _prepare_again(lower, before)
     except ContextOverflow:
-        least = _with_threshold(context, _find_least_window(report))
+        least = _with_threshold(turn, _find_least_window(report))
         try:
-            turn = yield from _prepare_again(least, before)
+            prepared = yield from _prepare_again(least, before)
         except ContextOverflow:
             if forced.entry is None and not is_contradicted:
                 return None
-            turn = yield from _prepare_again(context, before)
-    is_smaller = turn.request.report.used < report.used
-    return turn if is_smaller or is_contradicted else None
+            prepared = yield from _prepare_again(turn, before)
+    is_smaller = prepared[0].report.used < report.used
+    return prepared if is_smaller or is_contradicted else None
 
 
-def _find_window(
-    context: TurnContext, report: ContextReport, overflow: ContextOverflow
-) -> int | None:
+def _find_window(turn: Turn, report: ContextReport, overflow: ContextOverflow) -> int | None:
     """Return the size of the window to prepare the request again for.
 
     Return None if the service names a limit in which the request fits by our counts.
     """
     if overflow.limit is None:
         return report.used
-    request, sizes = context.request, report.request_budget
-    limits = min(request.threshold, overflow.limit), context.model.input_limit
-    allowed = compute_budget(context.counter, *limits, request.max_output_tokens, sizes.factor)
+    settings, sizes = turn.settings, report.request_budget
+    limits = min(settings.auto_compact_threshold, overflow.limit), turn.model.input_limit
+    allowed = compute_budget(turn.counter, *limits, settings.max_output_tokens, sizes.factor)
     return overflow.limit if allowed.budget < report.used else None
 
 
@@ -97,22 +98,17 @@ def _find_least_window(report: ContextReport) -> int:
     return min(window + sizes.reserve, window * 4 // 3) + 1
 
 
-def _with_threshold(context: TurnContext, window: int) -> TurnContext:
-    request = context.request
-    request = replace(request, threshold=min(request.threshold, window))
-    return replace(context, request=request)
+def _with_threshold(turn: Turn, window: int) -> Turn:
+    threshold = min(turn.settings.auto_compact_threshold, window)
+    return replace(turn, settings=replace(turn.settings, auto_compact_threshold=threshold))
 
 
-def _raise_factor(context: TurnContext, report: ContextReport) -> None:
-    session = context.session
+def _raise_factor(turn: Turn, report: ContextReport) -> None:
+    session = turn.session
     session.append([build_factor_entry(session, report)])
 
 
-def _prepare_again(
-    context: TurnContext, before: PreparedTurn
-) -> Generator[Event, None, PreparedTurn]:
+def _prepare_again(turn: Turn, before: Request) -> Generator[Event, None, Prepared]:
     return (
-        yield from prepare_request(
-            context, lambda context: prepare_step(context, before, replaces_last=True)
-        )
+        yield from prepare_request(turn, partial(prepare_step, before=before, replaces_last=True))
     )

@@ -8,9 +8,9 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from chains.request.draft import DraftedTurn
 from chains.request.session import SessionPort
-from context.assemble.attachments import CurrentSource, Resolve
+from chains.request.turn import Turn
+from context.assemble.attachments import CurrentSource
 from context.errors import BadInputs
 from context.history.turns import list_turns
 from context.layers import Layer, Segment
@@ -21,11 +21,11 @@ __all__ = ["find_last_question", "find_sent_segments", "redraft_turn"]
 _AS_SENT = ("passage", "selection")
 
 
-def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], DraftedTurn]:
+def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], MessageEntry]:
     """Find the last user message, to regenerate its answer.
 
     Returns:
-        The path without the answer, and a drafted turn with the user message.
+        The path without the answer, and the user message.
 
     Raises:
         BadInputs: the path has no user message.
@@ -33,25 +33,21 @@ def find_last_question(path: Sequence[Entry]) -> tuple[tuple[Entry, ...], Drafte
     for at in range(len(path) - 1, -1, -1):
         entry = path[at]
         if isinstance(entry, MessageEntry) and entry.message.role == "user":
-            drafted = DraftedTurn(entry.turn_id, entry, None, is_stored=True, is_regenerated=True)
-            return (*path[:at], *_take_until_answer(path[at:])), drafted
+            return (*path[:at], *_take_until_answer(path[at:])), entry
     raise BadInputs("Nothing was asked in this chat yet.")
 
 
 def find_sent_segments(session: SessionPort) -> tuple[Segment, ...]:
     """Return the segments that were sent with the last user message."""
     path = session.path()
-    _, drafted = find_last_question(path)
-    return list_turns(path[-_count_entries(path, drafted.turn) :])[-1].segments
+    _, question = find_last_question(path)
+    return list_turns(path[-_count_entries(path, question.turn_id) :])[-1].segments
 
 
-def redraft_turn(
-    session: SessionPort, resolve: Resolve | None
-) -> tuple[DraftedTurn, tuple[str, ...]]:
+def redraft_turn(turn: Turn) -> tuple[Turn, tuple[str, ...]]:
     """Draft the last turn again, to regenerate its answer.
 
-    Args:
-        resolve: returns the current state of a source. If None, all segments stay unchanged.
+    The segments stay unchanged if the state of their sources cannot be found out.
 
     Returns:
         The drafted turn, and a warning for each source that is left out.
@@ -59,21 +55,23 @@ def redraft_turn(
     Raises:
         BadInputs: the session has no user message.
     """
+    session, resolve = turn.session, turn.resolve
     path = session.path()
-    _, drafted = find_last_question(path)
-    sent = find_sent_segments(session)
+    _, question = find_last_question(path)
+    turn = replace(turn, id=question.turn_id, user_message=question, is_logged=True)
     if resolve is None:
-        return drafted, ()
+        return turn, ()
+    sent = find_sent_segments(session)
     found = [(segment, resolve(segment)) for segment in sent]
     if all(now.state == "same" for _, now in found):
-        return drafted, ()
+        return turn, ()
     own = [(segment, now) for segment, now in found if segment.layer is Layer.L3]
     kept = tuple(_refresh(segment, now) for segment, now in own if _is_available(now))
     missing = (segment for segment, now in own if not _is_available(now))
     lost = dict.fromkeys(part.source for part in missing if not part.is_embedded_image)
-    segments = SegmentsEntry(session.new_id(), path[-1].id, session.now(), drafted.turn, kept)
+    segments = SegmentsEntry(session.new_id(), path[-1].id, session.now(), turn.id, kept)
     warnings = (f"{source} is gone or excluded by now and is left out." for source in lost)
-    return replace(drafted, segments=segments), tuple(warnings)
+    return replace(turn, segments_entry=segments), tuple(warnings)
 
 
 def _take_until_answer(entries: Iterable[Entry]) -> list[Entry]:

@@ -17,7 +17,7 @@ from chains.events import (
 )
 from chains.models import EXTRACTIVE
 from chains.request.draft import run_end_hooks
-from chains.request.request import TurnContext
+from chains.request.turn import Turn
 from chains.request.usage import sum_usage
 from chains.turn.answer import TurnAnswer
 from chains.turn.compact import compact_at_end
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
 __all__ = ["build_dry_result", "build_result", "end_turn"]
 
 
-def end_turn(context: TurnContext, answer: TurnAnswer) -> Iterator[Event]:
+def end_turn(turn: Turn, answer: TurnAnswer) -> Iterator[Event]:
     """Finish a turn: run the `turn_end` hooks, and compact the session if necessary.
 
     Raises:
         ContextHookError: a hook failed. The answer is kept.
     """
-    yield MessageEnded(answer.entry, "assistant", answer.turn, context.session.id)
-    hooks = context.customization.hooks
+    yield MessageEnded(answer.entry, "assistant", answer.turn, turn.session.id)
+    hooks = turn.customization.hooks
     if hooks is not None and hooks.has("context"):
         with contextlib.suppress(Cancelled):
-            if entries := call(lambda: run_end_hooks(context, answer.turn), context.cancel):
-                context.session.append(entries)
+            if entries := call(lambda: run_end_hooks(turn), turn.cancel):
+                turn.session.append(entries)
     if answer.status == "complete":
         with contextlib.suppress(Cancelled):
-            yield from compact_at_end(context, answer.turn)
+            yield from compact_at_end(turn)
     yield ContextPrepared(answer.report)
 
 
 def build_result(
-    context: TurnContext,
+    turn: Turn,
     answer: TurnAnswer,
     checked: CitationReport,
     read: "MapReduceResult | None" = None,
@@ -62,23 +62,22 @@ def build_result(
         read: the result of reading attachments in full by map-reduce, or None if none was read.
         found: what retrieval found, or None if nothing was searched.
     """
-    request = context.request
     return AskResult(
-        session=context.session.id,
+        session=turn.session.id,
         turn=answer.turn,
         entry=answer.entry,
-        mode=request.mode,
+        mode=turn.ask.mode,
         answer=answer.text,
         status=answer.status,
         citations=checked.citations,
         unverified=checked.unverified,
-        model=request.model,
+        model=turn.model_name,
         usage=answer.usage if read is None else sum_usage(read.calls, answer.usage),
-        warnings=(*answer.report.warnings, *_warn_of_citations(context, answer, checked)),
+        warnings=(*answer.report.warnings, *_warn_of_citations(turn, answer, checked)),
         context=answer.report.to_dict(),
         tools=answer.tools,
         read_whole=None if read is None else read.summary,
-        searched=request.searched or None,
+        searched=turn.query.text or None,
         searched_by=() if found is None else found.by,
         kind=answer.quoted.kind,
         sections=answer.quoted.sections,
@@ -89,47 +88,44 @@ def build_result(
     )
 
 
-def _warn_of_citations(
-    context: TurnContext, answer: TurnAnswer, checked: CitationReport
-) -> Iterator[str]:
+def _warn_of_citations(turn: Turn, answer: TurnAnswer, checked: CitationReport) -> Iterator[str]:
     """Yield a warning if the model cited no sources.
 
     If Strata found sources instead, the warning says for how many sentences of the answer.
     """
-    request = context.request
     if checked.citations and checked.sentences:
         yield name_share(checked.citations, checked.sentences)
     elif (
         answer.status == "complete"
-        and request.mode == "vault"
-        and request.model != EXTRACTIVE
+        and turn.ask.mode == "vault"
+        and turn.model_name != EXTRACTIVE
         and not checked.citations
     ):
         yield CITES_NOTHING
 
 
 def build_dry_result(
-    context: TurnContext,
+    turn: Turn,
     report: ContextReport,
     read: "MapReduceResult | None" = None,
     by: tuple[str, ...] = (),
 ) -> AskResult:
     """Build the result of a dry run. It contains no answer."""
-    session, request = context.session, context.request
+    session = turn.session
     return AskResult(
         session=session.id if session.path() else None,
         turn=None,
         entry=None,
-        mode=request.mode,
+        mode=turn.ask.mode,
         answer="",
         status="complete",
         citations=(),
         unverified=(),
-        model=request.model,
+        model=turn.model_name,
         usage=None,
         warnings=report.warnings,
         context=report.to_dict(),
         read_whole=None if read is None else read.summary,
-        searched=request.searched or None,
+        searched=turn.query.text or None,
         searched_by=by,
     )

@@ -5,26 +5,26 @@ The user message is stored before any other step, and every message is stored be
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from chains.cancel import CancelToken
 from chains.citations.sources import check_answer
 from chains.concurrency import call
 from chains.errors import CannotSee
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
 from chains.models import EXTRACTIVE
-from chains.request.chain import Chain
 from chains.request.draft import (
-    DraftedTurn,
-    PreparedTurn,
+    Prepared,
     begin_request,
+    build_ports,
     build_user_message,
     draft_turn,
     prepare_turn,
 )
+from chains.request.open_turn import open_turn
 from chains.request.project import has_note_text, join_texts
-from chains.request.request import TurnContext, TurnRequest
-from chains.request.session import SessionPort, SessionView
+from chains.request.session import SessionView
+from chains.request.turn import Turn
 from chains.request.usage import READING, REWRITE, log_usage
 from chains.retrieval.attachments import (
     FittedAttachments,
@@ -50,8 +50,10 @@ from chains.turn.continuation import (
 from chains.turn.hooks import StartHooksResult, run_message_hooks, run_start_hooks
 from chains.turn.regenerate import find_last_question, find_sent_segments, redraft_turn
 from chains.turn.result import build_dry_result, build_result, end_turn
+from context.assemble.attachments import CurrentSource
 from context.assemble.inputs import GivenSummary
 from context.assemble.request import Request
+from context.errors import BadInputs
 from context.fit.compact_session import CompactionPreview, CompactionReport, preview_session
 from context.fit.edit import edit_summary
 from context.hooks import HookRegistry
@@ -73,9 +75,7 @@ __all__ = [
 ]
 
 
-def run_turn(
-    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
-) -> Iterator[Event]:
+def run_turn(turn: Turn) -> Iterator[Event]:
     """Answer a user message, and yield the events of the turn, ending with `TurnEnded`.
 
     Raises:
@@ -86,153 +86,150 @@ def run_turn(
         Cancelled: the turn was cancelled before its first request. A later cancel ends the turn
             without an exception.
     """
-    context, hooks = yield from _run_hooks(chain, request, session, cancel)
-    _refuse_unseen_images(context)
-    found = yield from retrieve(context)
-    context = context.with_query(found.searched, found.support, found.has_notes)
-    fitted = yield from fit_attachments(context, found.segments)
-    drafted, warnings = yield from _draft(context, hooks, found, fitted)
-    context = context.with_attachments(fitted.attached, fitted.unsent)
-    turn = yield from _prepare(context, drafted, warnings)
-    if request.dry_run:
-        yield from _announce(turn)
-        yield TurnEnded(build_dry_result(context, turn.request.report, fitted.read, found.by))
+    turn, hooks = yield from _run_hooks(turn)
+    _refuse_unseen_images(turn)
+    found = yield from retrieve(turn)
+    turn = replace(turn, query=found.query)
+    fitted = yield from fit_attachments(turn, found.segments)
+    turn, warnings = yield from _draft(turn, hooks, found, fitted)
+    turn = replace(turn, attached=fitted.attached, unsent=fitted.unsent)
+    request, entries = yield from _prepare(turn, warnings)
+    if turn.ask.dry_run:
+        yield from _announce(request)
+        yield TurnEnded(build_dry_result(turn, request.report, fitted.read, found.by))
         return
-    yield from _store(context, turn, found, fitted)
-    broken = find_broken_answer(session.path()) if request.is_continued else None
-    answer = yield from _stream(context, turn)
-    yield from end_turn(context, answer)
+    yield from _store(turn, request, entries, found, fitted)
+    broken = find_broken_answer(turn.session.path()) if turn.is_continued else None
+    answer = yield from _stream(turn, request)
+    yield from end_turn(turn, answer)
     answer = _join_broken(broken, answer)
-    noted = context.customization.instructions
-    known, is_noted = join_texts(context.request.question, noted), has_note_text(noted)
+    noted = turn.customization.instructions
+    known, is_noted = join_texts(turn.ask.question, noted), has_note_text(noted)
     checked = check_answer(
         answer.text,
         answer.sources,
         known,
         answer.quoted.sections,
         has_project_text=is_noted,
-        has_model=context.model.name != EXTRACTIVE,
+        has_model=turn.model.name != EXTRACTIVE,
     )
-    yield TurnEnded(build_result(context, answer, checked, fitted.read, found))
+    yield TurnEnded(build_result(turn, answer, checked, fitted.read, found))
 
 
 def store_user_message(
-    request: TurnRequest, session: SessionPort, hooks: HookRegistry | None = None
-) -> Generator[MessageEnded, None, TurnRequest]:
-    """Store the user message of a turn, and return the request with its log entry.
+    turn: Turn, hooks: HookRegistry | None = None
+) -> Generator[MessageEnded, None, Turn]:
+    """Store the user message of a turn, and return the turn with its log entry.
 
     If an answer is regenerated, the message is already stored, and nothing is written. If an answer
     is continued, the request for its rest is stored.
 
     Args:
+        turn: the turn.
         hooks: the hooks to run on the message before it is stored, so that text that they remove is
             never stored.
     """
-    entry = request.user_message
-    if entry is None and request.is_regenerated:
-        entry = find_last_question(session.path())[1].question
-        if request.is_continued:
+    entry, session = turn.user_message, turn.session
+    if entry is None and turn.is_regenerated:
+        _, entry = find_last_question(session.path())
+        if turn.is_continued:
             store_continuation(session)
     elif entry is None:
-        request = run_message_hooks(request, hooks)
-        entry = build_user_message(session, request)
+        turn = run_message_hooks(turn, hooks)
+        entry = build_user_message(turn)
         session.append([entry])
     yield MessageEnded(entry.id, "user", entry.turn_id, session.id)
-    return replace(request, turn=entry.turn_id, user_message=entry)
+    return replace(turn, id=entry.turn_id, user_message=entry, is_logged=True)
 
 
-def _run_hooks(
-    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
-) -> Generator[Event, None, tuple[TurnContext, StartHooksResult]]:
-    hooks = chain.customization.hooks
-    if request.user_message is None and not request.dry_run:
-        request = yield from store_user_message(request, session, hooks)
-    result = call(lambda: run_start_hooks(request, hooks), cancel)
-    result = replace(result, problems=(*chain.problems, *result.problems))
+def _run_hooks(turn: Turn) -> Generator[Event, None, tuple[Turn, StartHooksResult]]:
+    if turn.user_message is None and not turn.ask.dry_run:
+        turn = yield from store_user_message(turn, turn.customization.hooks)
+    result = call(partial(run_start_hooks, turn), turn.cancel)
+    result = replace(result, problems=(*turn.setup_problems, *result.problems))
     yield from map(Warned, result.problems)
-    context = call(lambda: _open(chain, request, session, cancel), cancel)
-    problems = tuple(dict.fromkeys((*result.problems, *context.chain.problems)))
+    turn = call(partial(_open, turn), turn.cancel)
+    problems = tuple(dict.fromkeys((*result.problems, *turn.setup_problems)))
     yield from map(Warned, problems[len(result.problems) :])
-    return context, replace(result, problems=problems)
+    return turn, replace(result, problems=problems)
 
 
-def _refuse_unseen_images(context: TurnContext) -> None:
-    request = context.request
-    sent = find_sent_segments(context.session) if request.is_regenerated else request.attached
-    images = find_unseen_images(context, sent)
+def _refuse_unseen_images(turn: Turn) -> None:
+    sent = find_sent_segments(turn.session) if turn.is_regenerated else turn.attached
+    images = find_unseen_images(turn, sent)
     if images:
-        raise CannotSee(explain_blindness(context.model), [image.shown_source for image in images])
+        raise CannotSee(explain_blindness(turn.model), [image.shown_source for image in images])
 
 
 def _draft(
-    context: TurnContext,
-    hooks: StartHooksResult,
-    found: RetrievalResult,
-    fitted: FittedAttachments,
-) -> Generator[Event, None, tuple[DraftedTurn, tuple[str, ...]]]:
+    turn: Turn, hooks: StartHooksResult, found: RetrievalResult, fitted: FittedAttachments
+) -> Generator[Event, None, tuple[Turn, tuple[str, ...]]]:
     """Build the log entries of a turn, and collect all warnings so far.
 
     Args:
-        context: the values shared by the steps of the turn.
+        turn: the turn.
         hooks: the result of the hooks at the start of the turn.
         found: the passages that retrieval found.
         fitted: the attachments that are sent.
     """
-    chain, session = context.chain, context.session
     warnings = (*hooks.problems, *found.warnings, *fitted.warnings)
-    if context.request.is_regenerated:
-        drafted, lost = redraft_turn(session, context.resolve)
+    if turn.is_regenerated:
+        turn, lost = redraft_turn(turn)
         yield from map(Warned, lost)
-        return hooks.add_to(drafted, session), (*warnings, *lost)
-    more = len(fitted.attached) - len(context.request.attached)
+        return hooks.add_to(turn), (*warnings, *lost)
+    more = len(fitted.attached) - len(turn.attached)
     segments = (*fitted.attached, *found.shift_numbers(more))
-    if chain.search is not None:
+    is_searched = turn.search is not None
+    if is_searched:
         yield Retrieved(segments)
-    is_kept = bool(segments or chain.stored_fields) or chain.search is not None
-    stored_fields = {**chain.stored_fields, **found.stored_fields}
-    drafted = draft_turn(context, segments if is_kept else None, stored_fields)
-    return hooks.add_to(drafted, session), warnings
+    is_kept = bool(segments or turn.stored_fields) or is_searched
+    stored_fields = {**turn.stored_fields, **found.stored_fields}
+    turn = draft_turn(turn, segments if is_kept else None, stored_fields)
+    return hooks.add_to(turn), warnings
 
 
-def _prepare(
-    context: TurnContext, drafted: DraftedTurn, warnings: Sequence[str]
-) -> Generator[Event, None, PreparedTurn]:
+def _prepare(turn: Turn, warnings: Sequence[str]) -> Generator[Event, None, Prepared]:
     """Prepare the first request of a turn, or a preview of it in a dry run."""
-    if context.request.dry_run:
-        return prepare_turn(context, drafted, "preview", warnings)
-    turn = yield from prepare_request(
-        context, lambda context: prepare_turn(context, drafted, "send", warnings)
+    if turn.ask.dry_run:
+        return prepare_turn(turn, "preview", warnings)
+    prepared = yield from prepare_request(
+        turn, lambda announced: prepare_turn(announced, "send", warnings)
     )
-    context.cancel.raise_if_cancelled()
-    return turn
+    turn.cancel.raise_if_cancelled()
+    return prepared
 
 
 def _store(
-    context: TurnContext, turn: PreparedTurn, found: RetrievalResult, fitted: FittedAttachments
+    turn: Turn,
+    request: Request,
+    entries: Sequence[Entry],
+    found: RetrievalResult,
+    fitted: FittedAttachments,
 ) -> Iterator[Event]:
-    session = context.session
-    if turn.entries:
-        session.append(turn.entries)
-    yield from _announce(turn)
-    log_usage(session, turn.turn, found.calls, REWRITE)
+    session = turn.session
+    if entries:
+        session.append(entries)
+    yield from _announce(request)
+    log_usage(session, turn.id, found.calls, REWRITE)
     if fitted.read is not None:
-        log_usage(session, context.request.turn or "", fitted.read.calls, READING)
+        log_usage(session, turn.id, fitted.read.calls, READING)
 
 
-def _announce(turn: PreparedTurn) -> Iterator[Event]:
-    report = turn.request.report
+def _announce(request: Request) -> Iterator[Event]:
+    report = request.report
     yield from map(Warned, warn_of_attachments(report.segments))
     yield from map(Warned, warn_of_losses(report.dropped, report.pins))
     yield ContextPrepared(report)
 
 
-def _stream(context: TurnContext, turn: PreparedTurn) -> Generator[Event, None, TurnAnswer]:
-    agent = context.chain.agent
-    if agent is None:
-        return AnswerStream(context, turn).stream()
+def _stream(turn: Turn, request: Request) -> Generator[Event, None, TurnAnswer]:
+    if not turn.mode_rules.calls_tools:
+        return AnswerStream(turn, request).stream()
+    if turn.vault is None:
+        raise BadInputs("An agent needs notes.")
     from chains.turn.agent import AgentLoop  # with all tools, which other modes do without
 
-    return AgentLoop(context, agent, turn).run()
+    return AgentLoop(turn, turn.vault, request).run()
 
 
 def _join_broken(broken: BrokenAnswer | None, answer: TurnAnswer) -> TurnAnswer:
@@ -243,36 +240,50 @@ def _join_broken(broken: BrokenAnswer | None, answer: TurnAnswer) -> TurnAnswer:
     return replace(answer, text=join_answer(broken.text, answer.text), seconds=seconds)
 
 
-def preview(chain: Chain, request: TurnRequest, session: SessionPort | None) -> Request:
+def preview(turn: Turn) -> Request:
     """Preview the next request, without retrieval, model calls or writes.
 
     Raises:
         ContextOverflow: the request does not fit.
     """
-    view = SessionView()
-    if session is not None:
-        previous = session.previous_body()
-        view = SessionView(session.id, session.path(), session.usage(), previous, session)
-    context = TurnContext.open(chain, request, view)
-    fitted = estimate_attachments(context)
-    context = context.with_attachments(fitted.attached, fitted.unsent)
-    drafted = draft_turn(context, fitted.attached or None)
-    return _prepare_view(context, drafted, fitted.warnings)
+    chat = turn.session
+    view = SessionView(chat.id, chat.path(), chat.usage(), chat.previous_body(), chat)
+    turn = open_turn(replace(turn, session=view))
+    fitted = estimate_attachments(turn)
+    turn = replace(turn, attached=fitted.attached, unsent=fitted.unsent)
+    return _prepare_view(draft_turn(turn, fitted.attached or None), fitted.warnings)
 
 
-def rebuild(chain: Chain, request: TurnRequest, session: SessionPort) -> Request:
+def rebuild(turn: Turn, missing: str = "") -> Request:
     """Rebuild the first request of a session's last turn from the log.
 
-    Only the settings of `request` are used, not its user message.
+    Only the settings of the turn are used, not its question.
+
+    Args:
+        turn: the turn.
+        missing: why the notes of the chat cannot be read, or an empty string. They then count as
+            unchanged, and the reason becomes a warning.
     """
-    path, drafted = find_last_question(session.path())
-    view = SessionView(session.id, path, session.usage(), like=session)
-    return _prepare_view(TurnContext.open(chain, request, view), drafted)
+    chat = turn.session
+    path, question = find_last_question(chat.path())
+    view = SessionView(chat.id, path, chat.usage(), like=chat)
+    turn = open_turn(replace(_without_notes(turn, missing) if missing else turn, session=view))
+    logged = replace(turn, id=question.turn_id, user_message=question, is_logged=True)
+    return _prepare_view(replace(logged, is_regenerated=True))
 
 
-def measure_reading(
-    chain: Chain, request: TurnRequest, session: SessionPort | None
-) -> "ReadingCost | None":
+def _without_notes(turn: Turn, reason: str) -> Turn:
+    """Return a copy for which all sources of earlier turns count as unchanged."""
+    warnings = (*turn.customization.warnings, reason)
+    unchanged = CurrentSource("same")
+    return replace(
+        turn,
+        customization=replace(turn.customization, warnings=warnings),
+        ports=replace(turn.ports, resolve=lambda _segment: unchanged, find_excluded=None),
+    )
+
+
+def measure_reading(turn: Turn) -> "ReadingCost | None":
     """Return the maximum cost of reading the attachments in full, or None if all of them fit.
 
     No model is called.
@@ -280,14 +291,11 @@ def measure_reading(
     Raises:
         CannotRead: an attachment cannot be read in full.
     """
-    return measure_reading_cost(TurnContext.open(chain, request, session or SessionView()))
+    return measure_reading_cost(open_turn(turn))
 
 
 def compact_on_request(
-    chain: Chain,
-    request: TurnRequest,
-    session: SessionPort,
-    cancel: CancelToken,
+    turn: Turn,
     instructions: str = "",
     *,
     given: GivenSummary | None = None,
@@ -295,50 +303,43 @@ def compact_on_request(
 ) -> Generator[Event, None, CompactionReport]:
     """Replace everything before the last complete turn with a summary.
 
-    Only the settings of `request` are used, not its user message.
+    Only the settings of the turn are used, not its question.
 
     Args:
+        turn: the turn.
         instructions: the user's additional instructions for the summary.
         given: a finished summary to store instead of asking a model for one.
         is_draft: whether to return the summary without storing it.
     """
-    context = call(lambda: _open(chain, request, session, cancel), cancel)
-    return (yield from compact(context, instructions, given=given, is_draft=is_draft))
+    turn = call(partial(_open, turn), turn.cancel)
+    return (yield from compact(turn, instructions, given=given, is_draft=is_draft))
 
 
-def preview_compaction(
-    chain: Chain, request: TurnRequest, session: SessionPort
-) -> CompactionPreview:
+def preview_compaction(turn: Turn) -> CompactionPreview:
     """Preview what `compact_on_request` would do. No model is called and nothing is stored."""
-    context = TurnContext.open(chain, request, session, CancelToken())
-    found = preview_session(begin_request(context, context.ports([], ""), session.path(), ""))
-    return replace(found, maker=request.summarised_by)
+    turn = open_turn(turn)
+    found = preview_session(begin_request(turn, build_ports(turn, []), turn.session.path()))
+    return replace(found, maker=turn.summarised_by)
 
 
-def edit_summary_in_use(
-    chain: Chain, request: TurnRequest, session: SessionPort, compaction: str, text: str
-) -> None:
+def edit_summary_in_use(turn: Turn, compaction: str, text: str) -> None:
     """Replace the text of the summary that a compaction stored.
 
     Raises:
         SummaryFailed: requests no longer contain this summary, or the text is empty or too long.
     """
-    context = TurnContext.open(chain, request, session, CancelToken())
+    turn, session = open_turn(turn), turn.session
     new_entries: list[Entry] = []
-    ports = context.ports(new_entries, "")
-    edit_summary(begin_request(context, ports, session.path(), ""), compaction, text)
+    ports = build_ports(turn, new_entries)
+    edit_summary(begin_request(turn, ports, session.path()), compaction, text)
     if new_entries:
         session.append(new_entries)
 
 
-def _open(
-    chain: Chain, request: TurnRequest, session: SessionPort, cancel: CancelToken
-) -> TurnContext:
-    return add_summaries(TurnContext.open(chain, request, session, cancel))
+def _open(turn: Turn) -> Turn:
+    return add_summaries(open_turn(turn))
 
 
-def _prepare_view(
-    context: TurnContext, drafted: DraftedTurn, warnings: Sequence[str] = ()
-) -> Request:
-    warnings = (*context.chain.problems, *warnings)
-    return prepare_turn(context, drafted, "preview", warnings).request
+def _prepare_view(turn: Turn, warnings: Sequence[str] = ()) -> Request:
+    request, _ = prepare_turn(turn, "preview", (*turn.setup_problems, *warnings))
+    return request

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from app.startup import StartupInfo
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from tests.conftest import write_notes
 from tests.support.window.clicks import (
     button_named,
@@ -47,7 +47,7 @@ def window(
     """A window over indexed notes and two chats, whose work is done at once."""
     assistant.open_vault(small_vault, remember=False)
     for question in QUESTIONS:
-        list(assistant.ask(AskRequest(question), CancelToken()))
+        list(assistant.ask(Ask(question), CancelToken()))
     window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault), runner)
     window.attach(assistant)
     qtbot.addWidget(window)

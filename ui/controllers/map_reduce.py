@@ -10,9 +10,9 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from chains.errors import CannotRead
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask
 from chains.retrieval.map_reduce_plan import ReadingCost
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.drafts import NextMessage
@@ -105,7 +105,7 @@ class ReadWholeController(QObject):
             self._looks.forget()
             self._show(None)
             return
-        request = AskRequest(
+        request = Ask(
             message.text,
             message.mode,
             message.model,

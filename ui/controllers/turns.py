@@ -8,8 +8,6 @@ from time import monotonic
 from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo, describe
-from app.library.attachments import Selection
-from app.sessions.ask import AskRequest
 from app.sessions.transcript import ChatTranscript, UserItem
 from chains.cancel import CancelToken
 from chains.events import (
@@ -28,6 +26,7 @@ from chains.events import (
     ToolStarted,
     TurnEnded,
 )
+from chains.request.ask import Ask, Selection
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
@@ -210,9 +209,9 @@ class ChatTurn(QObject):
         self.session = self.session or self.error.session
 
 
-def build_request(message: OutgoingMessage, target: TurnTarget) -> AskRequest:
+def build_request(message: OutgoingMessage, target: TurnTarget) -> Ask:
     """Build the assistant's request for a new user message."""
-    return AskRequest(
+    return Ask(
         message.text,
         target.mode,
         target.model,

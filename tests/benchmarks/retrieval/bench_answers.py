@@ -36,11 +36,11 @@ from typing import Final
 
 from app.assistant import Assistant
 from app.paths import HOME_VARIABLE, Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import AskResult, TurnEnded
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask
 from tests.benchmarks.measure import Ratio, unpack_vault
 from tests.benchmarks.retrieval.help_answers import HelpAnswer, grade_help, rate_help, read_help
 from vault.embedder import Embedder
@@ -172,7 +172,7 @@ def _grade_timed(assistant: Assistant, question: Question) -> Graded:
 
 def ask(assistant: Assistant, text: str, session: str | None = None) -> AskResult:
     """Ask a question without a model."""
-    request = AskRequest(text, model=EXTRACTIVE, session=session, update_index=False)
+    request = Ask(text, model=EXTRACTIVE, session=session, update_index=False)
     for event in assistant.ask(request, CancelToken()):
         if isinstance(event, TurnEnded):
             return event.result

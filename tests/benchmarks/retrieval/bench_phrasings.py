@@ -24,11 +24,11 @@ from typing import Final, Literal
 
 from app.assistant import Assistant
 from app.paths import HOME_VARIABLE, Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import AskResult, TurnEnded
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask
 from tests.benchmarks.measure import Ratio
 
 QUESTIONS: Final = Path(__file__).with_name("questions")
@@ -92,7 +92,7 @@ def open_made_vault(folder: Path) -> Assistant:
 
 
 def _ask_graded(assistant: Assistant, phrasing: Phrasing) -> tuple[Verdict, str]:
-    request = AskRequest(phrasing.question, model=EXTRACTIVE, update_index=False)
+    request = Ask(phrasing.question, model=EXTRACTIVE, update_index=False)
     for event in assistant.ask(request, CancelToken()):
         if isinstance(event, TurnEnded):
             return grade(phrasing, event.result), event.result.answer

@@ -11,10 +11,10 @@ import pytest
 from app.assistant import Assistant
 from app.errors import TurnFailed, describe
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import AskResult, TextDelta, TextTakenBack, TurnEnded
+from chains.request.ask import Ask
 from context.log.entries import MessageEntry
 from context.messages import ReasoningPart
 from tests.support.behaviours import ROWS, Behaviour
@@ -61,7 +61,7 @@ class Chat:
         guard = threading.Timer(LONGEST_S, token.cancel)
         guard.start()
         found = Outcome()
-        request = AskRequest(question, mode=mode, session=self.session, update_index=False)
+        request = Ask(question, mode=mode, session=self.session, update_index=False)
         try:
             for event in self.assistant.ask(request, token):
                 self._take(event, found)

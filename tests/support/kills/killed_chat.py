@@ -12,11 +12,11 @@ from typing import Any
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.sessions.session import Session
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import Event, MessageEnded, TurnEnded
+from chains.request.ask import Ask
 from chains.tools.registry import ToolRun
 from context.log.entries import CustomMessageEntry, LabelEntry, MessageEntry
 from tests.support.models.model_server import Answer, Body
@@ -90,7 +90,7 @@ class _Script:
         assistant.close()
 
     def _ask(self, question: str, **fields: Any) -> dict[str, Any]:
-        request = AskRequest(question, **{"mode": "chat", **fields})
+        request = Ask(question, **{"mode": "chat", **fields})
         events = self._assistant.ask(request, CancelToken())
         return self._hear(str(fields["session"]), question, events)
 
@@ -130,7 +130,7 @@ def _damage(assistant: Assistant, session: str) -> Iterator[str]:
         chat = assistant.sessions.read(session)
         yield from (f"{session}: {problem}" for problem in chat.problems)
         yield from _lost_results(chat)
-        request = AskRequest("And now?", "chat", model="extractive", session=session)
+        request = Ask("And now?", "chat", model="extractive", session=session)
         *_, last = assistant.ask(request, CancelToken())
         assistant.history.transcript(session)
     except Exception as error:  # noqa: BLE001 (whatever it is, the chat could not be used)

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.startup import StartupInfo
 from app.wiring import build
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from resources import sample_vault
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.widgets import find_faults
@@ -206,7 +206,7 @@ def stage(vault: Path | None = None) -> Iterator[Stage]:
             pass
         server.script(say)
         for question in EARLIER:
-            list(assistant.ask(AskRequest(question, update_index=False), CancelToken()))
+            list(assistant.ask(Ask(question, update_index=False), CancelToken()))
         played = Stage(assistant, server)
         played.window.show()
         played.window.begin()

@@ -15,10 +15,10 @@ from typing import Any
 
 from app.errors import describe
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import TurnEnded
+from chains.request.ask import Ask
 from vault.workers import process
 
 _GUARD = """\
@@ -70,7 +70,7 @@ def main() -> None:
 def _ask(assistant: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in wanted.get("settings", {}).items():
         assistant.settings.set(key, value)
-    request = AskRequest(wanted["text"], wanted["mode"], attach=tuple(wanted.get("attach", ())))
+    request = Ask(wanted["text"], wanted["mode"], attach=tuple(wanted.get("attach", ())))
     try:
         *_, last = assistant.ask(request, CancelToken())
     except Exception as error:  # noqa: BLE001 - the test judges it

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.startup import StartupInfo
 from app.wiring import build
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from resources import sample_vault
 from tests.support.models.model_server import Answer, Failure, ModelServer, Reply
 from tests.support.window.faults import Faults
@@ -92,10 +92,10 @@ def fill(assistant: Assistant, notes: Path, server: ModelServer, seed: int) -> N
     server.script(Answer(ANSWER), lambda body: reply(chance, body))
     for _ in assistant.index(CancelToken()):
         pass
-    list(assistant.ask(AskRequest("How acid is the soil?"), CancelToken()))
+    list(assistant.ask(Ask("How acid is the soil?"), CancelToken()))
     assistant.settings.set("chat.apiBase", server.url)
     assistant.settings.set("chat.model", "scripted")
-    list(assistant.ask(AskRequest("When is the server backed up?"), CancelToken()))
+    list(assistant.ask(Ask("When is the server backed up?"), CancelToken()))
 
 
 def reply(chance: random.Random, body: dict[str, Any]) -> Reply:

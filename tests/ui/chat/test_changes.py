@@ -5,8 +5,8 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.window_pages import open_window
 from ui.tasks import TaskRunner
@@ -20,7 +20,7 @@ def test_a_reopened_chat_shows_the_change_of_a_cited_note(
     with ModelServer(Answer("The barrel holds 210 litres [1].")) as server:
         assistant.settings.set("chat.apiBase", server.url)
         assistant.settings.set("chat.model", "scripted")
-        request = AskRequest("How much?", "vault", attach=("Watering.md",))
+        request = Ask("How much?", "vault", attach=("Watering.md",))
         list(assistant.ask(request, CancelToken()))
         note = small_vault / "Watering.md"
         note.write_text(note.read_text("utf-8").replace("210 litres", "300 litres"), "utf-8")

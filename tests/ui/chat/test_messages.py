@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.library.attachments import Selection
 from app.sessions.transcript import (
     AnswerItem,
     CustomItem,
@@ -30,6 +29,7 @@ from app.sessions.transcript import (
 )
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.events import ToolEnded, ToolStarted
+from chains.request.ask import Selection
 from context.messages import ToolCallPart
 from tests.support.window import widgets
 from tests.support.window.clicks import click_button

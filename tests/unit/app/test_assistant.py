@@ -10,11 +10,11 @@ from app.assistant import Assistant
 from app.errors import InvalidRequest, SessionMissing, TurnFailed, VaultNotChosen, describe
 from app.library.library import IndexFinished
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.sessions.transcript import AnswerItem, UserItem
 from app.wiring import build, find_vault
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, MessageEnded, TextDelta, Warned
+from chains.request.ask import Ask
 from context.errors import ContextOverflow
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import ask, result_of
@@ -124,7 +124,7 @@ def test_a_question_does_not_wait_for_an_index_that_is_paused_meanwhile(
     reading: Assistant,
 ) -> None:
     assert reading.library is not None
-    asked = reading.ask(AskRequest("How many litres does the barrel hold?"), CancelToken())
+    asked = reading.ask(Ask("How many litres does the barrel hold?"), CancelToken())
     events: list[Event] = []
     for event in asked:
         events.append(event)
@@ -221,7 +221,7 @@ def test_what_was_asked_is_on_the_disk_when_the_first_event_comes(
     question = reading.history.transcript(session).items[0]
     assert isinstance(question, UserItem)
     for events in (
-        reading.ask(AskRequest("Two?", session=session, attach=("Watering.md",)), token),
+        reading.ask(Ask("Two?", session=session, attach=("Watering.md",)), token),
         reading.edit(session, question.entry, "Three?", token),
         reading.regenerate(session, entry, token),
     ):
@@ -282,7 +282,7 @@ def test_a_chat_in_use_can_be_read_and_previewed(assistant: Assistant, server: M
     first = result_of(ask(assistant, "One?", mode="chat"))
     server.script(Answer("Slow. " * 40, stall_after=6))
     cancel = CancelToken()
-    running = assistant.ask(AskRequest("Two?", "chat", session=first.session), cancel)
+    running = assistant.ask(Ask("Two?", "chat", session=first.session), cancel)
     assert any(isinstance(event, TextDelta) for event in running)
     with pytest.raises(TurnFailed, match="in use"):
         ask(assistant, "Three?", mode="chat", session=first.session)
@@ -297,7 +297,7 @@ def test_whoever_stops_watching_an_answer_keeps_what_had_arrived(
     assistant: Assistant, server: ModelServer
 ) -> None:
     server.script(Answer("Slow. " * 40, stall_after=6), Answer("On."))
-    running = assistant.ask(AskRequest("One?", "chat"), CancelToken())
+    running = assistant.ask(Ask("One?", "chat"), CancelToken())
     while type(next(running)).__name__ != "TextDelta":
         pass
     running.close()  # type: ignore[attr-defined]

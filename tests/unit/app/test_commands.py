@@ -7,8 +7,8 @@ import pytest
 from app.assistant import Assistant
 from app.commands import COMMANDS, CommandResult, Situation, parse, run
 from app.errors import InvalidRequest, NotFound
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 
 
 def given(assistant: Assistant, text: str, session: str | None = None) -> CommandResult:
@@ -92,7 +92,7 @@ def test_context_full_shows_the_request_itself(assistant: Assistant) -> None:
 
 
 def test_context_last_shows_what_was_sent(assistant: Assistant) -> None:
-    list(assistant.ask(AskRequest("What is a memex?", "chat"), CancelToken()))
+    list(assistant.ask(Ask("What is a memex?", "chat"), CancelToken()))
     session = assistant.sessions.newest()
     shown = given(assistant, "/context last full", session).markdown
     assert "What is a memex?" in shown

@@ -4,9 +4,9 @@ import pytest
 
 from app.assistant import Assistant
 from app.doctor import check_up
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import TurnEnded
+from chains.request.ask import Ask
 
 
 def checks_of(assistant: Assistant, vault: Path | None = None) -> dict[str, bool]:
@@ -23,7 +23,7 @@ def test_the_doctor_names_what_is_wrong(
     assistant: Assistant, tmp_path: Path, strata_home: Path
 ) -> None:
     assistant.settings.set("chat.model", "openai/gpt-4o")
-    asked = AskRequest("x", mode="chat", model="extractive")
+    asked = Ask("x", mode="chat", model="extractive")
     *_, ended = assistant.ask(asked, CancelToken())
     assert isinstance(ended, TurnEnded)
     with assistant.sessions.file(ended.result.session).open("ab") as log:

@@ -10,10 +10,10 @@ import pytest
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.ledger import NoLedger
+from chains.request.ask import Ask
 from chains.web.client import WebClient
 from tests.support.models.model_server import Answer, Body, ModelServer
 from tests.support.servers.mcp_server import settings_entry
@@ -106,7 +106,7 @@ def test_a_scripted_model_drives_each_tool(
         equipped.settings.set("chat.apiBase", model.url)
         equipped.settings.set("chat.model", "gpt-4o")
         model.script(*(build_step(step, web) for step in range(len(STEPS))), Answer("Done."))
-        result = result_of(list(equipped.ask(AskRequest("Do all.", "agent"), CancelToken())))
+        result = result_of(list(equipped.ask(Ask("Do all.", "agent"), CancelToken())))
         bodies = [body for body in model.bodies if body.get("tools")]
     called = [name for step in STEPS for name, _ in step]
     assert [tool["name"] for tool in result.tools] == called

@@ -16,10 +16,10 @@ import pytest
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.ledger import NoLedger
+from chains.request.ask import Ask
 from chains.tool import ApprovalRequest, Decision
 from chains.web.client import WebClient
 from tests.support.models.model_server import Answer, ModelServer
@@ -147,7 +147,7 @@ def test_an_order_in_a_text_does_nothing_without_an_approval(
     attacked.model.script(
         build_call("c1", read, attacked.web), build_call("c2", ordered, attacked.web), Answer("Ok.")
     )
-    request = AskRequest("What do my notes say?", "agent", update_index=False)
+    request = Ask("What do my notes say?", "agent", update_index=False)
     result = result_of(list(attacked.assistant.ask(request, CancelToken())))
 
     received = [one for one in attacked.model.received[first:] if one.body]

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import ContextPrepared, Mode
+from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import result_of
 
@@ -71,7 +71,7 @@ class Chat:
         place: dict[str, Any] = {"session": self.session}
         if self.session is None:
             place = {"project": self.project}
-        request = AskRequest(question, mode, **place, **fields)
+        request = Ask(question, mode, **place, **fields)
         events = list(self.assistant.ask(request, CancelToken()))
         self.session = result_of(events).session
         self.reports = [e.report.to_dict() for e in events if isinstance(e, ContextPrepared)]

@@ -11,10 +11,9 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import TurnFailed
-from app.library.attachments import Selection
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import Mode
+from chains.request.ask import Ask, Selection
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import result_of
 
@@ -72,12 +71,12 @@ def test_no_mode_sends_them_named_or_not(
     hiding: Assistant, received: ModelServer, mode: Mode
 ) -> None:
     for question in ("What is the code?", "Read Private.md and Locked/Excluded.md to me."):
-        result_of(list(hiding.ask(AskRequest(question, mode), CancelToken())))
+        result_of(list(hiding.ask(Ask(question, mode), CancelToken())))
     for path in PATHS[:3]:
         for fields in ({"attach": (path,)}, {"selections": (Selection(path, 1, 9),)}):
             with pytest.raises(TurnFailed):
-                list(hiding.ask(AskRequest("Read it.", mode, **fields), CancelToken()))
-    list(hiding.ask(AskRequest("Read all.", mode, attach=("Diary/../",)), CancelToken()))
+                list(hiding.ask(Ask("Read it.", mode, **fields), CancelToken()))
+    list(hiding.ask(Ask("Read all.", mode, attach=("Diary/../",)), CancelToken()))
 
 
 def test_no_project_sends_them_named_or_not(
@@ -87,11 +86,11 @@ def test_no_project_sends_them_named_or_not(
     for include_text in ("auto", "never"):
         hiding.settings.set("project.includeText", include_text)
         for question in ("What is the code?", "Read Private.md and Locked/Excluded.md to me."):
-            request = AskRequest(question, "project", project="vault")
+            request = Ask(question, "project", project="vault")
             result_of(list(hiding.ask(request, CancelToken())))
     assert "Sow in May" in json.dumps(received.bodies)
     for path in PATHS[:3]:
-        request = AskRequest("Read it.", "project", project="vault", attach=(f"vault/{path}",))
+        request = Ask("Read it.", "project", project="vault", attach=(f"vault/{path}",))
         with pytest.raises(TurnFailed):
             list(hiding.ask(request, CancelToken()))
 
@@ -100,7 +99,7 @@ def test_no_tool_brings_them_named_outright(hiding: Assistant, received: ModelSe
     hiding.agents.connect(None, "all")  # whatever may be approved is approved
     calls = tuple((f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(CALLS))
     received.script(Answer("", calls=calls), Answer("Done."))
-    events = list(hiding.ask(AskRequest("Tell me all.", "agent"), CancelToken()))
+    events = list(hiding.ask(Ask("Tell me all.", "agent"), CancelToken()))
     tools = result_of(events).tools
     assert len(tools) == len(CALLS)
     named = [tool["status"] for tool in tools if tool["arguments"].get("path") in PATHS]
@@ -112,12 +111,12 @@ def test_no_tool_brings_them_named_outright(hiding: Assistant, received: ModelSe
 def test_a_rule_holds_from_the_moment_it_is_set(hiding: Assistant, received: ModelServer) -> None:
     """The vault stays open: the rule is set through RPC, for example."""
     hiding.settings.set("vault.exclude", ["Locked/", "Plan.md"])
-    result_of(list(hiding.ask(AskRequest("When do I sow?", "vault"), CancelToken())))
+    result_of(list(hiding.ask(Ask("When do I sow?", "vault"), CancelToken())))
     with pytest.raises(TurnFailed):
-        list(hiding.ask(AskRequest("Read it.", "chat", attach=("Plan.md",)), CancelToken()))
+        list(hiding.ask(Ask("Read it.", "chat", attach=("Plan.md",)), CancelToken()))
     assert "Sow in May" not in json.dumps(received.bodies)
     hiding.settings.set("vault.exclude", ["Locked/"])
-    list(hiding.ask(AskRequest("Read it.", "chat", attach=("Plan.md",)), CancelToken()))
+    list(hiding.ask(Ask("Read it.", "chat", attach=("Plan.md",)), CancelToken()))
     assert "Sow in May" in json.dumps(received.bodies[-1])
 
 
@@ -140,11 +139,11 @@ def test_a_project_leaves_out_a_note_that_is_hidden_after_the_chat_began(
     tmp_path: Path,
     hide: Callable[[Assistant, Path], None],
 ) -> None:
-    first = AskRequest("What is planned?", "project", project=".")
+    first = Ask("What is planned?", "project", project=".")
     chat = result_of(list(hiding.ask(first, CancelToken()))).session
     assert "Sow in May" in json.dumps(received.bodies[-1])
     hide(hiding, tmp_path / "vault/Plan.md")
     seen = len(received.bodies)
-    result_of(list(hiding.ask(AskRequest("And now?", "project", session=chat), CancelToken())))
+    result_of(list(hiding.ask(Ask("And now?", "project", session=chat), CancelToken())))
     assert len(received.bodies) > seen
     assert "Sow in May" not in json.dumps(received.bodies[seen:])

@@ -1,19 +1,20 @@
 """What the tests of chains share: a scripted server, a chat in memory, requests to send."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from app.config.settings import Settings
 from chains.cancel import CancelToken
 from chains.models import ModelInfo
-from chains.request.chain import Chain
+from chains.request.ask import Ask
 from chains.request.draft import draft_turn, prepare_turn
-from chains.request.request import TurnContext, TurnRequest
 from chains.request.session import SessionView
+from chains.request.turn import Turn, TurnPorts, TurnSettings
 from context.assemble.request import Request
 from context.layers import Layer, Segment
-from context.tokens import ByteEstimator
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.memory_session import MemorySession
 
@@ -44,33 +45,54 @@ def pause(pauses: list[float]) -> Callable[[CancelToken, float], None]:
     return record
 
 
-@pytest.fixture
-def ask() -> Callable[..., TurnRequest]:
-    """Make a turn's request, with a server's address or any other field."""
+# The settings as they are when nothing is set.
+SETTINGS = TurnSettings.read(Settings())
+SHORT_NAMES = {
+    "api_base": "chat_api_base",
+    "threshold": "auto_compact_threshold",
+    "temperature": "chat_temperature",
+    "offline": "privacy_offline",
+    "rewrites": "retrieval_rewrite",
+    "trim_at": "context_trim_at",
+    "compact_at": "context_compact_at",
+    "block_at": "context_block_at",
+    "auto_compact": "context_auto_compact",
+    "keep_last": "context_keep_last_assistant_messages",
+    "clean_after": "history_clean_tool_output_after_turns",
+    "summary_model": "chat_summary_model",
+    "local_context": "chat_local_context",
+    "max_seconds": "chat_max_seconds",
+    "image_models": "chat_image_models",
+}
 
-    def make(question: str = "What is in my notes?", **fields: Any) -> TurnRequest:
-        values: dict[str, Any] = {
-            "mode": "vault",
-            "model": "scripted",
-            "api_base": "",
-            "threshold": 8_000,
-            "max_output_tokens": 512,
-            "temperature": 0.2,
-            "top_k": 8,
-            "offline": False,
-        }
-        return TurnRequest(question, **(values | fields))
+
+@pytest.fixture
+def ask() -> Callable[..., Turn]:
+    """Make a turn: fields of the question, settings by short names, ports, and any other field."""
+
+    def make(question: str = "What is in my notes?", **fields: Any) -> Turn:
+        known: dict[str, Any] = {"model": "scripted", "threshold": 8_000, "max_output_tokens": 512}
+        known = {SHORT_NAMES.get(name, name): value for name, value in (known | fields).items()}
+
+        def take(names: Iterable[str]) -> dict[str, Any]:
+            return {name: known.pop(name) for name in set(names) & known.keys()}
+
+        model = known.pop("model")
+        settings = replace(SETTINGS, **take(vars(SETTINGS)))
+        asked = Ask(question, **take(vars(Ask("")).keys() - {"session"}))
+        ports = TurnPorts(lambda _: None, **take(vars(TurnPorts(lambda _: None))))
+        return Turn(asked, model, settings, ports, **known)
 
     return make
 
 
 @pytest.fixture
-def prepared(ask: Callable[..., TurnRequest]) -> Request:
+def prepared(ask: Callable[..., Turn]) -> Request:
     """A request that passed the guard."""
-    chain, model = Chain("chat", lambda _: None), ModelInfo("scripted", None)
-    view = SessionView("chat1")
-    context = TurnContext(chain, ask("Say something."), view, model, ByteEstimator())
-    return prepare_turn(context, draft_turn(context, None), "preview").request
+    model, view = ModelInfo("scripted", None), SessionView("chat1")
+    turn = ask("Say something.", mode="chat", model=model.name, session=view)
+    request, _ = prepare_turn(draft_turn(replace(turn, model=model), None), "preview")
+    return request
 
 
 @pytest.fixture

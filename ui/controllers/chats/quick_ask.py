@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from chains.events import Mode
+from chains.request.ask import Ask
 from ui.chat.message.sources import list_sources
 from ui.chat.quick_ask import QuickAskWindow
 from ui.chat.transcript.widgets import MessageMaker
@@ -116,7 +116,7 @@ class QuickAskController(QObject):
             self.open()
 
     def _ask(self, text: str) -> None:
-        request = AskRequest(text, self._mode, None, self._chat)
+        request = Ask(text, self._mode, None, self._chat)
         task = self._runner.stream(partial(self._assistant.ask, request))
         turn = ChatTurn(OutgoingMessage(text), self._chat, 0, task, self)
         self._turn = turn

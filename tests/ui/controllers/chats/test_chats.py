@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import TextDelta
+from chains.request.ask import Ask
 from tests.support.window.clicks import (
     button_named,
     click_button,
@@ -37,7 +37,7 @@ def window(
     """A window with two chats that asked no model."""
     assistant.open_vault(small_vault, remember=False)
     for question in (BARREL, PEAS):
-        list(assistant.ask(AskRequest(question, mode="chat"), CancelToken()))
+        list(assistant.ask(Ask(question, mode="chat"), CancelToken()))
     page = open_window(assistant, runner, qtbot)
     page.view.activateWindow()
     qtbot.waitUntil(page.view.isActiveWindow)
@@ -279,7 +279,7 @@ def test_without_a_folder_the_chats_of_other_vaults_are_mentioned(
 ) -> None:
     earlier = build(Paths.find())
     earlier.open_vault(small_vault, remember=False)
-    list(earlier.ask(AskRequest(BARREL, mode="chat"), CancelToken()))
+    list(earlier.ask(Ask(BARREL, mode="chat"), CancelToken()))
     earlier.close()
     window = open_window(assistant, runner, qtbot)
     assert window.sidebar.empty_text.startswith("No chats without a folder.")
@@ -332,9 +332,7 @@ def test_a_found_text_opens_its_chat_at_the_message_with_the_words_marked(
     session = next(c.session for c in window.assistant.list_sessions() if c.title == BARREL)
     for number in range(12):
         question = f"Question {number} about zinc and tin"
-        list(
-            window.assistant.ask(AskRequest(question, mode="chat", session=session), CancelToken())
-        )
+        list(window.assistant.ask(Ask(question, mode="chat", session=session), CancelToken()))
     window.chat.new()
     window.press_keys("Ctrl+Shift+F")
     window.sidebar.search_chats("zinc 3")
@@ -352,7 +350,7 @@ def test_a_found_text_opens_its_chat_at_the_message_with_the_words_marked(
 def test_the_match_is_visible_in_the_narrow_list_and_markup_is_not(window: WindowPage) -> None:
     question = "How are the **tomatoes** and the *peppers* of the garden watered by the barrel?"
     session = window.assistant.list_sessions()[0].session
-    list(window.assistant.ask(AskRequest(question, mode="chat", session=session), CancelToken()))
+    list(window.assistant.ask(Ask(question, mode="chat", session=session), CancelToken()))
     window.press_keys("Ctrl+Shift+F")
     QApplication.processEvents()
     window.sidebar.search_chats("garden")

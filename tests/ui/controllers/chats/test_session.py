@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from app.startup import StartupInfo
 from chains.cancel import CancelToken
 from chains.events import Event, MessageEnded
+from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.contexts import make_context
 from tests.support.window.clicks import choose_from_button, visible_rows
@@ -178,7 +178,7 @@ def test_a_chat_opened_before_its_question_is_told_shows_the_question_once(
     session, ask = live.chat.session, live.assistant.ask
     stored, told = threading.Event(), threading.Event()
 
-    def ask_late(request: AskRequest, cancel: CancelToken) -> Iterator[Event]:
+    def ask_late(request: Ask, cancel: CancelToken) -> Iterator[Event]:
         """Tell the window only later that the question is stored."""
         for event in ask(request, cancel):
             if isinstance(event, MessageEnded) and event.role == "user":

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from tests.support.window.clicks import click_item, click_row, open_menu
 from tests.support.window.note_page import NotePage
 from tests.support.window.waiting import settle
@@ -65,7 +65,7 @@ def window(
     assistant.open_vault(vault, remember=False)
     session = None
     for question in QUESTIONS:
-        asked = AskRequest(question, session=session, update_index=session is None)
+        asked = Ask(question, session=session, update_index=session is None)
         events = list(assistant.ask(asked, CancelToken()))
         session = str(next(found for e in events if (found := getattr(e, "session", ""))))
     window = open_window(assistant, runner, qtbot)
@@ -307,7 +307,7 @@ def test_links_of_an_answer_lead_to_the_project_outside_the_vault_before_the_vau
     text = "# Lid\n\nThe lid of the well lies between the pump and the barrel.\n"
     (project / "Lid.md").write_text(text, "utf-8")
     named = window.assistant.projects.add(str(project))
-    question = AskRequest("Where does the lid of the well lie?", "project", project=named)
+    question = Ask("Where does the lid of the well lie?", "project", project=named)
     events = list(window.assistant.ask(question, CancelToken()))
     session = next(found for e in events if (found := getattr(e, "session", "")))
     file = window.assistant.paths.sessions / f"{session}.jsonl"

@@ -8,7 +8,7 @@ from app.assistant import Assistant
 from app.commands import CommandResult, Situation, parse, run
 from app.customize.commands import MessageDraft, OpenPlace, list_user_commands
 from app.errors import InvalidRequest, NotFound
-from app.library.attachments import Selection
+from chains.request.ask import Selection
 from tests.support.sessions.turns import ask, result_of
 
 

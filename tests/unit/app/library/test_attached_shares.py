@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.library.attachments import Selection
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
+from chains.request.ask import Ask, Selection
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.attached import assert_consistent, prose, rows, write_sized_notes
 from tests.support.sessions.turns import result_of
@@ -57,9 +56,7 @@ def test_whatever_is_cut_or_left_out_is_said_once_and_the_report_agrees(
     outside = str(much.vault.with_name("outside.txt"))
     attached["attach"] = tuple(p.format(outside=outside) for p in attached.get("attach", ()))
     for mode in ("chat", "vault"):
-        request = AskRequest(
-            "Where is the valve?", mode, dry_run=True, update_index=False, **attached
-        )
+        request = Ask("Where is the valve?", mode, dry_run=True, update_index=False, **attached)
         done = result_of(much.ask(request, CancelToken())).to_dict()
         assert_consistent(done, has_selection=way in ("selection", "all"))
         there = [row["source"] for row in rows(done["context"])]

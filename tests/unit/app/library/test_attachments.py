@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from app.errors import InvalidRequest, NotFound
-from app.library.attachments import Attachments, Selection, WebPages
+from app.library.attachments import Attachments, WebPages
 from app.library.image_reader import ImageReader
 from app.library.library import Library
 from app.paths import Paths
 from chains.citations.quotes import read_source_text
 from chains.errors import FetchFailed
 from chains.ledger import NoLedger
+from chains.request.ask import Selection
 from chains.web.client import WebClient
 from tests.support.servers.web_server import Page, WebServer, allow_loopback
 from tests.support.vaults.image_files import decode, draw, take_photo

@@ -19,9 +19,9 @@ from app.library.indexing import (
     _is_long,
 )
 from app.library.library import Library
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
+from chains.request.ask import Ask
 from tests.support.models.remembering_embedder import RememberingEmbedder
 from tests.support.sessions.turns import ask, result_of
 from vault.errors import EmbedderFailed
@@ -118,7 +118,7 @@ def test_an_attached_note_is_embedded_before_the_others(
     monkeypatch.setattr(
         priority, "prefer", lambda paths, question="": preferred.append((set(paths), question))
     )
-    request = AskRequest("How about it?", attach=("row-3.md",))
+    request = Ask("How about it?", attach=("row-3.md",))
     for _ in assistant.ask(request, CancelToken()):
         pass
     assert preferred[0] == ({"row-3.md"}, "How about it?")

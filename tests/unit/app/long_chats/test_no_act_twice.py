@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from context.log.entries import DropEntry, MessageEntry, TransformEntry, TrimEntry
 from context.messages import list_tool_calls
 from tests.support.models.model_server import Answer, Body, ModelServer
@@ -95,7 +95,7 @@ def writing(assistant: Assistant, tmp_path: Path) -> Assistant:
 
 
 def ask(assistant: Assistant, question: str, session: str | None) -> str:
-    asked = AskRequest(question, "agent", session=session)
+    asked = Ask(question, "agent", session=session)
     return str(result_of(list(assistant.ask(asked, CancelToken()))).session)
 
 

@@ -17,10 +17,10 @@ import pytest
 
 from app.assistant import Assistant
 from app.paths import Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import ContextPrepared, Event, Mode
+from chains.request.ask import Ask
 from context.history.tool_pairing import is_final
 from context.log.entries import MessageEntry, TransformEntry
 from tests.support.models.model_server import Answer, Body, ModelServer
@@ -177,7 +177,7 @@ class LongChat:
         self.model.begin(number, PLANS[number // 4 % len(PLANS)] if mode == "agent" else ())
         place = {"session": self.session} if self.session else {"project": "Garden"}
         question = f"Question {number}, what of the beans?"
-        asked = AskRequest(question, mode, attach=tuple(attach), **place)
+        asked = Ask(question, mode, attach=tuple(attach), **place)
         self._run(self.assistant.ask(asked, CancelToken()))
 
     def edit(self, number: int) -> None:

@@ -17,8 +17,8 @@ from app.cli.parser import run
 from app.errors import SessionBusy
 from app.rpc.server import RPC
 from app.sessions.agent import AgentBuilder
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.processes.command_line import no_window
 from tests.support.processes.program import wait_until
@@ -74,7 +74,7 @@ def is_free(assistant: Assistant, session: str) -> bool:
 def begin_chat(assistant: Assistant, server: ModelServer) -> str:
     """Start a chat with one answered question."""
     server.script(Answer("Understood."))
-    *_, end = assistant.ask(AskRequest("Hello?", "chat"), CancelToken())
+    *_, end = assistant.ask(Ask("Hello?", "chat"), CancelToken())
     return str(end.result.session)
 
 
@@ -180,7 +180,7 @@ def test_over_rpc_a_chat_is_free_whatever_raises(
 
 def ask_agent(assistant: Assistant, session: str) -> list[str]:
     """Ask the agent, and return the names of the types of its events."""
-    request = AskRequest("When to water?", "agent", session=session)
+    request = Ask("When to water?", "agent", session=session)
     with closing(assistant.ask(request, CancelToken())) as events:
         return [type(event).__name__ for event in events]
 
@@ -218,7 +218,7 @@ def test_a_chat_is_free_if_the_one_who_asked_fails_at_any_event(
 
 def fail_at(kind: str, assistant: Assistant, session: str) -> None:
     """Ask, and fail when an event of this kind arrives."""
-    request = AskRequest("When to water?", "agent", session=session)
+    request = Ask("When to water?", "agent", session=session)
     with closing(assistant.ask(request, CancelToken())) as events:
         for event in events:
             if type(event).__name__ == kind:

@@ -8,10 +8,10 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, SessionMissing, TurnFailed, describe
-from app.library.attachments import Selection
 from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
 from chains.events import AskResult, Warned
+from chains.request.ask import Selection
 from context.errors import BadPin
 from context.log.entries import BranchSummaryEntry
 from tests.support.models.model_server import Answer, Body, Failure, ModelServer

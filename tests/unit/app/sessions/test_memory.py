@@ -7,9 +7,9 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.events import TurnEnded
+from chains.request.ask import Ask
 from context.history.memory import MEMORY_CHANGED, Memory, Progress
 from tests.support.models.model_server import Answer, ModelServer
 
@@ -27,7 +27,7 @@ def calling(*calls: tuple[str, Any]) -> Answer:
 
 
 def ask(assistant: Assistant, text: str, session: str | None = None) -> TurnEnded:
-    request = AskRequest(text, "agent", session=session, update_index=False)
+    request = Ask(text, "agent", session=session, update_index=False)
     end = list(assistant.ask(request, CancelToken()))[-1]
     assert isinstance(end, TurnEnded)
     return end

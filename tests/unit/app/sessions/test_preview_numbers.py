@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.library.attachments import Selection
+from chains.request.ask import Selection
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.attached import rows, write_sized_notes
 from tests.support.sessions.turns import ask, result_of

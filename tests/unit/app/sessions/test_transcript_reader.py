@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 from app.cli import text
-from app.library.attachments import Selection
 from app.sessions.transcript import AnswerItem, DroppedItem, HookChangeItem, SummaryItem, UserItem
 from app.sessions.transcript_reader import build_transcript
+from chains.request.ask import Selection
 from chains.tools.registry import ToolRun
 from context.compaction import HEAD
 from context.history.turns import CONTINUATION

@@ -17,9 +17,9 @@ import pytest
 
 import context
 from app.assistant import Assistant
-from app.sessions.ask import AskRequest
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
+from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, ModelServer
 
 TURNS = 60
@@ -89,7 +89,7 @@ def server(assistant: Assistant) -> Iterator[ModelServer]:
         yield server
 
 
-def _play(assistant: Assistant, asked: AskRequest) -> None:
+def _play(assistant: Assistant, asked: Ask) -> None:
     list(assistant.ask(asked, CancelToken()))
 
 
@@ -102,7 +102,7 @@ def test_a_turn_of_a_long_chat_takes_no_more_work_than_one_of_a_short_chat(
     for number in range(TURNS):
         work.calls, work.written = Counter(), 0
         work.is_watched = number in EARLY or number in LATE
-        asked = AskRequest(f"{QUESTION} {number:04}?", mode="chat", session=session)
+        asked = Ask(f"{QUESTION} {number:04}?", mode="chat", session=session)
         work.watch(partial(_play, assistant, asked))
         calls[number], written[number] = work.calls, work.written
     assert len(server.bodies[-1]["messages"]) > 2 * TURNS - 2

@@ -1,6 +1,7 @@
 """Answers without a model, asked for sources that the tests write."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -10,11 +11,8 @@ from chains.extractive.model import ExtractiveModel
 from chains.extractive.words import list_content_words
 from chains.llm.port import ModelEnded, ModelQuoted, ModelText
 from chains.models import ModelInfo
-from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
-from chains.request.request import TurnContext
 from chains.request.session import SessionView
-from context.tokens import ByteEstimator
 from vault.quotes.sections import Support
 
 SERVER = """## Power
@@ -47,15 +45,14 @@ def answer(ask):
     """Ask without a model, over given sources; return the answer's text."""
 
     def run(question, *sources, has_searched=True, support=None, **known):
-        chain, info = Chain("vault_qa", lambda _: None), ModelInfo("extractive", None)
-        request, view = ask(question, model="extractive"), SessionView("chat1")
-        context = TurnContext(chain, request, view, info, ByteEstimator())
-        drafted = draft_turn(context, sources if has_searched else None)
-        turn = prepare_turn(context, drafted, "preview")
+        turn = ask(question, model="extractive", session=SessionView("chat1"))
+        turn = replace(turn, model=ModelInfo("extractive", None))
+        drafted = draft_turn(turn, sources if has_searched else None)
+        request, _ = prepare_turn(drafted, "preview")
         if isinstance(support, float):
             support = Support(support, dict.fromkeys(list_content_words(question), 0.5))
         model = ExtractiveModel(question, has_searched=has_searched, support=support, **known)
-        *pieces, ended = model.stream(turn.request, CancelToken())
+        *pieces, ended = model.stream(request, CancelToken())
         quoted = pieces.pop()
         assert (type(quoted), ended) == (ModelQuoted, ModelEnded("complete", "stop"))
         assert all(isinstance(piece, ModelText) for piece in pieces)

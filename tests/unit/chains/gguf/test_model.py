@@ -21,10 +21,10 @@ from chains.gguf import process
 from chains.gguf.file import make_name, read_model_file
 from chains.gguf.process import ModelRunner, RunningModel
 from chains.llm.port import ModelEnded, ModelEvent, ModelLoading, ModelText
-from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
-from chains.request.request import TurnContext, TurnRequest
+from chains.request.open_turn import open_model, open_turn
 from chains.request.session import SessionView
+from chains.request.turn import Turn
 from tests.support.models.tiny_model import AGAIN, ANSWER, NAME, needs_library, write_model
 
 Ask = Callable[..., Iterator[ModelEvent]]
@@ -71,18 +71,17 @@ def models() -> Iterator[ModelRunner]:
 
 
 @pytest.fixture
-def stream(models: ModelRunner, path: Path, ask: Callable[..., TurnRequest]) -> Ask:
+def stream(models: ModelRunner, path: Path, ask: Callable[..., Turn]) -> Ask:
     """Ask the model in a file, and yield its events."""
 
     def run(
         question: str, file: Path = path, cancel: CancelToken | None = None, **fields: Any
     ) -> Iterator[ModelEvent]:
         fields = {"max_output_tokens": 256, "offline": True, "mode": "chat", **fields}
-        request = ask(question, model=make_name(file), **fields)
-        chain = Chain("chat", lambda _: None, local=models)
-        context = TurnContext.open(chain, request, SessionView("chat1"))
-        prepared = prepare_turn(context, draft_turn(context, None), "preview").request
-        return context.open_model().stream(prepared, cancel or CancelToken())
+        fields |= {"local": models, "session": SessionView("chat1")}
+        turn = open_turn(ask(question, model=make_name(file), **fields))
+        request, _ = prepare_turn(draft_turn(turn, None), "preview")
+        return open_model(turn).stream(request, cancel or CancelToken())
 
     return run
 

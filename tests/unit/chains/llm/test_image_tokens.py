@@ -9,9 +9,7 @@ from chains.cancel import CancelToken
 from chains.llm.image_tokens import count_image, find_image_rule, read_size
 from chains.model import LiteLLMModel
 from chains.models import look_up_model
-from chains.request.chain import Chain
 from chains.request.draft import draft_turn, prepare_turn
-from chains.request.request import TurnContext
 from chains.request.session import SessionView
 from chains.tokenizer import load_counter
 from context.messages import ImagePart, Message, TextPart
@@ -154,11 +152,10 @@ PICTURE = Message("user", (TextPart("What is it?"), ImagePart("image/png", png(8
 def test_a_picture_has_the_form_of_its_provider(name, path, found, ask):
     with ModelServer() as server:
         info = look_up_model(name, server.root + path)
-        chain, view = Chain("chat", lambda _: None), SessionView("chat1")
-        context = TurnContext(chain, ask("What is it?"), view, info, load_counter(name))
-        drafted = draft_turn(context, None)
-        drafted = replace(drafted, question=replace(drafted.question, message=PICTURE))
-        prepared = prepare_turn(context, drafted, "preview").request
+        turn = ask("What is it?", mode="chat", session=SessionView("chat1"))
+        turn = draft_turn(replace(turn, model=info, counter=load_counter(name)), None)
+        turn = replace(turn, user_message=replace(turn.user_message, message=PICTURE))
+        prepared, _ = prepare_turn(turn, "preview")
         list(LiteLLMModel(info.endpoint, lambda _: None).stream(prepared, CancelToken()))
         sent = server.bodies[0]["messages"][-1]
     assert {key: sent.get(key) for key in found} == found

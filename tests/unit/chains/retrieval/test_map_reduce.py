@@ -11,7 +11,6 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled, CannotRead, MissingKey, ModelUnavailable
 from chains.events import ReadingPart, TurnEnded, Warned
 from chains.models import look_up_model
-from chains.request.chain import Chain
 from chains.turn.run import measure_reading, run_turn
 from context.assemble.attachments import CurrentSource
 from context.layers import Layer, Segment
@@ -43,10 +42,10 @@ def run(server, session, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end with one large attachment; return its events."""
 
     def running(segment: Segment, *, token: CancelToken | None = None, **fields: Any) -> list[Any]:
-        chain = Chain("chat", lambda _: None, pause=pause, vault=EveryOtherLine())
         values = {"mode": "chat", "api_base": server.url, "reads_whole": True, "threshold": 4_000}
-        request = ask(QUESTION, attached=(segment,), **(values | fields))
-        return list(run_turn(chain, request, session, token or CancelToken()))
+        values |= {"session": session, "cancel": token or CancelToken(), "pause": pause}
+        values["vault"] = EveryOtherLine()
+        return list(run_turn(ask(QUESTION, attached=(segment,), **(values | fields))))
 
     return running
 
@@ -100,9 +99,8 @@ def test_it_takes_no_more_than_was_told_before(run, server, session) -> None:
 
 
 def test_it_costs_what_the_model_takes_for_its_tokens(session, ask) -> None:
-    chain = Chain("chat", lambda _: None, vault=EveryOtherLine())
-    request = ask(QUESTION, mode="chat", attached=(attached(3_000),), model="gpt-4o")
-    cost = measure_reading(chain, request, session)
+    fields = {"mode": "chat", "vault": EveryOtherLine(), "session": session}
+    cost = measure_reading(ask(QUESTION, attached=(attached(3_000),), model="gpt-4o", **fields))
     known = look_up_model("gpt-4o")
     assert cost.price == pytest.approx(
         cost.prompt_tokens * known.input_price + cost.output_tokens * known.output_price
@@ -249,17 +247,12 @@ def test_what_would_take_too_many_calls_is_refused_before_any(run, server) -> No
 def test_notes_are_carried_to_later_turns_as_they_were_made(server, session, pause, ask) -> None:
     server.script(reads_parts)
     changed = CurrentSource("changed", "Quite another text.", "v2")
-    chain = Chain(
-        "chat",
-        lambda _: None,
-        pause=pause,
-        vault=EveryOtherLine(),
-        resolve=lambda _segment: changed,
-    )
     fields: dict[str, Any] = {"mode": "chat", "api_base": server.url, "threshold": 4_000}
+    fields |= {"session": session, "pause": pause, "vault": EveryOtherLine()}
+    fields["resolve"] = lambda _segment: changed
     first = ask(QUESTION, attached=(attached(900),), reads_whole=True, **fields)
-    for request in (first, ask("And then?", **fields)):
-        list(run_turn(chain, request, session, CancelToken()))
+    for turn in (first, ask("And then?", **fields)):
+        list(run_turn(turn))
     last = str(server.bodies[-1]["messages"][-1])
     assert "<prior_context" in last
     assert "[Notes on lines 1-900" in last

@@ -4,15 +4,11 @@ from typing import Any
 
 import pytest
 
-from chains.cancel import CancelToken
 from chains.extractive.model import NOTHING_NAMED
-from chains.models import EXTRACTIVE, ModelInfo
-from chains.request.chain import Chain
-from chains.request.request import TurnContext
+from chains.models import EXTRACTIVE
 from chains.retrieval.retrieve import retrieve
 from chains.turn.run import run_turn
 from context.history.turns import list_turns
-from context.tokens import ByteEstimator
 from tests.support.sessions.memory_session import ListSearch, hit
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
@@ -29,34 +25,37 @@ class MeasuredSearch(ListSearch):
 
 
 @pytest.fixture
-def chain():
-    search = MeasuredSearch(*HITS)
-    return Chain("vault_qa", lambda _: None, lambda: search, vault=search)
+def quote(ask, session):
+    """Begin a turn that is answered without a model."""
+
+    def begin(question, notes=None, **fields):
+        notes = notes or MeasuredSearch(*HITS)
+        fields |= {"search": lambda: notes, "vault": notes, "session": session}
+        return ask(question, model=EXTRACTIVE, **fields)
+
+    return begin
 
 
 @pytest.fixture
-def support_when_regenerated(chain, ask, session):
+def support_when_regenerated(quote):
     """Read the support of the last turn again, as when its answer is regenerated."""
 
     def read() -> Support | None:
-        request = ask("What do beans need?", model=EXTRACTIVE, is_regenerated=True)
-        info = ModelInfo(EXTRACTIVE, None)
-        steps = retrieve(TurnContext(chain, request, session, info, ByteEstimator()))
+        steps = retrieve(quote("What do beans need?", is_regenerated=True))
         try:
             while True:
                 next(steps)
         except StopIteration as ended:
-            found: Support | None = ended.value.support
+            found: Support | None = ended.value.query.support
             return found
 
     return read
 
 
 def test_the_support_of_an_answer_is_stored_and_read_when_it_is_regenerated(
-    chain, ask, session, support_when_regenerated
+    quote, session, support_when_regenerated
 ):
-    request = ask("What do beans need?", model=EXTRACTIVE)
-    list(run_turn(chain, request, session, CancelToken()))
+    list(run_turn(quote("What do beans need?")))
     (turn,) = list_turns(session.path())
     assert turn.stored_fields["support"] == SUPPORT.score
     assert support_when_regenerated() == SUPPORT
@@ -72,30 +71,21 @@ def test_the_support_of_an_answer_is_stored_and_read_when_it_is_regenerated(
     ],
 )
 def test_other_logs_are_read_too(
-    chain, ask, session, support_when_regenerated, monkeypatch, stored, read
+    quote, session, support_when_regenerated, monkeypatch, stored, read
 ):
     monkeypatch.setattr("chains.retrieval.retrieve._store_support", lambda _: stored)
-    request = ask("What do beans need?", model=EXTRACTIVE)
-    list(run_turn(chain, request, session, CancelToken()))
+    list(run_turn(quote("What do beans need?")))
     assert support_when_regenerated() == read
 
 
-def test_without_a_model_the_subject_of_a_request_is_searched(ask, session):
+def test_without_a_model_the_subject_of_a_request_is_searched(quote):
     search = ListSearch(*HITS)
-    request = ask("Summarise my notes about beans", model=EXTRACTIVE)
-    list(
-        run_turn(
-            Chain("vault_qa", lambda _: None, lambda: search, vault=search),
-            request,
-            session,
-            CancelToken(),
-        )
-    )
+    list(run_turn(quote("Summarise my notes about beans", search)))
     assert [query for query, _ in search.asked] == ["beans"]
 
 
-def test_without_a_model_a_message_that_names_nothing_finds_nothing(chain, ask, session):
-    *_, ended = run_turn(chain, ask("Thanks!", model=EXTRACTIVE), session, CancelToken())
+def test_without_a_model_a_message_that_names_nothing_finds_nothing(quote, session):
+    *_, ended = run_turn(quote("Thanks!"))
     assert ended.result.answer == NOTHING_NAMED
     (turn,) = list_turns(session.path())
     assert turn.segments == ()

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.events import CompactionEnded, ToolEnded, ToolStarted, TurnEnded, Usage
-from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.request.draft import NO_TOOL
 from chains.tokenizer import load_counter
 from chains.turn.agent import AGENT_TOOLS
@@ -78,14 +76,13 @@ def notes() -> Notes:
 def run(server: ModelServer, session, notes, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end; return its events."""
 
-    def running(question="When?", *, token=None, limits=None, clock=None, has_agent=True, **fields):
-        limits = limits or AgentLimits(24, 300, 4_096)
-        agent = AgentSetup(notes, limits, clock or time.monotonic)
-        chain = Chain("agent", lambda _: None, pause=pause, tools=AGENT_TOOLS, agent=agent)
-        if not has_agent:
-            chain = Chain("chat", lambda _: None, pause=pause)
-        values = {"mode": "agent", "api_base": server.url, "threshold": 32_000} | fields
-        return list(run_turn(chain, ask(question, **values), session, token or CancelToken()))
+    def running(question="When?", *, token=None, has_agent=True, **fields):
+        values = {"api_base": server.url, "threshold": 32_000, "pause": pause, "session": session}
+        if has_agent:
+            values |= {"mode": "agent", "vault": notes, "tools": AGENT_TOOLS}
+        else:
+            values["mode"] = "chat"
+        return list(run_turn(ask(question, cancel=token or CancelToken(), **(values | fields))))
 
     return running
 
@@ -311,8 +308,8 @@ def test_a_service_that_needs_tools_gets_one_that_is_counted_and_named(run, serv
 def test_a_loop_that_the_budget_ends_leaves_such_a_service_that_tool_too(run, server):
     """The client library would add a tool of its own, which is neither counted nor named."""
     server.script(calling(("read_note", {"path": "Long.md"})), Answer("That is all."))
-    limits = AgentLimits(24, 300, 1_000_000)  # no result is stored elsewhere
-    result = result_of(run(model=CLAUDE, threshold=4_000, limits=limits))
+    limits = {"result_offload_threshold": 1_000_000}  # no result is stored elsewhere
+    result = result_of(run(model=CLAUDE, threshold=4_000, **limits))
     context, body = result.context, server.bodies[-1]
     assert [tool["name"] for tool in body["tools"]] == ["no_tool"]
     assert context["layers"]["T"]["tokens"] == count_tool(NO_TOOL, load_counter(CLAUDE))
@@ -339,7 +336,7 @@ def test_at_the_limit_of_steps_there_is_an_answer_without_tools(run, server):
         calling(("list_folder", {"path": "Plans"})),
         Answer("That is all I know."),
     )
-    result = result_of(run(limits=AgentLimits(2, 300, 4_096)))
+    result = result_of(run(agent_max_steps=2))
     assert [bool(body.get("tools")) for body in server.bodies] == [True, True, False]
     assert (result.status, result.answer) == ("limit", "That is all I know.")
 
@@ -347,7 +344,7 @@ def test_at_the_limit_of_steps_there_is_an_answer_without_tools(run, server):
 def test_at_the_limit_of_time_there_is_an_answer_without_tools(run, server):
     ticks = iter(range(0, 10_000, 100))
     server.script(calling(("list_folder", {})), Answer("Out of time."))
-    result = result_of(run(limits=AgentLimits(24, 150, 4_096), clock=lambda: next(ticks)))
+    result = result_of(run(agent_max_seconds=150, clock=lambda: next(ticks)))
     assert "tools" not in server.bodies[1]
     assert (result.status, result.answer) == ("limit", "Out of time.")
 
@@ -358,7 +355,7 @@ def test_a_tool_that_never_ends_is_left_when_the_time_is_over(run, server, notes
     server.script(
         calling(("read_note", {"path": "Garden.md"}), ("list_folder", {})), Answer("Out of time.")
     )
-    events = run(limits=AgentLimits(24, 0, 4_096))
+    events = run(agent_max_seconds=0)
     release.set()
     statuses = {event.name: event.status for event in events if isinstance(event, ToolEnded)}
     assert statuses == {"list_folder": "ok", "read_note": "error"}
@@ -402,7 +399,7 @@ def assert_each_call_has_one_result(body: Any) -> None:
 def test_over_fifteen_steps_each_request_begins_with_the_one_before(run, server):
     names = [("read_note", {"path": "Garden.md", "start": 1 + n % 3}) for n in range(15)]
     server.script(*(calling(name, ("list_folder", {})) for name in names), Answer("Done."))
-    result = result_of(run(limits=AgentLimits(24, 300, 200)))
+    result = result_of(run(result_offload_threshold=200))
     assert result.status == "complete"
     assert len(server.bodies) == 16
     posts = [received for received in server.received if received.body]
@@ -464,9 +461,9 @@ def test_a_service_that_takes_marks_is_told_where_its_cache_may_end(run, server,
     server.script(
         calling(("read_note", {"path": "Long.md"})), Answer("Many lines [1]."), Answer("No more.")
     )
-    limits = AgentLimits(24, 300, 100_000)
-    assert result_of(run(model=CLAUDE, limits=limits)).answer == "Many lines [1]."
-    run("And then?", model=CLAUDE, limits=limits)
+    limits = {"result_offload_threshold": 100_000}
+    assert result_of(run(model=CLAUDE, **limits)).answer == "Many lines [1]."
+    run("And then?", model=CLAUDE, **limits)
     first, in_the_loop, next_turn = server.bodies
     assert marks_in(first) == 2  # L1 and the question
     assert in_the_loop["messages"][-1]["content"][0]["cache_control"] == {"type": "ephemeral"}
@@ -479,7 +476,7 @@ def test_marks_change_nothing_else_of_what_is_sent(run, server):
     server.script(
         calling(("read_note", {"path": "Long.md"})), calling(("list_folder", {})), Answer("Done.")
     )
-    run(model=CLAUDE, limits=AgentLimits(24, 300, 100_000))
+    run(model=CLAUDE, result_offload_threshold=100_000)
     _, before, after = (without_marks(body["messages"]) for body in server.bodies)
     assert after[: len(before)] == before
 
@@ -489,7 +486,7 @@ def test_a_summary_begins_as_the_last_request_and_has_in_full_what_was_trimmed(r
     summed_up = [calling(("compact_context", {})), Answer("Notes were read."), Answer("Done.")]
     server.script(*looked_up, *summed_up)
     for _ in range(6):
-        run(model=CLAUDE, limits=AgentLimits(24, 300, 100_000), threshold=24_000)
+        run(model=CLAUDE, result_offload_threshold=100_000, threshold=24_000)
     before, asked = (body["messages"] for body in server.bodies[-3:-1])
     end = len(asked) - 1
     assert without_marks(asked[:end]) == without_marks(before[:end])
@@ -500,7 +497,7 @@ def test_a_summary_begins_as_the_last_request_and_has_in_full_what_was_trimmed(r
 
 def test_a_service_that_takes_no_marks_gets_none(run, server):
     server.script(calling(("read_note", {"path": "Long.md"})), Answer("Done."))
-    run(model="claude-sonnet-4-5", limits=AgentLimits(24, 300, 100_000))
+    run(model="claude-sonnet-4-5", result_offload_threshold=100_000)
     assert server.bodies[0]["model"] == "claude-sonnet-4-5"
     assert [marks_in(body) for body in server.bodies] == [0, 0]
 
@@ -538,7 +535,7 @@ def test_a_model_is_told_that_there_was_nothing_to_compact(run, server):
 def test_a_large_result_that_cannot_be_stored_is_a_warning_of_the_report(run, server, session):
     session.keep_result = lambda tool, content: None
     server.script(calling(("read_note", {"path": "Long.md"})), Answer("Done."))
-    result = result_of(run(limits=AgentLimits(24, 300, 100)))
+    result = result_of(run(result_offload_threshold=100))
     assert "Line 1 of a long note." in str(server.bodies[-1]["messages"])
     (warning,) = [text for text in result.context["warnings"] if "could not be stored" in text]
     assert "read_note" in warning
@@ -548,13 +545,13 @@ def test_a_large_result_that_cannot_be_stored_is_a_warning_of_the_report(run, se
 def test_a_model_is_told_that_it_uses_much_where_it_can_help_it(run, server, session):
     # Several times, since a window of less than 16,000 has no room for that tool.
     replies = calling(*[("read_note", {"path": "Long.md"})] * 4), Answer("Done.")
-    limits = AgentLimits(24, 300, 100_000)
+    limits = {"result_offload_threshold": 100_000}
     server.script(*replies)
-    wide = result_of(run(limits=limits)).context
+    wide = result_of(run(**limits)).context
     session.entries.clear()
     server.script(*replies)
     threshold = int(wide["used"] * wide["factor"] / 0.85) + 300
-    run(threshold=threshold, max_output_tokens=300, limits=limits)
+    run(threshold=threshold, max_output_tokens=300, **limits)
     first, second = server.bodies[-2:]
     assert "[Context:" not in str(first["messages"])
     assert second["messages"][-1]["content"].startswith("[Context: 8")

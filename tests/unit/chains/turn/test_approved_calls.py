@@ -8,7 +8,6 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.events import ApprovalRequested, ToolEnded, TurnEnded
-from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.tools.approval_desk import ApprovalDesk, ApprovalRules
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
@@ -51,18 +50,24 @@ def run(server, session, pause, ask):
         most_s=300,
     ):
         tools = tuple(diary.tool for diary in diaries)
-        agent = AgentSetup(
-            NoNotes(),
-            AgentLimits(9, most_s, 4_096),
-            clock,
+        turn = ask(
+            question,
+            mode="agent",
+            api_base=server.url,
+            threshold=32_000,
+            agent_max_steps=9,
+            agent_max_seconds=most_s,
+            session=session,
+            cancel=token or CancelToken(),
+            pause=pause,
+            clock=clock,
             approvals=port,
+            vault=NoNotes(),
+            tools=(*AGENT_TOOLS, *(tool.definition for tool in tools)),
             extra_tools=tools,
             rules=rules or ApprovalRules(level),
         )
-        offered = (*AGENT_TOOLS, *(tool.definition for tool in tools))
-        chain = Chain("agent", lambda _: None, pause=pause, tools=offered, agent=agent)
-        request = ask(question, mode="agent", api_base=server.url, threshold=32_000)
-        return run_turn(chain, request, session, token or CancelToken())
+        return run_turn(turn)
 
     return running
 

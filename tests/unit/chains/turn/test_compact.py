@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chains.cancel import CancelToken
 from chains.events import CompactionEnded, CompactionStarted, TurnEnded
-from chains.request.chain import Chain
 from chains.request.epochs import LoggedBreaker
 from chains.tokenizer import load_counter
 from chains.turn.run import compact_on_request, edit_summary_in_use, run_turn
@@ -34,13 +32,11 @@ def answering(body):
 def chat(server, session, pause, ask):
     """Ask in a chat without notes; return the events of the turn."""
     server.script(answering)
-    chain = Chain("chat", lambda _: None, pause=pause)
 
     def asking(question="And then?", **fields):
-        request = ask(question, **({"api_base": server.url, "mode": "chat"} | fields))
-        return list(run_turn(chain, request, session, CancelToken()))
+        values = {"api_base": server.url, "mode": "chat", "pause": pause, "session": session}
+        return list(run_turn(ask(question, **(values | fields))))
 
-    asking.chain = chain
     return asking
 
 
@@ -88,8 +84,8 @@ def test_what_a_summary_takes_is_noted_as_usage_beside_the_requests_of_the_turns
 def test_what_a_summary_on_request_takes_belongs_to_no_turn(chat, session, ask, server):
     for number in range(3):
         chat(f"Question {number}?")
-    request = ask("", api_base=server.url, mode="chat")
-    list(compact_on_request(chat.chain, request, session, CancelToken(), ""))
+    request = ask("", api_base=server.url, mode="chat", session=session)
+    list(compact_on_request(request, ""))
     (spent,) = (usage for usage in session.usage() if usage.purpose != "answer")
     assert (spent.turn_id, spent.request) == ("", 0)
 
@@ -272,8 +268,8 @@ def test_a_fruitless_attempt_is_logged_as_the_content_of_a_custom_entry(session)
 def test_what_is_asked_for_is_compacted_up_to_the_last_complete_turn(chat, session, server, ask):
     for number in range(4):
         chat(f"Question {number}?", threshold=50_000)
-    request = ask("", api_base=server.url, mode="chat", threshold=50_000)
-    events = list(compact_on_request(chat.chain, request, session, CancelToken(), "Mention beans."))
+    request = ask("", api_base=server.url, mode="chat", threshold=50_000, session=session)
+    events = list(compact_on_request(request, "Mention beans."))
     result = events[-1].result
     (apply, *_) = compactions(session)[-1].patch
     assert result["entry"] == compactions(session)[-1].id
@@ -285,9 +281,9 @@ def test_what_is_asked_for_is_compacted_up_to_the_last_complete_turn(chat, sessi
 
 def test_where_nothing_precedes_the_last_turn_nothing_is_compacted(chat, session, server, ask):
     chat("Question?")
-    request = ask("", api_base=server.url, mode="chat")
+    request = ask("", api_base=server.url, mode="chat", session=session)
     before = list(session.entries)
-    events = list(compact_on_request(chat.chain, request, session, CancelToken()))
+    events = list(compact_on_request(request))
     assert events[-1].result["entry"] is None
     assert session.entries == before
 
@@ -310,15 +306,15 @@ def request_in_use(chat, session, server, ask):
     """A chat of four turns with a summary in use; the settings of its requests."""
     for number in range(4):
         chat(f"Question {number}?", threshold=50_000)
-    request = ask("", api_base=server.url, mode="chat", threshold=50_000)
-    list(compact_on_request(chat.chain, request, session, CancelToken()))
+    request = ask("", api_base=server.url, mode="chat", threshold=50_000, session=session)
+    list(compact_on_request(request))
     return request
 
 
 def test_an_edited_summary_takes_the_place_of_the_old_one(chat, session, server, request_in_use):
     (compaction,) = compactions(session)
     for text in ("Beans in June.", "Beans in June, in rows."):
-        edit_summary_in_use(chat.chain, request_in_use, session, compaction.id, text)
+        edit_summary_in_use(request_in_use, compaction.id, text)
     context = result_of(chat("And then?", threshold=50_000)).context
     sent = str(server.bodies[-1]["messages"])
     assert "Beans in June, in rows." in sent
@@ -338,7 +334,7 @@ def count(server, text):
 
 def test_an_edit_that_changes_nothing_is_not_stored(chat, session, request_in_use):
     (compaction,), before = compactions(session), list(session.entries)
-    edit_summary_in_use(chat.chain, request_in_use, session, compaction.id, f"  {SUMMARY}\n")
+    edit_summary_in_use(request_in_use, compaction.id, f"  {SUMMARY}\n")
     assert session.entries == before
 
 
@@ -346,25 +342,25 @@ def test_an_edit_that_changes_nothing_is_not_stored(chat, session, request_in_us
 def test_an_edit_has_to_be_a_summary(chat, session, request_in_use, text):
     (compaction,), before = compactions(session), list(session.entries)
     with pytest.raises(SummaryFailed):
-        edit_summary_in_use(chat.chain, request_in_use, session, compaction.id, text)
+        edit_summary_in_use(request_in_use, compaction.id, text)
     assert session.entries == before
 
 
 def test_a_summary_that_a_later_one_includes_cannot_be_edited(chat, session, request_in_use):
     (old,) = compactions(session)
     chat("And then?", threshold=50_000)
-    list(compact_on_request(chat.chain, request_in_use, session, CancelToken()))
+    list(compact_on_request(request_in_use))
     with pytest.raises(SummaryFailed, match="not sent any more"):
-        edit_summary_in_use(chat.chain, request_in_use, session, old.id, "Beans.")
+        edit_summary_in_use(request_in_use, old.id, "Beans.")
     with pytest.raises(SummaryFailed, match="not sent any more"):
-        edit_summary_in_use(chat.chain, request_in_use, session, "missing", "Beans.")
+        edit_summary_in_use(request_in_use, "missing", "Beans.")
 
 
 def test_a_later_summary_is_made_from_the_edited_one(chat, session, server, request_in_use):
     (old,) = compactions(session)
-    edit_summary_in_use(chat.chain, request_in_use, session, old.id, "Beans in June.")
+    edit_summary_in_use(request_in_use, old.id, "Beans in June.")
     chat("And then?", threshold=50_000)
-    list(compact_on_request(chat.chain, request_in_use, session, CancelToken()))
+    list(compact_on_request(request_in_use))
     (asked,) = [body for body in server.bodies[-1:] if is_for_summary(body)]
     assert "Beans in June." in str(asked["messages"])
     assert SUMMARY not in str(asked["messages"])

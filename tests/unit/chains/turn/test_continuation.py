@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from chains.cancel import CancelToken
 from chains.events import AskResult, TurnEnded
-from chains.request.chain import Chain
 from chains.turn.continuation import (
     REQUEST,
     find_broken_answer,
@@ -33,9 +31,9 @@ def run(server, session, pause, ask) -> Callable[..., AskResult]:
 
     def running(question: str = "When are beans sown?", **fields: Any) -> AskResult:
         search = ListSearch(*HITS)
-        chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search, pause=pause)
-        request = ask(question, api_base=server.url, **fields)
-        *_, ended = run_turn(chain, request, session, CancelToken())
+        notes = {"search": lambda: search, "vault": search}
+        turn = ask(question, api_base=server.url, session=session, pause=pause, **notes, **fields)
+        *_, ended = run_turn(turn)
         assert isinstance(ended, TurnEnded)
         return ended.result
 

@@ -5,9 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from chains.cancel import CancelToken
 from chains.events import ContextPrepared
-from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.tool import Tool
 from chains.tools.schema import build_arguments_schema, build_text_schema
 from chains.turn.agent import AGENT_TOOLS
@@ -42,13 +40,10 @@ def run(server, session, pause, ask):
     """Run a turn with tools of a server; return its events."""
 
     def running(tools, question="Go.", model="scripted", **fields):
-        limits = AgentLimits(24, 300, 4_096)
-        agent = AgentSetup(NoNotes(), limits, extra_tools=tools)
         offered = (*AGENT_TOOLS, *(tool.definition for tool in tools))
-        chain = Chain("agent", lambda _: None, pause=pause, tools=offered, agent=agent)
-        values = {"mode": "agent", "api_base": server.url, "threshold": 32_000} | fields
-        request = ask(question, model=model, **values)
-        return list(run_turn(chain, request, session, CancelToken()))
+        values = {"api_base": server.url, "threshold": 32_000, "pause": pause, "session": session}
+        agent = {"mode": "agent", "vault": NoNotes(), "tools": offered, "extra_tools": tools}
+        return list(run_turn(ask(question, model=model, **(values | agent | fields))))
 
     return running
 

@@ -10,7 +10,6 @@ from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from chains.events import MessageEnded, ToolStarted, TurnEnded, Warned
 from chains.prompts import Customization
-from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import compact_on_request, preview, run_turn
 from context.errors import ContextHookError
@@ -39,9 +38,9 @@ def chat(server: ModelServer, session, pause, ask, hooks) -> Callable[..., list[
 
     def asking(question="Why?", token=None, is_hooked=True, **fields):
         customization = Customization(hooks=hooks if is_hooked else None)
-        chain = Chain("chat", lambda _: None, pause=pause, customization=customization)
-        values = {"mode": "chat", "api_base": server.url} | fields
-        return list(run_turn(chain, ask(question, **values), session, token or CancelToken()))
+        values = {"mode": "chat", "api_base": server.url, "customization": customization}
+        values |= {"session": session, "cancel": token or CancelToken(), "pause": pause}
+        return list(run_turn(ask(question, **(values | fields))))
 
     return asking
 
@@ -51,18 +50,18 @@ def agent(server: ModelServer, session, pause, ask, hooks, notes) -> Callable[..
     """Ask with tools; return the events."""
 
     def asking(question="When?", offload_bytes=4_096, is_hooked=True, **fields):
-        limits = AgentLimits(24, 300, offload_bytes)
-        customization = Customization(hooks=hooks if is_hooked else None)
-        chain = Chain(
-            "agent",
-            lambda _: None,
+        turn = ask(
+            question,
+            mode="agent",
+            session=session,
             pause=pause,
+            vault=notes,
             tools=AGENT_TOOLS,
-            customization=customization,
-            agent=AgentSetup(notes, limits),
+            customization=Customization(hooks=hooks if is_hooked else None),
+            result_offload_threshold=offload_bytes,
+            **({"api_base": server.url, "threshold": 32_000} | fields),
         )
-        values = {"mode": "agent", "api_base": server.url, "threshold": 32_000} | fields
-        return list(run_turn(chain, ask(question, **values), session, CancelToken()))
+        return list(run_turn(turn))
 
     return asking
 
@@ -125,8 +124,7 @@ def test_a_changed_question_stays_changed_in_every_later_call(chat, server, sess
     chat("My code is 1234.")
     report = result_of(chat("And now?", is_hooked=False)).context
     assert report["prefix"] == {**report["prefix"], "changed": False, "reasons": []}
-    request = ask("", mode="chat", api_base=server.url)
-    list(compact_on_request(Chain("chat", lambda _: None), request, session, CancelToken()))
+    list(compact_on_request(ask("", mode="chat", api_base=server.url, session=session)))
     sent = "".join(received.raw.decode() for received in server.received)
     assert "1234" not in sent
     assert "My code is …." in json.dumps(server.bodies[1], ensure_ascii=False)
@@ -410,23 +408,22 @@ def test_what_was_added_is_history_in_the_next_turn(chat, server, session, hooks
 # Without sending
 
 
-def test_a_dry_run_and_a_preview_run_no_hook(chat, ask, session, hooks, pause):
+def test_a_dry_run_and_a_preview_run_no_hook(chat, ask, session, hooks):
     hooks.on("context", broken)
     hooks.on("message", broken)
     hooks.on("before_agent_start", broken)
     assert result_of(chat(dry_run=True)).warnings == ()
-    chain = Chain("chat", lambda _: None, pause=pause, customization=Customization(hooks=hooks))
-    assert preview(chain, ask("Half a quest"), session).messages[-1].text == "Half a quest"
+    hooked = {"customization": Customization(hooks=hooks), "session": session}
+    assert preview(ask("Half a quest", mode="chat", **hooked)).messages[-1].text == "Half a quest"
     assert session.writes == []
 
 
 def test_what_could_not_be_added_is_told_in_every_report(ask, server, session, pause):
     customization = Customization(warnings=("The hook file a.py does not run: oops.",))
-    chain = Chain("chat", lambda _: None, pause=pause, customization=customization)
-    asked = ask("Why?", mode="chat", api_base=server.url)
-    events = list(run_turn(chain, asked, session, CancelToken()))
+    fields = {"mode": "chat", "customization": customization, "session": session}
+    events = list(run_turn(ask("Why?", api_base=server.url, pause=pause, **fields)))
     assert warnings_of(events) == list(result_of(events).warnings) == list(customization.warnings)
-    assert preview(chain, ask("And?"), session).report.warnings == customization.warnings
+    assert preview(ask("And?", **fields)).report.warnings == customization.warnings
 
 
 def test_only_what_stays_is_a_transform_of_the_log(chat, session, hooks):

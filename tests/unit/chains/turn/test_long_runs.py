@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from chains.cancel import CancelToken
 from chains.events import CompactionEnded, ContextPrepared, ToolEnded
-from chains.request.chain import AgentLimits, AgentSetup, Chain
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import run_turn
 from tests.support.models.model_server import Answer
@@ -45,11 +43,10 @@ def shelf() -> Shelf:
 
 @pytest.fixture
 def run(server, session, pause, ask, shelf):
-    def running(question="Read the shelf.", limits=None, **fields):
-        agent = AgentSetup(shelf, limits or AgentLimits(100, 300, 4_096))
-        chain = Chain("agent", lambda _: None, pause=pause, tools=AGENT_TOOLS, agent=agent)
-        values = {"mode": "agent", "api_base": server.url, "threshold": 16_000} | fields
-        return list(run_turn(chain, ask(question, **values), session, CancelToken()))
+    def running(question="Read the shelf.", steps=100, **fields):
+        values = {"api_base": server.url, "threshold": 16_000, "pause": pause, "session": session}
+        agent = {"mode": "agent", "vault": shelf, "tools": AGENT_TOOLS, "agent_max_steps": steps}
+        return list(run_turn(ask(question, **(values | agent | fields))))
 
     return running
 
@@ -114,7 +111,7 @@ def test_an_endless_loop_ends_at_the_limit_of_steps_with_an_answer(run, server):
         return read_note(1) if body.get("tools") else Answer("I read it many times.")
 
     server.script(reply)
-    result = run(limits=AgentLimits(12, 300, 4_096))[-1].result
+    result = run(steps=12)[-1].result
     assert (result.status, result.answer) == ("limit", "I read it many times.")
     assert len(server.bodies) == 13
     assert len(result.tools) == 12
@@ -122,7 +119,7 @@ def test_an_endless_loop_ends_at_the_limit_of_steps_with_an_answer(run, server):
 
 def test_a_model_that_calls_even_without_tools_ends_too(run, server):
     server.script(read_note(1))
-    result = run(limits=AgentLimits(3, 300, 4_096))[-1].result
+    result = run(steps=3)[-1].result
     assert result.status == "limit"
     assert len(server.bodies) == 4
 

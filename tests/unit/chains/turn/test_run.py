@@ -20,7 +20,6 @@ from chains.events import (
     Warned,
 )
 from chains.prompts import Customization
-from chains.request.chain import Chain
 from chains.tokenizer import load_counter
 from chains.turn.run import preview, rebuild, run_turn
 from context.errors import ContextOverflow
@@ -48,11 +47,10 @@ def run(server, session, search, pause, ask) -> Callable[..., list[Any]]:
     """Run a turn to its end; return its events."""
 
     def running(question="When are beans sown?", *, token=None, **fields):
-        chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search, pause=pause)
-        if fields.get("mode") == "chat":
-            chain = Chain("chat", lambda _: None, pause=pause)
-        request = ask(question, **({"api_base": server.url} | fields))
-        return list(run_turn(chain, request, session, token or CancelToken()))
+        values = {"api_base": server.url, "session": session, "pause": pause}
+        if fields.get("mode") != "chat":
+            values |= {"search": lambda: search, "vault": search}
+        return list(run_turn(ask(question, cancel=token or CancelToken(), **(values | fields))))
 
     return running
 
@@ -352,8 +350,7 @@ def kept(session, monkeypatch):
 
 def test_an_arriving_answer_is_kept_until_the_log_has_it(server, session, ask, kept):
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
-    request = ask(api_base=server.url, mode="chat")
-    running = run_turn(Chain("chat", lambda _: None), request, session, CancelToken())
+    running = run_turn(ask(api_base=server.url, mode="chat", session=session))
     next(event for event in running if isinstance(event, TextDelta))
     assert kept.wait(30)
     (partial,) = session.partials
@@ -368,8 +365,7 @@ def test_an_arriving_answer_is_kept_until_the_log_has_it(server, session, ask, k
 def test_kept_text_that_was_thinking_is_forgotten(server, session, ask, monkeypatch):
     monkeypatch.setattr("chains.turn.answer.repeat", lambda work, _s: (work(), lambda: None)[1])
     server.script(stream(text("They want the barrel.", "</think>", "Behind the shed.")))
-    request = ask(api_base=server.url, mode="chat")
-    running = run_turn(Chain("chat", lambda _: None), request, session, CancelToken())
+    running = run_turn(ask(api_base=server.url, mode="chat", session=session))
     next(event for event in running if isinstance(event, TextDelta))
     (partial,) = session.partials
     assert partial.message.text == "They want the barrel."
@@ -387,9 +383,8 @@ def test_an_answer_that_a_hook_must_see_first_is_not_kept_before(
     hooks = HookRegistry()
     hooks.on(kind, lambda event: None)
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
-    chain = Chain("chat", lambda _: None, customization=Customization(hooks=hooks))
-    request = ask(api_base=server.url, mode="chat")
-    running = run_turn(chain, request, session, CancelToken())
+    hooked = Customization(hooks=hooks)
+    running = run_turn(ask(api_base=server.url, mode="chat", session=session, customization=hooked))
     next(event for event in running if isinstance(event, TextDelta))
     running.close()  # type: ignore[attr-defined]
     assert kept.is_set() is is_kept
@@ -398,21 +393,19 @@ def test_an_answer_that_a_hook_must_see_first_is_not_kept_before(
 # Stopping
 
 
-def events_until_stopped(chain, request, session):
-    token, events = CancelToken(), []
-    for event in run_turn(chain, request, session, token):
+def events_until_stopped(turn):
+    events = []
+    for event in run_turn(turn):
         events.append(event)
         if isinstance(event, TextDelta):
-            token.cancel()
+            turn.cancel.cancel()
     return events
 
 
 def test_a_stop_keeps_what_had_arrived(server, session, search, ask):
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
-    request = ask(api_base=server.url)
-    events = events_until_stopped(
-        Chain("vault_qa", lambda _: None, lambda: search, vault=search), request, session
-    )
+    notes = {"search": lambda: search, "vault": search}
+    events = events_until_stopped(ask(api_base=server.url, session=session, **notes))
     result = result_of(events)
     assert (result.status, result.answer) == ("interrupted", "First words")
     stored = session.messages[-1]
@@ -423,21 +416,14 @@ def test_a_stop_before_the_first_request_stores_nothing_but_the_question(session
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        list(
-            run_turn(
-                Chain("vault_qa", lambda _: None, lambda: search, vault=search),
-                ask(),
-                session,
-                token,
-            )
-        )
+        list(run_turn(ask(search=lambda: search, vault=search, session=session, cancel=token)))
     assert [entry.type for entry in session.entries] == ["message"]
 
 
 def test_a_watcher_that_goes_away_loses_nothing_that_had_arrived(server, session, search, ask):
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
-    chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
-    running = run_turn(chain, ask(api_base=server.url), session, CancelToken())
+    notes = {"search": lambda: search, "vault": search}
+    running = run_turn(ask(api_base=server.url, session=session, **notes))
     next(event for event in running if isinstance(event, TextDelta))
     running.close()  # type: ignore[attr-defined]
     stored = session.messages[-1]
@@ -447,12 +433,8 @@ def test_a_watcher_that_goes_away_loses_nothing_that_had_arrived(server, session
 def test_a_watcher_that_goes_away_before_the_first_word_leaves_no_failure(
     server, session, search, ask
 ):
-    running = run_turn(
-        Chain("vault_qa", lambda _: None, lambda: search, vault=search),
-        ask(api_base=server.url),
-        session,
-        CancelToken(),
-    )
+    notes = {"search": lambda: search, "vault": search}
+    running = run_turn(ask(api_base=server.url, session=session, **notes))
     next(event for event in running if isinstance(event, Step) and event.kind == "write")
     running.close()  # type: ignore[attr-defined]
     assert session.messages[-1].status == "interrupted"
@@ -494,26 +476,22 @@ def test_a_dry_run_retrieves_and_prepares_and_leaves_no_trace(run, server, sessi
 
 
 def test_a_preview_looks_nothing_up_and_leaves_no_trace(server, session, search, ask):
-    chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
-    prepared = preview(chain, ask("Half a quest", api_base=server.url), session)
+    fields = {"search": lambda: search, "vault": search, "session": session}
+    prepared = preview(ask("Half a quest", api_base=server.url, **fields))
     assert prepared.messages[-1].text == "Half a quest"
     assert (search.asked, session.writes, server.bodies) == ([], [], [])
 
 
 def test_a_preview_needs_no_chat(search, ask):
-    prepared = preview(
-        Chain("vault_qa", lambda _: None, lambda: search, vault=search),
-        ask("", model="extractive"),
-        None,
-    )
+    prepared = preview(ask("", model="extractive", search=lambda: search, vault=search))
     assert prepared.report.when == "next"
 
 
 def test_the_last_request_can_be_built_again_from_the_log(run, server, session, search, ask):
     run()
     run("And what hums?")
-    chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
-    rebuilt = rebuild(chain, ask("", api_base=server.url), session)
+    fields = {"search": lambda: search, "vault": search, "session": session}
+    rebuilt = rebuild(ask("", api_base=server.url, **fields))
     assert rebuilt.request_body() == session.saved[-1]["body"]
 
 
@@ -554,9 +532,8 @@ def test_two_chats_run_side_by_side(server, search, ask):
     answers = {}
 
     def run_one(name):
-        chain = Chain("vault_qa", lambda _: None, lambda: search, vault=search)
-        request = ask(f"Question of {name}?", api_base=server.url)
-        *_, ended = run_turn(chain, request, MemorySession(name), CancelToken())
+        fields = {"search": lambda: search, "vault": search, "session": MemorySession(name)}
+        *_, ended = run_turn(ask(f"Question of {name}?", api_base=server.url, **fields))
         answers[name] = ended.result.answer
 
     server.script(lambda body: Answer(body["messages"][-1]["content"].split("\n\n")[-1]))
