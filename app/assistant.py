@@ -83,7 +83,7 @@ class Assistant:
         self.settings = settings
         self.sessions = sessions
         self.ledger = ledger = Ledger(paths.ledger)
-        self._vault = vault = OpenVault(paths, settings, ledger, embedder)
+        self._vault = vault = OpenVault(paths, settings, lambda: ledger, embedder)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
         self.edits = NoteEdits(paths.edits)
@@ -130,7 +130,7 @@ class Assistant:
         from app.sessions.rebuild import RequestRebuilder
 
         def make_vault() -> OpenVault:
-            return OpenVault(self.paths, self.settings, self.ledger, self._embedder)
+            return OpenVault(self.paths, self.settings, lambda: self.ledger, self._embedder)
 
         def connect(vault: OpenVault, projects: Projects) -> TurnRunner:
             customization = UserCustomization(self.paths, self.settings, vault, projects)

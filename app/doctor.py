@@ -228,7 +228,7 @@ def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:
             vault,
             assistant.paths,
             values.vault_exclude,
-            lambda: index_options(values, assistant.ledger),
+            lambda: index_options(values, lambda: assistant.ledger),
         )
     except (VaultError, OSError) as error:
         yield Check("vault", False, describe(error).message)

@@ -8,35 +8,27 @@ damaged, it is replaced with an empty one, and the call is repeated.
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from resources.system.calls import lock_file
 from resources.system.files import make_private_folder, open_file
 from vault.catalog import CATALOG_FILE, Catalog
-from vault.coverage import find_gap
-from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import IndexBusy, IndexDamaged, IndexUnusable, VaultError, VectorStoreFailed
 from vault.migrations import is_damaged, set_aside
 from vault.options import VectorServer
-from vault.ranking.fitting import read_fit
-from vault.ranking.fusion import DEFAULT_WEIGHTS
 from vault.search.exact import ExactScan
-from vault.search.hits import SearchResult
-from vault.search.search import Searcher
-from vault.search.staleness import StalenessFilter
 from vault.vectors import VectorStore
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["INDEX_DAMAGED", "IndexHandle", "IndexStores", "take_lock"]
+__all__ = ["INDEX_DAMAGED", "IndexHandle", "take_lock"]
 
+_CLOSED: Final = "The index was closed."
 INDEX_DAMAGED: Final = "The index was damaged and is being rebuilt. Your notes are untouched."
 
 # Measured: a request to Chroma's process takes 4 ms, a scan of this many vectors half of that.
@@ -44,134 +36,8 @@ _FEW_VECTORS = 5_000
 _log = logging.getLogger(__name__)
 
 
-class IndexStores:
-    """The stores of an open index: the catalog, the exact scan and, for its owner, Chroma."""
-
-    def __init__(self, catalog: Catalog, store: VectorStore | None = None):
-        self.catalog = catalog
-        self.store = store
-        self._exact = ExactScan(catalog)
-        self._lock = threading.Lock()
-        self._refill: threading.Thread | None = None
-        self._is_closed = False
-
-    def find_nearest(
-        self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
-    ) -> list[tuple[bytes, float]]:
-        """Return the hash and cosine similarity of the texts nearest to a vector, nearest first.
-
-        At most `k` texts are returned. If `among` is given, only texts with these hashes are
-        searched. Otherwise Chroma is used if it is faster than an exact scan.
-        """
-        store = self.store
-        if store is not None and store.is_ready and among is None and _is_worth_asking(store):
-            with suppress(VectorStoreFailed):  # the exact scan answers instead
-                return store.query(vector, k)
-        return self._exact.query(vector, k, among)
-
-    def build_searcher(
-        self, embedders: Embedders, current: StalenessFilter, catch_up: Callable[[], None]
-    ) -> Searcher:
-        """Build a searcher with this vault's ranking weights.
-
-        Args:
-            embedders: the embedders of the index.
-            current: checks passages against the notes on disk.
-            catch_up: waits until the latest changes are indexed.
-        """
-        fit = read_fit(self.catalog)
-        return Searcher(
-            self.catalog,
-            partial(embedders.begin_query, self.catalog),
-            self.find_nearest,
-            current.keep_current,
-            attachments=current.attachment_folder,
-            catch_up=catch_up,
-            weights=DEFAULT_WEIGHTS if fit is None else fit.weights,
-        )
-
-    def fit_ranking(
-        self, embedders: Embedders, attachments: str, has_to_stop: Callable[[], bool]
-    ) -> None:
-        """Fit the ranking weights to this vault if the index is complete and writable.
-
-        `attachments` is the attachment folder that is set in Obsidian. When `has_to_stop` returns
-        True, the fitting stops.
-        """
-        if self.store is not None and find_gap(self.catalog) is None:
-            from vault.search.selftest import fit_ranking
-
-            encode = partial(embedders.begin_query, self.catalog)
-            fit_ranking(self.catalog, encode, self.find_nearest, attachments, has_to_stop)
-
-    def read_version(self) -> tuple[str, str]:
-        """Return the name and the stamp of the embedding model whose vectors are searched."""
-        return read_used_model(self.catalog)
-
-    @contextmanager
-    def tolerate_switch(self, version: tuple[str, str]) -> Iterator[None]:
-        """Ignore a `ValueError` within the `with` block if the embedding model was switched.
-
-        Args:
-            version: what `read_version` returned before.
-        """
-        try:
-            yield
-        except ValueError:  # vectors of different lengths were compared
-            if self.read_version() == version:
-                raise
-
-    def warn_if_store_failed(self, result: SearchResult) -> SearchResult:
-        """Return the result, with a warning if the configured vector server failed."""
-        if self.store is None or self.store.server is None or not self.store.failure:
-            return result
-        return replace(result, warnings=(*result.warnings, self.store.failure))
-
-    def warn_if_unfinished(
-        self, result: SearchResult, behind: str, *, by_meaning: bool = True
-    ) -> SearchResult:
-        """Add a warning if the index does not cover the current state of all notes.
-
-        If the index is unfinished, the warning gives its coverage. Otherwise the warning is
-        `behind`.
-
-        Args:
-            result: the result of a search or listing.
-            behind: a warning that the latest changes are not indexed yet, or an empty string.
-            by_meaning: whether the search was also a semantic search.
-        """
-        gap = find_gap(self.catalog)
-        covered = "" if gap is None else gap.sentence if by_meaning else gap.words_sentence
-        warning = covered or behind
-        return replace(result, warnings=(*result.warnings, warning)) if warning else result
-
-    def refill_if_needed(self) -> None:
-        """Start synchronizing the vector store in the background, unless it is ready.
-
-        Searches do not wait until the store is synchronized.
-        """
-        with self._lock:
-            if self.store is None or self.store.is_ready or self._is_closed:
-                return
-            if self._refill is None or not self._refill.is_alive():
-                self._refill = threading.Thread(
-                    target=_synchronize_quietly, args=(self.store,), name="refill", daemon=True
-                )
-                self._refill.start()
-
-    def close(self) -> None:
-        """Stop the child process of the vector store and close the catalog."""
-        with self._lock:
-            self._is_closed = True
-        if self.store is not None:
-            self.store.close()
-        if self._refill is not None:
-            self._refill.join()
-        self.catalog.close()
-
-
 class IndexHandle:
-    """Opens the index in a folder on demand, and replaces a damaged catalog. Thread-safe."""
+    """The index in a folder: opens it on demand, and replaces a damaged catalog. Thread-safe."""
 
     def __init__(
         self,
@@ -192,22 +58,24 @@ class IndexHandle:
         self._on_replaced = on_replaced
         self._lock = threading.RLock()
         self._owner_lock: IO[bytes] | None = None
-        self._opened: IndexStores | None = None
+        self._catalog: Catalog | None = None
+        self._exact: ExactScan | None = None
+        self._store: VectorStore | None = None
+        self._refill: threading.Thread | None = None
         self._former: list[Catalog] = []
         self._generation = 0  # the number of times that the catalog was set aside
         self._was_damaged = False
         self._is_closed = False
 
     @property
-    def opened(self) -> IndexStores | None:
-        """The open index, or None if it is not open."""
-        return self._opened
+    def catalog(self) -> Catalog | None:
+        """The open catalog, or None if the index is not open."""
+        return self._catalog
 
     @property
-    def store_pid(self) -> int | None:
-        """The process id of the vector store's child process, or None if it is not running."""
-        store = None if self._opened is None else self._opened.store
-        return None if store is None else store.pid
+    def store(self) -> VectorStore | None:
+        """The vector store, or None if this process does not own the index."""
+        return self._store
 
     @property
     def generation(self) -> int:
@@ -219,21 +87,22 @@ class IndexHandle:
         """Whether the index has been closed."""
         return self._is_closed
 
-    def open(self) -> IndexStores | None:
-        """Return the index, opening it for reading if necessary, or None if it does not exist.
+    def open(self) -> Catalog | None:
+        """Return the catalog, opening it for reading if necessary, or None if it does not exist.
 
         Raises:
             IndexUnusable: the index cannot be read, or was closed.
         """
         with self._lock:
-            self._refuse_if_closed()
-            if self._opened is None and self._path.exists():
+            if self._is_closed:
+                raise IndexUnusable(_CLOSED)
+            if self._catalog is None and self._path.exists():
                 catalog = Catalog(self._path, is_writable=False)
                 if catalog.is_new:  # its creator has not filled it yet
                     catalog.close()
                     return None
-                self._opened = IndexStores(catalog)
-            return self._opened
+                self._catalog, self._exact = catalog, ExactScan(catalog)
+            return self._catalog
 
     def own(self) -> tuple[Catalog, VectorStore]:
         """Lock the index, and return its catalog and vector store for writing.
@@ -243,9 +112,10 @@ class IndexHandle:
             IndexUnusable: the index cannot be written, or was closed.
         """
         with self._lock:
-            self._refuse_if_closed()
-            if self._opened is not None and self._opened.store is not None:
-                return self._opened.catalog, self._opened.store
+            if self._is_closed:
+                raise IndexUnusable(_CLOSED)
+            if self._catalog is not None and self._store is not None:
+                return self._catalog, self._store
             lock = self._owner_lock or take_lock(self._index_dir)
             try:
                 catalog = Catalog(self._path, is_writable=True)
@@ -253,13 +123,46 @@ class IndexHandle:
                 self._owner_lock = None
                 lock.close()
                 raise
-            if self._opened is not None:
-                self._former.append(self._opened.catalog)  # a search may still be reading it
+            if self._catalog is not None:
+                self._former.append(self._catalog)  # a search may still be reading it
             self._owner_lock = lock
             self._was_damaged |= catalog.was_damaged
             store = VectorStore(catalog, self._index_dir / "chroma", self._server())
-            self._opened = IndexStores(catalog, store)
+            self._catalog, self._exact, self._store = catalog, ExactScan(catalog), store
             return catalog, store
+
+    def find_nearest(
+        self, vector: "NDArray[np.float32]", k: int, among: Collection[bytes] | None
+    ) -> list[tuple[bytes, float]]:
+        """Return the hash and cosine similarity of the texts nearest to a vector, nearest first.
+
+        At most `k` texts are returned. If `among` is given, only texts with these hashes are
+        searched. Otherwise Chroma is used if it is faster than an exact scan.
+
+        Raises:
+            IndexUnusable: the index was closed.
+        """
+        store, exact = self._store, self._exact
+        if exact is None:
+            raise IndexUnusable(_CLOSED)
+        if store is not None and store.is_ready and among is None and _is_worth_asking(store):
+            with suppress(VectorStoreFailed):  # the exact scan answers instead
+                return store.query(vector, k)
+        return exact.query(vector, k, among)
+
+    def refill_if_needed(self) -> None:
+        """Start synchronizing the vector store in the background, unless it is ready.
+
+        Searches do not wait until the store is synchronized.
+        """
+        with self._lock:
+            if self._store is None or self._store.is_ready or self._is_closed:
+                return
+            if self._refill is None or not self._refill.is_alive():
+                self._refill = threading.Thread(
+                    target=_synchronize_quietly, args=(self._store,), name="refill", daemon=True
+                )
+                self._refill.start()
 
     def take_warning(self) -> str:
         """Return a warning if damage of the index was found since the last call, otherwise ""."""
@@ -290,7 +193,8 @@ class IndexHandle:
             IndexDamaged: another process owns the index.
         """
         with self._lock:
-            self._refuse_if_closed()
+            if self._is_closed:
+                raise IndexUnusable(_CLOSED)
             if self._generation != generation:
                 return  # another call has done it
             try:
@@ -300,9 +204,7 @@ class IndexHandle:
                     "The index of these notes is damaged, and another Strata has it open; "
                     "close that one, then index again."
                 ) from error
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+            self._close_stores()
             _log.warning("The index in %s was damaged and is made anew", self._index_dir)
             with suppress(FileNotFoundError):
                 set_aside(self._path)
@@ -320,17 +222,22 @@ class IndexHandle:
         """Close the catalog and the vector store, and release the lock."""
         with self._lock:
             self._is_closed = True
-            opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.close()
+        self._close_stores()
         for catalog in self._former:
             catalog.close()
         if self._owner_lock is not None:
             self._owner_lock.close()
 
-    def _refuse_if_closed(self) -> None:
-        if self._is_closed:
-            raise IndexUnusable("The index was closed.")
+    def _close_stores(self) -> None:
+        """Stop the child process of the vector store and close the catalog."""
+        catalog, store = self._catalog, self._store
+        self._catalog = self._exact = self._store = None
+        if store is not None:
+            store.close()
+        if self._refill is not None:
+            self._refill.join()
+        if catalog is not None:
+            catalog.close()
 
 
 def take_lock(index_dir: Path) -> IO[bytes]:

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial, wraps
 from pathlib import Path
@@ -23,19 +23,22 @@ from vault.access import (
     read_allowed_image,
     read_as_tool,
 )
+from vault.catalog import Catalog
+from vault.coverage import find_gap
 from vault.embedder import Embedder
-from vault.embedding_versions import Embedders
+from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import EmbedderFailed, IndexUnusable, NoteUnreadable, VaultError
 from vault.exclude.obsidian import read_settings
 from vault.indexing.progress import CancelCheck, IndexReport, ProgressCallback, call_when_read
 from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
-from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
+from vault.indexing.throttle import SearchActivity, Throttle, UpdateQueue
 from vault.listing.notes import list_notes
 from vault.notes.links import LinkResolver
 from vault.notes.note import READ_WHOLE, Note, ReadOptions, read_note
 from vault.open_index import IndexHandle
 from vault.options import IndexOptions
-from vault.questions.vocabulary import VocabularyReader
+from vault.ranking.fitting import read_fit
+from vault.ranking.fusion import DEFAULT_WEIGHTS
 from vault.records import NoteState, Records
 from vault.scope import WHOLE, Scope
 from vault.search.adhoc import AdhocText, search_texts
@@ -43,12 +46,14 @@ from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
 from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
 from vault.search.related import RelatedNote, find_related_notes
-from vault.search.rerank import RERANKED, Reranker
+from vault.search.rerank import RERANKED
+from vault.search.search import Searcher
 from vault.search.staleness import StalenessFilter
+from vault.shared_parts import SharedParts
 
 if TYPE_CHECKING:
-    from vault.indexing.watcher import Watcher
     from vault.questions.reader import Reading
+    from vault.questions.vocabulary import VaultNames
     from vault.search.selftest import SelfTest
 
 __all__ = ["Vault", "VaultFile"]
@@ -110,21 +115,6 @@ class VaultFile(NamedTuple):
         return self.path.removesuffix(f"/{self.relative}") if is_outside else ""
 
 
-@dataclass
-class _Watch:
-    """What a vault and its limited copies share about watching the folder.
-
-    Attributes:
-        watcher: watches the folder, or None if it is not watched.
-        has_seen_all: whether the whole folder was checked since watching began.
-        rebuild: the thread that rebuilds a replaced index, or None.
-    """
-
-    watcher: "Watcher | None" = None
-    has_seen_all: bool = False
-    rebuild: threading.Thread | None = None
-
-
 class Vault:
     """A folder of notes with a search index, or a part of it.
 
@@ -136,8 +126,6 @@ class Vault:
         root: the folder of notes. Paths are relative to it.
         index_dir: the folder of the index.
         scope: the part of the vault that is searched, listed and read.
-        throttle: pauses and resumes index updates.
-        updates: the queue of index updates.
     """
 
     def __init__(
@@ -165,21 +153,27 @@ class Vault:
         self._exclude = exclude
         self.index_dir = index_dir
         self.scope = WHOLE
-        self._names = VocabularyReader()
         self._handle = IndexHandle(index_dir, lambda: options().server, self._rebuild_replaced)
-        self.throttle = Throttle()
         self._embedders = Embedders(embedder, cache_dir)
         self._options = options
-        self._reranker = Reranker()
         self._lock = threading.RLock()
-        self.updates = UpdateQueue(self.throttle)
-        self._watch = _Watch()
-        self._idle = IdleJob(self._fit_ranking, self.updates)
+        self._activity = SearchActivity()
+        self._parts = SharedParts(self._fit_ranking, self._activity)
 
     @property
     def exclude(self) -> tuple[str, ...]:
         """The current patterns of excluded notes, as in a `.gitignore`."""
         return tuple(self._exclude() if callable(self._exclude) else self._exclude)
+
+    @property
+    def throttle(self) -> Throttle:
+        """Pauses and resumes index updates."""
+        return self._parts.throttle
+
+    @property
+    def updates(self) -> UpdateQueue:
+        """The queue of index updates."""
+        return self._parts.updates
 
     def update(
         self,
@@ -211,7 +205,7 @@ class Vault:
                 return IndexReport(str(self.root), self.note_count, is_complete=False)
             report = self._update(progress, is_over, only, fills_store)
         if self.is_watched:
-            self._idle.start()
+            self._parts.idle.start()
         return report
 
     @_retry_when_damaged
@@ -229,11 +223,11 @@ class Vault:
         embedder, failure = self._embedders.find_chosen_or_used(self._options().model, catalog)
         limits = (self.exclude, self.throttle, self.updates.priority)
         indexer = Indexer(self.root, catalog, embedder, store, *limits)
-        watcher = self._watch.watcher
+        watcher = self._parts.watcher
         is_seen = watcher is not None and watcher.is_ready
         progress = call_when_read(self.updates.mark_words, progress)
         report = indexer.run(progress, is_over, only, fills_store=fills_store)
-        self._watch.has_seen_all |= is_seen and only is None and report.is_complete
+        self._parts.has_seen_all |= is_seen and only is None and report.is_complete
         if failure is not None:
             raise failure
         return report
@@ -288,9 +282,9 @@ class Vault:
                 return
             self.throttle.watch_load(MachineLoad(self._list_children).read_reason)
             marks_dir = self.index_dir / "watch"
-            self._watch.watcher = watcher = Watcher(self.root, index_changes, on_failure, marks_dir)
+            self._parts.watcher = watcher = Watcher(self.root, index_changes, on_failure, marks_dir)
             watcher.start()
-        self._idle.start()  # the notes may not change for long
+        self._parts.idle.start()  # the notes may not change for long
 
     def take_warning(self) -> str:
         """Return a warning if damage of the index was found since the last call, otherwise ""."""
@@ -300,15 +294,8 @@ class Vault:
         """Stop the child processes of the index and release its file lock."""
         with self._lock:
             self._handle.stop_opening()
-        self.throttle.resume()  # a paused update has to notice the end
-        self._idle.close()
-        if self._watch.watcher is not None:
-            self._watch.watcher.close()
-        rebuild = self._watch.rebuild
-        if rebuild is not None and rebuild is not threading.current_thread():
-            rebuild.join()
+        self._parts.close()
         self._embedders.close()
-        self._reranker.close()
         self._handle.close()
 
     def limit(self, scope: Scope) -> Self:
@@ -320,6 +307,7 @@ class Vault:
         limited.scope = scope
         return limited
 
+    @_retry_when_damaged
     def search(
         self,
         query: str,
@@ -354,14 +342,15 @@ class Vault:
     @_retry_when_damaged
     def excerpts(self, query: str, k: int = 8) -> SearchResult:
         """Find the `k` best passages, each shortened to the sentences that match the query."""
-        opened = self._handle.open()
+        catalog = self._handle.open()
         if k < 1:
             return SearchResult(query, (), 0.0)
         found = self._search(query, max(k, FEWEST_PASSAGES))
-        if opened is None:
+        if catalog is None:
             return found
-        return self._show(shorten_hits(found, Passages(opened.catalog), query, k))
+        return self._show(shorten_hits(found, Passages(catalog), query, k))
 
+    @_retry_when_damaged
     def list_notes(
         self, query: str, limit: int, offset: int = 0, *, rebuilds: bool = False
     ) -> SearchResult:
@@ -383,9 +372,12 @@ class Vault:
         """Read a question against the notes, or return None if it names no filter."""
         from vault.questions.reader import read_question  # only for questions of a person
 
-        if (opened := self._handle.open()) is None:
+        if (catalog := self._handle.open()) is None:
             return None
-        read_names = partial(self._names.read, opened.catalog, self.scope)
+
+        def read_names() -> "VaultNames":
+            return self._parts.names.read(catalog, self.scope)
+
         return read_question(text, read_names, date.today())
 
     @_retry_when_damaged
@@ -394,11 +386,11 @@ class Vault:
 
         The texts are not embedded, but existing vectors of equal passages are used.
         """
-        opened = self._handle.open()
-        if opened is None:
+        catalog = self._handle.open()
+        if catalog is None:
             return search_texts(texts, query, k)
-        encode = partial(self._embedders.begin_query, opened.catalog)
-        return search_texts(texts, query, k, encode, opened.catalog.vectors)
+        encode = partial(self._embedders.begin_query, catalog)
+        return search_texts(texts, query, k, encode, catalog.vectors)
 
     @_retry_when_damaged
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
@@ -406,10 +398,10 @@ class Vault:
 
         The result is empty if the index has no vectors, or if the model cannot be used.
         """
-        if (opened := self._handle.open()) is None:
+        if (catalog := self._handle.open()) is None:
             return ()
-        with self._idle.pause(), suppress(EmbedderFailed):
-            return self._embedders.measure_cosines(opened.catalog, query, texts)
+        with self._activity.record(), suppress(EmbedderFailed):
+            return self._embedders.measure_cosines(catalog, query, texts)
         return ()
 
     @_retry_when_damaged
@@ -435,18 +427,18 @@ class Vault:
         Raises:
             IndexUnusable: there is no index yet.
         """
-        opened = self._handle.open()
-        if opened is None:
+        catalog = self._handle.open()
+        if catalog is None:
             raise IndexUnusable("There is no index of these notes yet; `strata index` makes it.")
         from vault.search.selftest import run_self_test
 
-        return run_self_test(opened.catalog, self.search, is_cancelled)
+        return run_self_test(catalog, self.search, is_cancelled)
 
     @property
     def is_mending(self) -> bool:
         """Whether the index was damaged and has not been completely rebuilt yet."""
-        opened = self._handle.opened
-        return opened is not None and is_mending(opened.catalog)
+        catalog = self._handle.catalog
+        return catalog is not None and is_mending(catalog)
 
     @property
     @_retry_when_damaged
@@ -459,8 +451,8 @@ class Vault:
     @_retry_when_damaged
     def indexed_at(self) -> str | None:
         """The end time of the last complete update in ISO 8601 UTC, or None if there is none."""
-        opened = self._handle.open()
-        return None if opened is None else opened.catalog.meta("indexed_at")
+        catalog = self._handle.open()
+        return None if catalog is None else catalog.meta("indexed_at")
 
     @_retry_when_damaged
     def notes(self) -> tuple[NoteState, ...]:
@@ -515,10 +507,10 @@ class Vault:
 
         Only stored vectors are compared, so no model is loaded.
         """
-        if (opened := self._handle.open()) is None:
+        if (catalog := self._handle.open()) is None:
             return []
         folder = read_settings(self.root).attachment_folder
-        return find_related_notes(opened.catalog, opened.find_nearest, path, k, folder)
+        return find_related_notes(catalog, self._handle.find_nearest, path, k, folder)
 
     def name_path(self, path: str) -> str:
         """Convert a path in the vault to the path that chats use for the note.
@@ -610,27 +602,26 @@ class Vault:
     @property
     def is_searched(self) -> bool:
         """Whether a search is running or has ended within the last few seconds."""
-        return self._idle.is_paused
+        return self._activity.is_recent
 
     @property
     def is_watched(self) -> bool:
         """Whether the folder is being watched. This is False once the folder has been removed."""
-        return self._watch.watcher is not None and self._watch.watcher.is_alive
+        return self._parts.watcher is not None and self._parts.watcher.is_alive
 
     @_retry_when_damaged
     def status(self) -> IndexStatus:
         """Return the index status: counts, excluded and failed files, size on disk."""
-        opened = self._handle.open()
-        if opened is None:
+        catalog = self._handle.open()
+        if catalog is None:
             return IndexStatus(embedder=self._options().model)
-        return read_status(opened.catalog, self.index_dir, is_owner=opened.store is not None)
+        return read_status(catalog, self.index_dir, is_owner=self._handle.store is not None)
 
     @_retry_when_damaged
     def health(self) -> list[tuple[str, bool, str]]:
         """Check each component of the index. Return its name, whether it works, and details."""
         return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
 
-    @_retry_when_damaged
     def _search(
         self,
         query: str,
@@ -641,41 +632,61 @@ class Vault:
         is_quoted: bool = False,
     ) -> SearchResult:
         """Find the `k` best passages. Their paths are relative to `root`."""
-        opened = self._handle.open()
-        if opened is None:
+        catalog = self._handle.open()
+        if catalog is None:
             return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
-        with self._idle.pause():
-            opened.refill_if_needed()
+        with self._activity.record():
+            self._handle.refill_if_needed()
             behind: list[str] = []
-            current = StalenessFilter(self.root, self.exclude)
-            searcher = opened.build_searcher(
-                self._embedders, current, lambda: behind.append(self._catch_up())
-            )
+            searcher = self._build_searcher(catalog, lambda: behind.append(self._catch_up()))
             reranker = self._options().reranker if reranks else ""
             found: SearchResult | None = None
             wanted = max(k, RERANKED) if reranker else k
             while found is None:  # until the embedding model is not switched during the search
-                before = opened.read_version()
-                with opened.tolerate_switch(before):
+                model = read_used_model(catalog)
+                try:
                     found = searcher.search(query, wanted, in_play, self.scope, is_quoted=is_quoted)
-                if opened.read_version() != before:
-                    found = None
-            found = self._reranker.rank_best(found, query, k, reranker) if reranker else found
-            self.updates.priority.prefer({hit.path for hit in found.hits})
-            found = opened.warn_if_unfinished(found, "".join(behind))
-            return opened.warn_if_store_failed(searcher.widen(found) if is_quoted else found)
+                except ValueError:  # vectors of different lengths were compared
+                    if read_used_model(catalog) == model:
+                        raise
+                found = None if read_used_model(catalog) != model else found
+            if reranker:
+                found = self._parts.reranker.rank_best(found, query, k, reranker)
+            self._parts.prefer({hit.path for hit in found.hits})
+            found = _warn_if_unfinished(found, catalog, "".join(behind))
+            found = searcher.widen(found) if is_quoted else found
+            return self._warn_if_server_failed(found)
 
-    @_retry_when_damaged
+    def _build_searcher(self, catalog: Catalog, catch_up: Callable[[], None]) -> Searcher:
+        """Build a searcher with this vault's ranking weights."""
+        fit = read_fit(catalog)
+        current = StalenessFilter(self.root, self.exclude)
+        return Searcher(
+            catalog,
+            partial(self._embedders.begin_query, catalog),
+            self._handle.find_nearest,
+            current.keep_current,
+            attachments=current.attachment_folder,
+            catch_up=catch_up,
+            weights=DEFAULT_WEIGHTS if fit is None else fit.weights,
+        )
+
+    def _warn_if_server_failed(self, found: SearchResult) -> SearchResult:
+        store = self._handle.store
+        if store is None or store.server is None or not store.failure:
+            return found
+        return replace(found, warnings=(*found.warnings, store.failure))
+
     def _list_notes(self, query: str, limit: int, offset: int) -> SearchResult:
         """List one page of notes. Their paths are relative to `root`."""
-        opened = self._handle.open()
-        if opened is None:
+        catalog = self._handle.open()
+        if catalog is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
-        with self._idle.pause():
+        with self._activity.record():
             behind = self._catch_up()
             keep_current = StalenessFilter(self.root, self.exclude).keep_current
-            found = list_notes(opened.catalog, keep_current, query, limit, offset, self.scope)
-            return opened.warn_if_unfinished(found, behind, by_meaning=False)
+            found = list_notes(catalog, keep_current, query, limit, offset, self.scope)
+            return _warn_if_unfinished(found, catalog, behind, by_meaning=False)
 
     def _rebuild_damaged(self) -> bool:
         """Rebuild a damaged index unless the folder is watched. Return whether it was rebuilt."""
@@ -685,13 +696,19 @@ class Vault:
         return True
 
     def _fit_ranking(self, has_to_stop: Callable[[], bool]) -> None:
-        if (opened := self._handle.opened) is not None:
-            folder = read_settings(self.root).attachment_folder
-            opened.fit_ranking(self._embedders, folder, has_to_stop)
+        """Fit the ranking weights to this vault if the index is complete and writable."""
+        catalog = self._handle.catalog
+        if catalog is None or self._handle.store is None or find_gap(catalog) is not None:
+            return
+        from vault.search.selftest import fit_ranking
+
+        folder = read_settings(self.root).attachment_folder
+        encode = partial(self._embedders.begin_query, catalog)
+        fit_ranking(catalog, encode, self._handle.find_nearest, folder, has_to_stop)
 
     def _open_records(self) -> Records | None:
-        opened = self._handle.open()
-        return None if opened is None else Records(opened.catalog)
+        catalog = self._handle.open()
+        return None if catalog is None else Records(catalog)
 
     def _find_path(self, named: str) -> str:
         return self.scope.find_path(self.root, named)
@@ -705,18 +722,20 @@ class Vault:
         return replace(found, hits=tuple(hits))
 
     def _list_children(self) -> tuple[int | None, ...]:
-        return *self._embedders.pids, self._reranker.pid, self._handle.store_pid
+        store = self._handle.store
+        others = self._parts.reranker.pid, None if store is None else store.pid
+        return *self._embedders.pids, *others
 
     def _catch_up(self) -> str:
         """Wait at most three seconds until recent changes to notes are indexed.
 
         Return a warning if this takes longer, otherwise an empty string.
         """
-        watcher = self._watch.watcher
+        watcher = self._parts.watcher
         if watcher is None or not watcher.is_alive or self.throttle.is_paused:
             return ""
-        looks_at_all = not self._watch.has_seen_all and self.indexed_at is not None
-        self._watch.has_seen_all |= looks_at_all
+        looks_at_all = not self._parts.has_seen_all and self.indexed_at is not None
+        self._parts.has_seen_all |= looks_at_all
         with self.throttle.run_at_full_speed():
             is_done = watcher.catch_up(_CATCH_UP_S, looks_at_all=looks_at_all)
         return "" if is_done else _BEHIND
@@ -726,7 +745,26 @@ class Vault:
 
         The rebuild starts only if the folder is being watched and no update is running.
         """
-        if self._watch.watcher is not None and not self.updates.is_busy:
-            rebuild = partial(self._watch.watcher.call_changed, None)
-            self._watch.rebuild = threading.Thread(target=rebuild, name="rebuild", daemon=True)
-            self._watch.rebuild.start()
+        if self._parts.watcher is not None and not self.updates.is_busy:
+            rebuild = partial(self._parts.watcher.call_changed, None)
+            self._parts.rebuild = threading.Thread(target=rebuild, name="rebuild", daemon=True)
+            self._parts.rebuild.start()
+
+
+def _warn_if_unfinished(
+    result: SearchResult, catalog: Catalog, behind: str, *, by_meaning: bool = True
+) -> SearchResult:
+    """Add a warning if the index does not cover the current state of all notes.
+
+    If the index is unfinished, the warning gives its coverage. Otherwise the warning is `behind`.
+
+    Args:
+        result: the result of a search or listing.
+        catalog: the catalog of the index.
+        behind: a warning that the latest changes are not indexed yet, or an empty string.
+        by_meaning: whether the search was also a semantic search.
+    """
+    gap = find_gap(catalog)
+    covered = "" if gap is None else gap.sentence if by_meaning else gap.words_sentence
+    warning = covered or behind
+    return replace(result, warnings=(*result.warnings, warning)) if warning else result

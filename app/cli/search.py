@@ -17,7 +17,6 @@ from app.cli.interrupt import Interruptible, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.config.settings_file import SettingsStore
 from app.hidden_characters import escape_text
-from app.ledger import Ledger
 from app.library.library import IndexFinished, Library
 from app.library.open_vault import (
     PAGE_NOTES,
@@ -34,6 +33,7 @@ from vault.search.hits import SearchResult
 from vault.vault import Vault
 
 if TYPE_CHECKING:
+    from app.ledger import Ledger
     from app.library.projects import Projects
 
 __all__ = ["open_notes", "rebuild_if_damaged", "run_search"]
@@ -88,7 +88,14 @@ def open_notes(
     """
     settings = SettingsStore(paths.settings_file, args.overrides)
     settings.require_sound()
-    vault = OpenVault(paths, settings, Ledger(paths.ledger), embedder)
+
+    @cache
+    def open_ledger() -> "Ledger":
+        from app.ledger import Ledger  # most searches ask no server
+
+        return Ledger(paths.ledger)
+
+    vault = OpenVault(paths, settings, open_ledger, embedder)
     stack.enter_context(closing(vault))
     stored = settings.values.vault_path
     folder = follow_folder(stored, paths) if args.vault is None else parse_folder(args.vault)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,6 @@ class Library:
         self._lock = threading.Lock()
         self._updates = 0
         self._is_stopped = False
-        self._answers = AnswerUpdates(vault)
 
     @classmethod
     def open(
@@ -82,6 +82,11 @@ class Library:
         make_private_folder(index_dir)
         cache = paths.embedding_cache
         return cls(Vault(root, index_dir, exclude, embedder, options, cache))
+
+    @cached_property
+    def _answers(self) -> AnswerUpdates:
+        """The index updates that turns have started. A search starts none."""
+        return AnswerUpdates(self.vault)
 
     @property
     def is_updating(self) -> bool:
@@ -190,7 +195,8 @@ class Library:
 
     def close(self) -> None:
         """Stop index updates and child processes, and close the index."""
-        self._answers.close()
+        if "_answers" in vars(self):
+            self._answers.close()
         self.vault.close()
 
     @contextmanager

@@ -61,14 +61,15 @@ def follow_folder(stored: str, paths: Paths) -> Path | None:
     return folder if is_there else find_moved_folder(folder, paths.indexes) or folder
 
 
-def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOptions:
+def index_options(values: Settings, ledger: Callable[[], LedgerPort] | None = None) -> IndexOptions:
     """Build the options of the index: embedding model, vector server and reranker.
 
     If `privacy.offline` is on, a vector server on another computer is refused.
 
     Args:
         values: the settings.
-        ledger: records each call to the vector server. If None, the calls are not recorded.
+        ledger: returns the ledger, which records each call to the vector server. If None, the calls
+            are not recorded.
     """
     url, model = values.vector_store_url, values.retrieval_rerank_model
     folder = str(Path(model).expanduser()) if model else ""
@@ -83,7 +84,7 @@ def index_options(values: Settings, ledger: LedgerPort | None = None) -> IndexOp
         url,
         token=secrets.key_for(parse_origin(url)) or secrets.key_for(_VECTOR_SERVER) or "",
         is_refused=values.privacy_offline and not is_loopback(parse_host(url)),
-        record=None if ledger is None else _build_recorder(ledger, parse_host(url)),
+        record=None if ledger is None else _build_recorder(ledger(), parse_host(url)),
     )
     return IndexOptions(values.embedding_model, server, reranker)
 
@@ -105,9 +106,17 @@ class OpenVault:
         self,
         paths: Paths,
         settings: SettingsStore,
-        ledger: LedgerPort,
+        ledger: Callable[[], LedgerPort],
         embedder: Embedder | None = None,
     ) -> None:
+        """Create the object. No vault is open yet.
+
+        Args:
+            paths: the folders and files of Strata itself.
+            settings: the settings, for the vault and its index.
+            ledger: returns the list of outgoing calls. It is called only for a vector server.
+            embedder: an embedder to share, or None to start one on demand.
+        """
         self._ledger = ledger
         self._paths = paths
         self._settings = settings

@@ -132,19 +132,19 @@ class HealthCheck:
         return str(self._root)
 
     def _check_catalog(self) -> str:
-        opened = self._handle.open()
-        if opened is None:
+        catalog = self._handle.open()
+        if catalog is None:
             return _NOT_YET
-        notes, chunks = Records(opened.catalog).counts()
+        notes, chunks = Records(catalog).counts()
         held = f"{name_count(notes, 'note')} in {name_count(chunks, 'passage')}"
         held = f"{held}; every script is found by its words"
-        gap = find_gap(opened.catalog)
+        gap = find_gap(catalog)
         return held if gap is None else f"{held}; {gap.advice}"
 
     def _check_front_matter(self) -> str:
         """Name the notes of whose front matter something is lost. They are found all the same."""
-        opened = self._handle.open()
-        faults = () if opened is None else Records(opened.catalog).list_faults()
+        catalog = self._handle.open()
+        faults = () if catalog is None else Records(catalog).list_faults()
         if not faults:
             return "no fault is known"
         named = ", ".join(path for path, _ in faults[:_MOST_NAMED])
@@ -155,8 +155,8 @@ class HealthCheck:
     def _check_model(self) -> str:
         embedder = self._embedders.find_chosen(self._model)
         embedder.embed_query("a note about health")
-        opened = self._handle.open()
-        meanwhile = "" if opened is None else _describe_switch(opened.catalog, embedder.model.stamp)
+        catalog = self._handle.open()
+        meanwhile = "" if catalog is None else _describe_switch(catalog, embedder.model.stamp)
         languages = embedder.model.languages()
         name = embedder.model.name
         return f"{name} in {embedder.precision}; found by meaning: {languages}{meanwhile}"

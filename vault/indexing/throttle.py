@@ -15,7 +15,7 @@ from vault.errors import VaultError
 from vault.indexing.machine_load import LoadReason
 from vault.indexing.priority import Priority
 
-__all__ = ["IdleJob", "Throttle", "ThrottleReason", "UpdateQueue"]
+__all__ = ["IdleJob", "SearchActivity", "Throttle", "ThrottleReason", "UpdateQueue"]
 
 ThrottleReason = Literal["", "paused", "battery", "load"]
 
@@ -246,6 +246,39 @@ class UpdateQueue:
             return True
 
 
+class SearchActivity:
+    """Knows whether the user is searching, or has just searched. Thread-safe."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        """Create the object. Nothing was searched yet.
+
+        Args:
+            clock: returns monotonic seconds.
+        """
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._running = 0
+        self._recent_until = clock()
+
+    @contextmanager
+    def record(self) -> Iterator[None]:
+        """Record that the user is searching within the `with` block."""
+        with self._lock:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._recent_until = self._clock() + _QUIET_S
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether a search is running, or has ended within the last few seconds."""
+        with self._lock:
+            return self._running > 0 or self._clock() < self._recent_until
+
+
 class IdleJob:
     """Runs a background job while no update is running and the user is not searching.
 
@@ -257,6 +290,7 @@ class IdleJob:
         self,
         job: Callable[[Callable[[], bool]], None],
         updates: UpdateQueue,
+        activity: SearchActivity,
         clock: Callable[[], float] = time.monotonic,
     ):
         """Create the object. The job is not started yet.
@@ -266,16 +300,17 @@ class IdleJob:
                 function sleeps, so that the job uses at most half of a processor, and returns
                 whether to stop.
             updates: the queue of updates. The job ends when one of them starts.
+            activity: pauses the job during a search and for a few seconds after it.
             clock: returns monotonic seconds.
         """
         self._job = job
         self._updates = updates
+        self._activity = activity
         self._clock = clock
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._pauses = 0
-        self._paused_until = self._rested_at = clock()
+        self._rested_at = clock()
 
     def start(self) -> None:
         """Start the background job, unless it is already running."""
@@ -284,24 +319,6 @@ class IdleJob:
                 return
             self._thread = threading.Thread(target=self._run, name="idle", daemon=True)
             self._thread.start()
-
-    @contextmanager
-    def pause(self) -> Iterator[None]:
-        """Pause the background job within the `with` block, and for a few seconds after it."""
-        with self._lock:
-            self._pauses += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._pauses -= 1
-                self._paused_until = self._clock() + _QUIET_S
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the user is searching, or has just searched."""
-        with self._lock:
-            return self._pauses > 0 or self._clock() < self._paused_until
 
     def close(self) -> None:
         """Stop the background job and wait for it to end."""
@@ -315,7 +332,7 @@ class IdleJob:
         try:
             self._wait_while_paused()
             self._rested_at = self._clock()
-            if not self.is_paused:
+            if not self._activity.is_recent:
                 self._job(self._rest)
         except VaultError as error:  # the next update starts it again
             _log.info("A job in the background ended: %s", error)
@@ -326,14 +343,14 @@ class IdleJob:
         Return whether the job must stop.
         """
         worked_s = self._clock() - self._rested_at
-        if worked_s >= _STEP_S or self.is_paused:
+        if worked_s >= _STEP_S or self._activity.is_recent:
             self._stop.wait(min(worked_s, _LONGEST_REST_S))
             self._wait_while_paused()
             self._rested_at = self._clock()
         return self._has_to_stop
 
     def _wait_while_paused(self) -> None:
-        while self.is_paused and not self._has_to_stop:
+        while self._activity.is_recent and not self._has_to_stop:
             self._stop.wait(_REST_S)
 
     @property

@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 from typing import Final, Literal
 
-from vault.notes.keywords import fold
+from vault.notes.keywords import WORD, fold
 from vault.notes.tasks import TaskKind
 from vault.questions.days import find_due_spans
 from vault.questions.linker import Links, link_items
@@ -55,7 +56,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     Returns:
         The reading, or None if the question names no filter and asks for no list.
     """
-    if len(text) > _MOST_CHARS or "\n" in text.strip():
+    if len(text) > _MOST_CHARS or "\n" in text.strip() or not _has_two_words(text):
         return None
     given = parse_query(_RANGE.sub(lambda found: f"date:{found[0]}", text))
     vocabulary = read_names()
@@ -70,6 +71,11 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
     return _read_list(given, links)
+
+
+def _has_two_words(text: str) -> bool:
+    """Return whether a text can be a question. A word says what is asked for, or a condition."""
+    return next(islice(WORD.finditer(text), 1, None), None) is not None
 
 
 def _read_times(links: Links, today: date) -> None:

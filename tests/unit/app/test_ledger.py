@@ -186,14 +186,14 @@ def test_a_compaction_is_listed_too(reading: Assistant, server: ModelServer) -> 
 
 def test_a_vector_server_is_listed_and_refused_without_a_record(path: Path, tmp_path: Path) -> None:
     values = Settings.model_validate({"vectorStore.url": "http://127.0.0.1:8000"})
-    server = index_options(values, Ledger(path)).server
+    server = index_options(values, lambda: Ledger(path)).server
     assert server is not None
     assert server.record is not None
     server.record(12)(30)
     (listed,) = Ledger(path).list_calls()
     assert (listed["kind"], listed["host"]) == ("vectorstore", "127.0.0.1")
     assert (listed["bytes_out"], listed["bytes_in"]) == (12, 30)
-    refused = index_options(values, Ledger(tmp_path)).server
+    refused = index_options(values, lambda: Ledger(tmp_path)).server
     assert refused is not None
     assert refused.record is not None
     with pytest.raises(VectorStoreFailed, match="could not be recorded"):

@@ -14,6 +14,7 @@ from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError
 from vault.indexing.progress import IndexProgress
 from vault.indexing.status import IndexStatus
+from vault.scope import Scope
 from vault.vault import Vault
 
 Write = Callable[[str, str | bytes], Path]
@@ -81,8 +82,7 @@ def test_chroma_is_started_by_a_search_and_not_waited_for(
     index = Vault(notes, tmp_path / "index", (), embedder)
     try:
         index.update()
-        assert index._handle.opened is not None
-        store = index._handle.opened.store
+        store = index._handle.store
         assert store is not None
         assert store.pid is None
         assert index.search("rain").hits[0].path == "a.md"
@@ -98,8 +98,7 @@ def test_chroma_is_asked_where_it_is_quicker_than_a_scan(
 ) -> None:
     index = make_index(notes)
     index.update()
-    assert index._handle.opened is not None
-    store = index._handle.opened.store
+    store = index._handle.store
     assert store is not None
     index.search("rain")
     until(lambda: store.is_ready)
@@ -248,7 +247,7 @@ from vault.vault import Vault
 index = Vault(Path(sys.argv[1]), Path(sys.argv[2]))
 
 def tell(progress):
-    store = index._handle.opened.store if index._handle.opened else None
+    store = index._handle.store
     print(progress.phase, progress.done, index._embedders.pids[0], store and store.pid,
           not {"torch", "chromadb"} & sys.modules.keys(), flush=True)
 
@@ -473,3 +472,19 @@ def test_a_note_of_one_line_is_indexed_and_found(make_index: MakeIndex, write: W
     hit = index.search("zebra").hits[0]
     assert "zebra" in hit.text
     assert hit.lines == (1, 1)
+
+
+def test_a_search_builds_nothing_that_only_updates_and_questions_need(
+    make_index: MakeIndex, notes: Path
+) -> None:
+    first = make_index(notes)
+    first.update()
+    first.close()
+    index = make_index(notes)
+    limited = index.limit(Scope("", ("a.md",)))
+    assert index.search("rain").hits
+    assert index.read_question("rain") is None
+    parts = {"throttle", "updates", "idle", "names", "reranker"}
+    assert not parts & vars(index._parts).keys()
+    assert limited.throttle is index.throttle
+    assert limited.updates is index.updates

@@ -165,8 +165,7 @@ def test_a_server_elsewhere_is_not_asked_while_offline(
         until(lambda: bool(index.search("rain barrel", 3).warnings))
         assert "privacy.offline" in index.search("rain barrel", 3).warnings[-1]
         assert index.search("rain barrel", 3).hits
-        assert index._handle.opened is not None
-        assert index._handle.opened.store is not None
-        assert index._handle.opened.store.pid is None
+        assert index._handle.store is not None
+        assert index._handle.store.pid is None
     finally:
         index.close()

@@ -81,8 +81,8 @@ def open_index(
 
 
 def used(index: Vault) -> str:
-    assert index._handle.opened is not None
-    return read_used_model(index._handle.opened.catalog)[0]
+    assert index._handle.catalog is not None
+    return read_used_model(index._handle.catalog)[0]
 
 
 def by_meaning(index: Vault) -> tuple[str, float | None]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.vault.conftest import IndexMaker
 from vault.errors import EmbedderFailed
-from vault.indexing.throttle import IdleJob, Throttle, UpdateQueue
+from vault.indexing.throttle import IdleJob, SearchActivity, Throttle, UpdateQueue
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def updates() -> UpdateQueue:
 
 def test_a_job_runs_to_its_end(updates: UpdateQueue) -> None:
     done = threading.Semaphore(0)
-    job = IdleJob(lambda _rest: done.release(), updates)
+    job = IdleJob(lambda _rest: done.release(), updates, SearchActivity())
     job.start()
     assert done.acquire(timeout=30)
     job.close()
@@ -33,7 +33,7 @@ def test_an_update_stops_it(updates: UpdateQueue) -> None:
             pass
         ended.set()
 
-    job = IdleJob(work, updates)
+    job = IdleJob(work, updates, SearchActivity())
     job.start()
     assert begun.wait(30)
     with updates.wait_for_turn(lambda: False, is_background=True):
@@ -49,7 +49,7 @@ def test_closing_waits_for_its_end_and_lets_nothing_start(updates: UpdateQueue) 
             pass
         runs.append(True)
 
-    job = IdleJob(work, updates)
+    job = IdleJob(work, updates, SearchActivity())
     job.start()
     job.close()
     job.start()
@@ -60,7 +60,7 @@ def test_an_error_of_the_vault_ends_the_job_quietly(updates: UpdateQueue) -> Non
     def fail(_rest: Callable[[], bool]) -> None:
         raise EmbedderFailed("The model is damaged.")
 
-    job = IdleJob(fail, updates)
+    job = IdleJob(fail, updates, SearchActivity())
     job.start()
     job.close()
 
@@ -82,21 +82,24 @@ def test_a_search_pauses_it_and_a_moment_later_it_goes_on(updates: UpdateQueue) 
         while not rest():
             steps.release()
 
-    job = IdleJob(work, updates, clock)
-    with job.pause():
-        assert job.is_paused
+    activity = SearchActivity(clock)
+    job = IdleJob(work, updates, activity, clock)
+    with activity.record():
+        assert activity.is_recent
         job.start()
-    assert job.is_paused
+    assert activity.is_recent
     assert not steps.acquire(blocking=False)
     clock.now_s = 60.0
-    assert not job.is_paused
+    assert not activity.is_recent
     assert steps.acquire(timeout=30)
     job.close()
 
 
 def test_a_paused_job_ends_when_it_is_closed(updates: UpdateQueue) -> None:
-    job = IdleJob(lambda _rest: pytest.fail("it began"), updates, Clock())
-    with job.pause():
+    clock = Clock()
+    activity = SearchActivity(clock)
+    job = IdleJob(lambda _rest: pytest.fail("it began"), updates, activity, clock)
+    with activity.record():
         job.start()
         job.close()
 

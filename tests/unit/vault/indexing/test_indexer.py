@@ -344,7 +344,7 @@ def test_children_killed_in_mid_index_are_started_again(
     killed: set[int] = set()
 
     def kill(progress: IndexProgress) -> None:
-        store = index._handle.opened.store if index._handle.opened else None
+        store = index._handle.store
         if progress.phase == "embed" and progress.done > 0 and not killed and store is not None:
             for pid in (embedder.pid, store.pid):
                 assert pid is not None

@@ -27,9 +27,9 @@ FILLER = "It tells of beds, barrels and beans in long rows. " * 5  # takes its t
 
 
 def open_catalog(index: Vault) -> Catalog:
-    opened = index._handle.open()
-    assert opened is not None
-    return opened.catalog
+    catalog = index._handle.open()
+    assert catalog is not None
+    return catalog
 
 
 @pytest.fixture

@@ -120,8 +120,8 @@ def test_a_signal_that_nothing_is_named_for_was_not_used(index: Vault) -> None:
 
 
 def test_whatever_is_asked_of_no_passages_nothing_is_lifted(index: Vault) -> None:
-    assert index._handle.opened is not None
-    context = Booster(index._handle.opened.catalog)
+    assert index._handle.catalog is not None
+    context = Booster(index._handle.catalog)
     assert context.compute_boosts("watering 2024-03-05", [], ["Plain.md"], date(2026, 1, 1)) == {}
 
 

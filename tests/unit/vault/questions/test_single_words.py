@@ -1,0 +1,76 @@
+"""A single word is never read as a question, whatever it means and whatever in the vault it names.
+
+`read_question` relies on this to leave early, before it reads the names of the vault.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import partial
+from itertools import combinations
+from typing import get_args
+
+import pytest
+
+from resources import resource_path
+from vault.questions import reader
+from vault.questions.vocabulary import Name, NameKind, VaultNames
+from vault.questions.words import split_words
+
+_TODAY = date(2026, 11, 27)
+_DAYS = ("today", "heute", "yesterday", "Friday", "2026", "2026-03", "2026..", "..2026-03", "Q3")
+_OTHERS = ("#recipe", "[[Plan]]", '"restore"', "tag:", "-x", "12.03.2026", "2026年3月", "昨日")
+
+
+def _list_phrases(table: Mapping[str, object]) -> Iterator[str]:
+    for name, value in table.items():
+        yield name
+        if isinstance(value, dict):
+            yield from _list_phrases(value)
+        elif isinstance(value, list):
+            yield from value
+
+
+def _list_words() -> list[str]:
+    """Return every single word that has a role, and other texts of one word."""
+    found = {*_DAYS, *_OTHERS, "server"}
+    for path in resource_path("questions").glob("*.toml"):
+        phrases = _list_phrases(tomllib.loads(path.read_text("utf-8")))
+        found |= {phrase for phrase in phrases if len(split_words(phrase)) == 1}
+    return sorted(found)
+
+
+def _build_names(word: str, kinds: tuple[NameKind, ...]) -> VaultNames:
+    """Build a vault in which one word is a name of each of some kinds."""
+    names = VaultNames()
+    for kind in kinds:
+        names.add(word.strip('#[]"'), Name(kind, word, "size" if kind == "value" else ""))
+    names.properties[word] = {word: ["1"], "size": ["2"], "price": ["3"]}
+    names.dated.add(word)
+    return names
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_single_word_asks_for_nothing(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_has_two_words", lambda _text: True)  # the rest must hold it
+    words = _list_words()
+    assert len(words) > 500
+    read = {
+        (word, kinds): reading
+        for word in words
+        for kinds in combinations(get_args(NameKind), count)
+        if (reading := reader.read_question(word, partial(_build_names, word, kinds), _TODAY))
+    }
+    assert not read
+
+
+@pytest.mark.parametrize(("text", "is_read"), [("server", False), ("recipes 2026", True)])
+def test_the_names_of_the_vault_are_read_for_two_words_only(text: str, is_read: bool) -> None:
+    read = list[bool]()
+
+    def read_names() -> VaultNames:
+        read.append(True)
+        return _build_names("recipes", ("tag",))
+
+    reader.read_question(text, read_names, _TODAY)
+    assert bool(read) == is_read
