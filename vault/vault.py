@@ -286,6 +286,11 @@ class Vault:
             watcher.start()
         self._parts.idle.start()  # the notes may not change for long
 
+    def look_again(self) -> None:
+        """Let the watcher, if there is one, update the index, because the rules have changed."""
+        if self._watch.watcher is not None:
+            self._watch.watcher.look_again()
+
     def take_warning(self) -> str:
         """Return a warning if damage of the index was found since the last call, otherwise ""."""
         return self._handle.take_warning()

@@ -297,6 +297,9 @@ class RPC:
 
     def _set_setting(self, request: asked.SetSetting) -> Json:
         value = self._assistant.settings.set(request.key, request.value)
+        library = self._assistant.library
+        if request.key == "vault.exclude" and library is not None:
+            library.vault.look_again()
         return {"key": request.key, "value": value}
 
     def _compact(self, request: asked.Compact, cancel: CancelToken) -> Json:

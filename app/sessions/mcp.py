@@ -39,6 +39,7 @@ _Listed = tuple[McpTool, ...] | McpFailed | LedgerFailed
 
 _log = logging.getLogger(__name__)
 MOST_SHOWN: Final = 3
+_VERSION_FILE, _VERSION = "version", b"2"  # of the rules for secrets in stored approvals
 LEFT_OUT: Final = "The MCP server {name} is left out, because {reason} was not approved: {shown}"
 
 
@@ -49,7 +50,7 @@ class McpServers:
         """Use the approvals in a folder, which need not exist. No server is started yet."""
         self._settings = settings
         self._folder = folder
-        _redact_approvals(folder)
+        _migrate_approvals(folder)
         self._build_client = partial(McpClient, lambda: settings.values.privacy_offline, ledger)
         self._client = self._build_client()
         self._lock = threading.Lock()
@@ -283,19 +284,31 @@ class McpServers:
         return self._folder / f"{server.fingerprint}.json"
 
 
-def _redact_approvals(folder: Path) -> None:
-    """Remove the secrets from the approvals that older versions stored with them."""
-    for file in folder.glob("*.json"):
-        try:
-            found = json.loads(file.read_text("utf-8"))
-            shown = found["command"]
-            redacted = _redact_command(shown)
-            if redacted != shown:
-                write_atomically(
-                    file, json.dumps({**found, "command": redacted}, indent=1).encode()
-                )
-        except (OSError, ValueError, RecursionError, TypeError, KeyError) as error:
-            _log.warning("The approval of an MCP server cannot be read: %s", error)
+def _migrate_approvals(folder: Path) -> None:
+    """Rewrite the approvals of older versions, once for each version of the rules for secrets."""
+    mark = folder / _VERSION_FILE
+    with suppress(OSError):
+        if not folder.is_dir() or mark.read_bytes() == _VERSION:
+            return
+    try:
+        for file in folder.glob("*.json"):
+            _redact_approval(file)
+        write_atomically(mark, _VERSION)
+    except OSError as error:  # the next start tries again
+        _log.warning("The approvals of MCP servers cannot be rewritten: %s", error)
+
+
+def _redact_approval(file: Path) -> None:
+    """Remove the secrets from an approval that an older version stored with them."""
+    try:
+        found = json.loads(file.read_text("utf-8"))
+        shown = found["command"]
+        redacted = _redact_command(shown)
+    except (ValueError, RecursionError, TypeError, KeyError) as error:
+        _log.warning("The approval of an MCP server cannot be read: %s", error)
+        return
+    if redacted != shown:
+        write_atomically(file, json.dumps({**found, "command": redacted}, indent=1).encode())
 
 
 def _redact_command(shown: str) -> str:

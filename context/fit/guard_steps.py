@@ -138,9 +138,20 @@ def _shorten_summary(request: Request) -> Request:
 def _leave_summary_out(request: Request) -> Request:
     """Leave out the summary of earlier turns, from this request only.
 
-    The log still contains the summary, so the next request that has room contains it again.
+    The log still contains the summary, so the next request that has room contains it again. What
+    was shortened before is reported once, as left out.
     """
-    return _replace_summary(request, lambda _: None, "summary", SUMMARY)
+    halved = {one.entries: one.tokens for one in request.left_out if one.reason == SUMMARY_HALVED}
+    request = _replace_summary(request, lambda _: None, "summary", SUMMARY)
+    out = {one.entries for one in request.left_out if one.reason == SUMMARY}
+    left_out = tuple(
+        replace(one, tokens=one.tokens + halved.get(one.entries, 0))
+        if one.reason == SUMMARY
+        else one
+        for one in request.left_out
+        if one.reason != SUMMARY_HALVED or one.entries not in out
+    )
+    return replace(request, left_out=left_out)
 
 
 def _replace_summary(

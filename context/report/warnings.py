@@ -53,10 +53,7 @@ def warn_of_losses(dropped: Sequence[LeftOut], pins: Sequence[PinUse]) -> tuple[
         for pin in pins
         if pin.target in lost
     ]
-    reasons = {left_out.reason for left_out in dropped}
     for left_out in dropped:
-        if left_out.reason == "summary_shortened" and "summary" in reasons:
-            continue  # what was shortened first has left in the end
         if sentence := _LOSSES.get(left_out.reason):
             size = f" (about {left_out.tokens:,} tokens)" if left_out.tokens else ""
             warnings.append(f"{sentence.format(size=size)} {_WAY_OUT}")

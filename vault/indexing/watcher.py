@@ -126,6 +126,14 @@ class Watcher:
             self._is_slow = not is_done
             return is_done
 
+    def look_again(self) -> None:
+        """Report the whole folder as changed, because the rules have changed. Do not wait."""
+        with self._state:
+            self._is_look_wanted = True
+            is_watching = self._notify is not None
+        if is_watching:
+            self._make_mark(_WAKE)
+
     def release(self) -> None:
         """Wake all waiting calls of `catch_up`, because all changes have been indexed."""
         with self._state:

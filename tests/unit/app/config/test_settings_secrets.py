@@ -324,11 +324,29 @@ def test_old_approvals_lose_their_secrets(settings: Path, tmp_path: Path) -> Non
         approval = {"server": name, "command": command, "tools": "x"}
         (folder / f"{name}.json").write_text(json.dumps(approval), "utf-8")
     with closing(McpServers(SettingsStore(settings), folder, Ledger(tmp_path / "ledger.log"))):
-        texts = [file.read_text("utf-8") for file in sorted(folder.iterdir())]
+        texts = [file.read_text("utf-8") for file in sorted(folder.glob("*.json"))]
     assert HUSH not in "".join(texts)
     assert json.loads(texts[0])["tools"] == "x"
     assert json.loads(texts[0])["command"] == "'A=…' npx hub --token '[key]' --sort-key name"
     assert json.loads(texts[2])["command"] == "npx hub"
+
+
+def test_old_approvals_are_read_at_one_start_only(settings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mcp"
+    folder.mkdir()
+    approval = {"server": "hub", "command": f"npx hub --token {HUSH}", "tools": "x"}
+
+    def start() -> None:
+        McpServers(SettingsStore(settings), folder, Ledger(tmp_path / "ledger.log")).close()
+
+    (folder / "first.json").write_text("{")
+    start()
+    (folder / "later.json").write_text(json.dumps(approval))
+    start()
+    assert HUSH in (folder / "later.json").read_text()
+    (folder / "version").unlink()
+    start()
+    assert HUSH not in (folder / "later.json").read_text()
 
 
 def test_a_changed_secret_keeps_the_approval_of_its_command(keys: Path, settings: Path) -> None:

@@ -414,6 +414,20 @@ def test_a_note_that_changes_meanwhile_is_found(
         caller.hang_up()
 
 
+def test_a_rule_that_changes_updates_the_index(assistant: Assistant, small_vault: Path) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    caller = Caller(assistant)
+    try:
+        notes = caller.ask("index")["notes"]
+        for rules, total in ((["Watering.md"], notes - 1), ([], notes)):
+            caller.send("set_setting", key="vault.exclude", value=rules)
+            told = caller.wait_for(lambda line: line.get("data", {}).get("phase") == "done")
+            assert told["data"]["total"] == total
+        assert caller.ask("search", query="barrel")["hits"][0]["path"] == "Watering.md"
+    finally:
+        caller.hang_up()
+
+
 @pytest.fixture
 def high_load(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report a busy machine from the first moment of a run on."""

@@ -103,7 +103,11 @@ def test_where_only_the_last_turn_is_left_the_summary_is_halved_and_then_left_ou
             assert "the summary was shortened" in prepared.report.prefix.reasons
         else:
             states.append("out")
-            (out,) = (one for one in prepared.report.dropped if one.reason == "summary")
+            (out,) = (one for one in prepared.report.dropped if "summary" in one.reason)
+            assert out.reason == "summary", "the last state alone is named"
+            assert out.tokens >= prepared.counter.count(SUMMARY)
+            (warning,) = (one for one in prepared.report.warnings if "summary" in one)
+            assert "left out" in warning
             assert list(out.entries) == [loop.chat.compactions[0].id]
             assert (out.turns, out.tokens > 0) == (0, True)
             assert "the summary was left out" in prepared.report.prefix.reasons

@@ -36,13 +36,6 @@ def test_a_summary_that_leaves_or_is_shortened_is_a_warning() -> None:
         assert words in said
 
 
-def test_a_summary_that_was_shortened_before_it_left_is_one_warning() -> None:
-    reasons = ("summary_shortened", "summary")
-    dropped = [LeftOut(Layer.L4, ("c1",), 0, 120, reason) for reason in reasons]
-    (said,) = warn_of_losses(dropped, ())
-    assert "left out" in said
-
-
 def test_what_leaves_by_design_is_no_warning() -> None:
     for reason in ("room", "tail", "work", "shortened"):
         assert warn_of_losses([LeftOut(Layer.L4, ("a",), 1, 120, reason)], ()) == ()
