@@ -288,8 +288,8 @@ class Vault:
 
     def look_again(self) -> None:
         """Let the watcher, if there is one, update the index, because the rules have changed."""
-        if self._watch.watcher is not None:
-            self._watch.watcher.look_again()
+        if self._parts.watcher is not None:
+            self._parts.watcher.look_again()
 
     def take_warning(self) -> str:
         """Return a warning if damage of the index was found since the last call, otherwise ""."""
