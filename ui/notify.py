@@ -103,17 +103,21 @@ class Notifier(QObject):
     ) -> None:
         """Show a toast. If two toasts are visible, the older one is removed first.
 
+        A visible toast with the same text is replaced.
+
         Args:
             text: the message.
             action: the texts of the toast's button and the function that a click calls, or None
                 for no button.
             is_of_chat: whether the action only makes sense in the open chat.
         """
-        while len(self._toasts) >= _MOST:
-            self._drop(self._toasts[0])
         from app.config.schema import use_labels  # loads the settings: not before the first paint
 
         text = use_labels(text)
+        for same in [toast for toast in self._toasts if toast.text == one_line(text)]:
+            self._drop(same)
+        while len(self._toasts) >= _MOST:
+            self._drop(self._toasts[0])
         toast = Toast(self._place, one_line(text), action)
         toast.expired.timeout.connect(self._on_expired)
         toast.dismiss.clicked.connect(self._on_dismissed)

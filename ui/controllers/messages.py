@@ -74,6 +74,7 @@ class MessageController(QObject):
         self._session, self._sessions = session, sessions
         self._composer, self._context = composer, context
         self._summaries: dict[str, str] = {}
+        self._tell: Callable[[], None] | None = None
         session.loaded.connect(self._on_loaded)
         session.turn_ended.connect(self._on_turn_ended)
         context.add_action("summary", self._show_summary)
@@ -147,19 +148,24 @@ class MessageController(QObject):
     def _tell_later(self, session: str, entry: str) -> None:
         """Say how many later questions a new version hides, and offer to show them again.
 
+        It is said once more when the version is complete, because that may take a while.
+
         Args:
             session: the session ID of the chat.
             entry: the entry ID of the message that gets another version.
         """
         later = self._transcript.list_later_questions(entry)
         if not later:
+            self._tell = None
             return
         show = partial(self._assistant.branches.show_entry, session, later[-1])
-        self._notifier.toast(
+        self._tell = partial(
+            self._notifier.toast,
             f"{plural(len(later), 'later question')} stayed with the version before.",
             (_SHOW_LATER, lambda: self._show_version(session, show)),
             is_of_chat=True,
         )
+        self._tell()
 
     def _show_version(self, session: str, show: Callable[[], object]) -> None:
         if self._session.is_running:
@@ -232,7 +238,10 @@ class MessageController(QObject):
             )
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
-        """Show a toast if the turn of a chat that is not open has failed."""
+        """Say what a new version hides, or that the turn of a chat that is not open has failed."""
+        if self._tell is not None and self._session.is_open(turn):
+            self._tell()
+            self._tell = None
         failed = turn.result is None and turn.error is not None and turn.error.code != "cancelled"
         if failed and not self._session.is_open(turn):
             show = partial(self._frame.navigation.open_session, turn.session)

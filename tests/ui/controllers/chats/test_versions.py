@@ -287,8 +287,10 @@ def test_without_an_answer_it_is_said(
 
 @pytest.mark.parametrize("way", ["again", "edit"])
 def test_a_new_version_in_the_middle_says_that_later_questions_stay_with_the_other(
-    window: WindowPage, server: ModelServer, way: str
+    window: WindowPage, server: ModelServer, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
+    announced: list[str] = []
+    monkeypatch.setattr("ui.notify.announce", lambda _place, text: announced.append(text))
     for question in ("And of oak?", "And now?"):
         server.script(Answer(question))
         window.composer.send(question)
@@ -299,7 +301,9 @@ def test_a_new_version_in_the_middle_says_that_later_questions_stay_with_the_oth
     else:
         window.chat.edit(window.chat.user_messages()[0], "How many barrels are there?")
     assert len(window.chat.user_messages()) == 1
-    assert window.toasts() == ["2 later questions stayed with the version before."]
+    said = "2 later questions stayed with the version before."
+    assert announced == [said, said]  # at once, and when the version is complete
+    assert window.toasts() == [said]
     window.press("Show them")
     assert [message.text for message in window.chat.user_messages()] == before
     server.script(Answer("Later."))
