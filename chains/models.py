@@ -36,12 +36,14 @@ from chains.providers import (
 
 __all__ = [
     "EXTRACTIVE",
+    "HERE",
     "ModelInfo",
     "is_listed",
     "look_up_model",
 ]
 
 EXTRACTIVE: Final = "extractive"
+HERE: Final = "this computer"
 
 OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
 # The default context length, in tokens, to request from a server that loads a model on demand.
@@ -119,6 +121,11 @@ class ModelInfo:
     def host(self) -> str:
         """The host that requests are sent to, or an empty string if there is none."""
         return self.endpoint.host if self.endpoint else ""
+
+    @property
+    def where(self) -> str:
+        """The host that requests are sent to, or "this computer"."""
+        return HERE if self.is_local else self.host
 
 
 def look_up_model(

@@ -15,7 +15,7 @@ from chains.ledger import LedgerPort
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
 from chains.llm.server_queries import ServerProblem
 from chains.llm.urls import parse_place
-from chains.models import EXTRACTIVE, is_listed, look_up_model
+from chains.models import EXTRACTIVE, HERE, is_listed, look_up_model
 
 __all__ = [
     "FoundServer",
@@ -269,7 +269,7 @@ def describe_file_choice(name: str, values: Settings) -> ModelChoice:
     return ModelChoice(
         name=name,
         label=file.name if file else path.stem if path else name,
-        where="this computer",
+        where=HERE,
         input_limit=limit,
         is_set=name == values.chat_model,
         takes_tools=info.takes_tools,
@@ -302,7 +302,7 @@ def _choice(
     return ModelChoice(
         name=name,
         label=name_model(name),
-        where="this computer" if info.is_local else info.host,
+        where=info.where,
         input_limit=learned.find_limit(info.learned_owner, reported) or limit,
         is_set=name == values.chat_model,
         is_local=info.is_local,

@@ -104,6 +104,7 @@ class AnswerItem(MessageItem):
             searched for a source, otherwise 0.
         sections: the sections of notes that an answer without a model shows, best first.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both.
+        where: the host that answered, or "this computer". An empty string if it is not stored.
         can_continue: whether this is the chat's last answer, it was cut off, and a model can
             continue it.
     """
@@ -122,6 +123,7 @@ class AnswerItem(MessageItem):
     sentences: int = 0
     sections: tuple[ShownSection, ...] = ()
     searched_by: tuple[str, ...] = ()
+    where: str = ""
     can_continue: bool = False
 
     @property

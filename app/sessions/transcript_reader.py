@@ -37,6 +37,7 @@ from chains.turn.continuation import (
     join_answers,
     sum_seconds,
 )
+from context.assemble.turn_context import WHERE
 from context.compaction import HEAD
 from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
 from context.fit.guard_steps import SUMMARY, SUMMARY_HALVED
@@ -145,6 +146,7 @@ class _Reader:
             sections=sections,
             sources=tuple(part for part in sources if part.number is not None),
             seconds=sum_seconds(work),
+            where=str(last.extra.get(WHERE, "")),
             reason=last.reason or "",
             error_code=last.error_code or "",
             siblings=self._list_versions(work[0].id, last.id),

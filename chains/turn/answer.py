@@ -51,7 +51,7 @@ from chains.turn.hooks import run_answer_hooks
 from chains.turn.overflow import shrink_request
 from chains.turn.partial_answer import PartialAnswer
 from context.assemble.request import Request
-from context.assemble.turn_context import START_TOKENS
+from context.assemble.turn_context import START_TOKENS, WHERE
 from context.errors import ContextOverflow
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
@@ -344,6 +344,8 @@ class AnswerStream:
         seconds = round(self._measure_duration(), 3)
         entry = self._partial.build_entry(place, message, self._turn.id, name, seconds)
         fields: dict[str, object] = {START_TOKENS: self._report.start_tokens}
+        if where := self._turn.model.where:
+            fields[WHERE] = where
         if sections := self._partial.quoted.sections:
             fields[SECTIONS] = [section.to_dict() for section in sections]
         return replace(entry, extra=fields)

@@ -5,7 +5,7 @@ The walk never leaves the program: file dialogs are answered for it, and nothing
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,9 +79,16 @@ class Walk:
 
     Args:
         open_window: opens the window; called again if a press has closed it.
+        find_untruths: yields a sentence for each thing in the window that may not be so.
     """
 
-    def __init__(self, seed: int, open_window: Callable[[], QWidget], faults: Faults) -> None:
+    def __init__(
+        self,
+        seed: int,
+        open_window: Callable[[], QWidget],
+        faults: Faults,
+        find_untruths: Callable[[QWidget], Iterable[str]] = lambda _window: (),
+    ) -> None:
         self.pressed: list[str] = []
         self.longest_block_s = 0.0
         self.counts: Counter[str] = Counter()
@@ -89,6 +96,7 @@ class Walk:
         self._open_window = open_window
         self._window = open_window()
         self._faults = faults
+        self._find_untruths = find_untruths
         self._left = 0
         self._levels: list[int] = []
         self._loop = QEventLoop()
@@ -155,6 +163,9 @@ class Walk:
             self._window.deleteLater()
             self._window = self._open_window()
             return
+        if not self._levels:
+            for untruth in self._find_untruths(self._window):
+                self._faults.note(untruth)
         self._levels.append(level)
         try:
             self._press_one()

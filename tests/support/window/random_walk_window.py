@@ -19,6 +19,7 @@ from resources import sample_vault
 from tests.support.models.model_server import Answer, Failure, ModelServer, Reply
 from tests.support.window.faults import Faults
 from tests.support.window.random_walk import Walk, inside
+from tests.support.window.window_truths import find_untruths
 from ui.idle_work import GarbageCollector, IdleTimer
 from ui.theme import Mode, Theme
 from ui.window import MainWindow
@@ -76,7 +77,7 @@ def walk(
         idle_timer = IdleTimer(QApplication.instance(), **reading)
         garbage = GarbageCollector(QApplication.instance(), idle_timer)
         with Faults() as faults:
-            walked = Walk(seed, lambda: open_window(assistant), faults)
+            walked = Walk(seed, lambda: open_window(assistant), faults, find_untruths)
             walked.run(presses, pauses, real_pauses)
         garbage.stop()
         assistant.close()

@@ -342,3 +342,23 @@ def _is_toast(widget: object) -> bool:
 
 def area_in(place: QWidget, widget: QWidget) -> QRect:
     return QRect(widget.mapTo(place, QPoint()), widget.size())
+
+
+def test_an_answer_says_where_it_was_made_also_after_the_address_has_changed(
+    window: WindowPage, server: ModelServer
+) -> None:
+    server.script(Answer("210 litres."))
+    window.composer.send(QUESTION)
+    session = window.chat.session
+
+    def places() -> list[str]:
+        QApplication.processEvents()
+        return [answer.tools.about.whole.rpartition(" · ")[0] for answer in window.chat.answers()]
+
+    assert places() == ["scripted, on this computer"]
+    window.assistant.settings.set("chat.apiBase", "https://models.example.org/v1")
+    window.view.controllers.composer.load_models()
+    assert places() == ["scripted, on this computer"]
+    window.chat.new()
+    window.chat.reopen(session)
+    assert places() == ["scripted, on this computer"]

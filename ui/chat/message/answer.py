@@ -72,7 +72,7 @@ class Answer(AccessibleFrame):
         super().__init__(QAccessible.Role.Document, parent)
         self._text = ""
         self._entry = self._clock = ""
-        self.model = ""
+        self.model = self.where = ""
         self.seconds: float | None = None
         self.cost: float | None = None
         self._sources: Mapping[int, Source] = {}

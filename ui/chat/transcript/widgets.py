@@ -18,7 +18,7 @@ from app.sessions.transcript import (
     TranscriptItem,
     UserItem,
 )
-from chains.models import EXTRACTIVE
+from chains.models import EXTRACTIVE, HERE
 from ui.chat.composer.attachment import Attachment, describe_uses, find_images
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider, HookDivider, NoteBlock, SummaryDivider
@@ -41,7 +41,6 @@ __all__ = [
 
 _ABOVE = {"user": 28, "divider": 24, "aside": 16, "failure": 8, "approval": 8, "edits": 8}
 _LOOSE = frozenset({"failure", "aside", "approval", "edits"})
-_HERE = "this computer"
 
 
 class MessageMaker(QObject):
@@ -122,8 +121,8 @@ class MessageMaker(QObject):
                 self._show_sources(widget, item)
                 self._show_entry(widget, item)
                 widget.show_end(item, with_error=True)
-                if widget.cost != item.cost:  # which is known once the answer is in the log
-                    widget.cost = item.cost
+                if (widget.cost, widget.where) != (item.cost, item.where):  # known from the log on
+                    widget.cost, widget.where = item.cost, item.where
                     self._show_model(widget)
             case SummaryItem(), SummaryDivider():
                 return widget.show_change(item)
@@ -185,6 +184,7 @@ class MessageMaker(QObject):
         answer.finish(item.entry, item.time, item.shown_text)
         self._show_sources(answer, item)
         answer.model, answer.seconds, answer.cost = item.model, item.seconds, item.cost
+        answer.where = item.where
         answer.tools.set_model_used(item.model != EXTRACTIVE)
         self._show_model(answer)
 
@@ -258,8 +258,10 @@ class MessageMaker(QObject):
             answer.show_steps([_build_step(step) for step in item.steps])
 
     def _show_model(self, answer: Answer) -> None:
+        """Show who answered, and where. Where was stored with the answer, if it is in the log."""
         name, where = self._places.get(answer.model, (name_model(answer.model), ""))
-        place = f"on {where}" if where == _HERE else f"at {where}" if where else ""
+        where = answer.where or where
+        place = f"on {where}" if where == HERE else f"at {where}" if where else ""
         answer.tools.show_about(name, place, answer.seconds, answer.cost)
 
     def _on_action_chosen(self, way: str, info: ErrorInfo) -> None:
