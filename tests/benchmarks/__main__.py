@@ -36,6 +36,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "chunking": "retrieval",
     "answers": "retrieval",
     "phrasings": "retrieval",
+    "life": "retrieval",
 }
 
 

@@ -101,24 +101,36 @@ def _ask_graded(assistant: Assistant, phrasing: Phrasing) -> tuple[Verdict, str]
 
 def grade(phrasing: Phrasing, result: AskResult) -> Verdict:
     """Return the verdict on an answer."""
-    found = _COUNT.match(result.answer)
-    told = None if found is None else 0 if found["count"] == "No" else _parse(found["count"])
-    if phrasing.asks == "value":
-        shown = " ".join(re.sub(r"[\\`*]", "", result.answer).split())
-        is_right = all(each in shown for each in phrasing.right)
-        return "right" if is_right else "false" if told == 0 else "missed"
-    wanted = int(phrasing.right[0]) if phrasing.asks == "count" else len(phrasing.right)
+    if phrasing.asks != "value":
+        return grade_list(phrasing.asks, phrasing.right, result)
+    if shows_all([re.escape(each) for each in phrasing.right], result.answer):
+        return "right"
+    return "false" if tell_count(result.answer) == 0 else "missed"
+
+
+def grade_list(asks: Literal["notes", "count"], right: Sequence[str], result: AskResult) -> Verdict:
+    """Return the verdict on a list of notes, or on a count."""
+    told = tell_count(result.answer)
     if told is None:
         return "missed"
-    if told != wanted:
+    if told != (int(right[0]) if asks == "count" else len(right)):
         return "false"
     listed = {PurePosixPath(citation.path).stem for citation in result.citations}
-    is_right = phrasing.asks == "count" or listed == set(phrasing.right)
-    return "right" if is_right else "missed"
+    return "right" if asks == "count" or listed == set(right) else "missed"
 
 
-def _parse(count: str) -> int:
-    return int(count.replace(",", ""))
+def tell_count(answer: str) -> int | None:
+    """Return the count that an answer begins with, if it does."""
+    found = _COUNT.match(answer)
+    if found is None:
+        return None
+    return 0 if found["count"] == "No" else int(found["count"].replace(",", ""))
+
+
+def shows_all(patterns: Sequence[str], answer: str) -> bool:
+    """Tell whether an answer, without its mark-up, matches all patterns."""
+    shown = " ".join(re.sub(r"[\\`*]", "", answer).split())
+    return all(re.search(each, shown) for each in patterns)
 
 
 def _print_row(name: str, verdicts: Sequence[Verdict]) -> None:
