@@ -235,7 +235,8 @@ def _write_list(sources: Sequence[Segment]) -> Iterator[str]:
     listed = [each for each in sources if each.kind == "passage" and each.source not in heads]
     if len({each.source for each in listed}) == len(listed):
         for each in listed:
-            yield f"\n- {_name_note(each)}: {write_item(each.raw_content)} [{each.number}]"
+            shown = write_item(each.raw_content)
+            yield f"\n- {_name_note(each)}{f': {shown}' if shown else ''} [{each.number}]"
         return
     above = ""
     for each in listed:

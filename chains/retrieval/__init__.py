@@ -8,8 +8,7 @@ attachments → excerpts, or map_reduce → reading notes ──────┘
 
 - `retrieve`: the step of a turn that chooses the query and searches the vault.
 - `follow_up`: adds words of the last turn to a follow-up question, or asks a model to rewrite it.
-- `listing_query`: recognises a request for a list of all notes that match.
-- `task_query`: recognises a question about tasks.
+- `listing_query`: converts a request for a list of notes or tasks to a query.
 - `listing`: builds the pages of a list of notes or tasks.
 - `period_search`: finds the notes of a period, such as last week.
 - `passages`: builds numbered passages from hits, and merges adjacent ones.

@@ -136,7 +136,7 @@ def _choose_query(
 def _is_rewritten(turn: Turn, before: tuple[LoggedTurn, ...], read: ReadQuestion) -> bool:
     has_model = turn.model_name != EXTRACTIVE and not turn.ask.dry_run
     is_wanted = turn.settings.retrieval_rewrite and has_model
-    return is_wanted and read_list_query(turn.ask.question, before, read=read) is None
+    return is_wanted and read_list_query(turn.ask.question, before, read) is None
 
 
 def _search(
@@ -230,7 +230,7 @@ def _list_notes(
     read: ReadQuestion,
 ) -> Generator[Event, None, RetrievalResult | None]:
     """List what a message asks for, or return None if the message is to be searched for."""
-    listed = read_list_query(turn.ask.question, before, read=read)
+    listed = read_list_query(turn.ask.question, before, read)
     if listed is None:
         return None
     query = listed.query
@@ -240,7 +240,7 @@ def _list_notes(
         return search().list_notes(query, MOST_LISTED, listed.offset, rebuilds=True)
 
     result = call(list_page, turn.cancel)
-    if listed.is_tentative and (result.is_partial or not result.hits):
+    if listed.is_tentative and (result.is_partial or not result.hits or result.literal == 0):
         return None
     attached = turn.attached
     page = build_page(result, listed, attached, _measure_list_tokens(turn), turn.counter)

@@ -239,8 +239,14 @@ def _find_first_passages(
 
 
 def _build_line_hit(passage: Passage, score: float, stems: WordStems) -> Hit:
-    """Build a hit that shows only the line of a passage that contains the most stems."""
+    """Build a hit that shows only the line of a passage that contains the most stems.
+
+    A note of properties alone is shown by its title.
+    """
     best = choose_best_line(passage.markdown_text, stems)
+    if best is None:
+        place = passage.lines[0]
+        return build_hit(replace(passage, lines=(place, place), text=""), score, {})
     place = min(passage.lines[0] + best, passage.lines[1])
     line = passage.markdown_text.cut(best, best + 1)
     text, structure = _shorten(line.lines[0].strip()), line.structure

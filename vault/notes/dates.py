@@ -57,7 +57,7 @@ _OTHERS: Final = """
     enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
     gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
 """
-_FOLDED: Final = str.maketrans("äéûüöñ", "aeuuon")
+_FOLDED: Final = str.maketrans("äéûüöñèêàâáíîóôúç", "aeuuoneeaaaiioouc")
 _MONTH_NUMBERS: Final = {
     name: number % 12 + 1 for number, name in enumerate(" ".join(_OTHERS.split()).split())
 } | {name: number for number, name in enumerate(_ENGLISH, 1)}
@@ -103,11 +103,11 @@ _ASKED: Final = _compile(
     rf"{MONTH_PATTERN}\s+{_DAY}{_LAST_DAY}",
     rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{MONTH_PATTERN}",
     rf"{MONTH_PATTERN}\s+{_DAY}",
-    rf"(?:in|since|during|from|of|year|im jahr|en)\s+{_YEAR}",
-    rf"(?P<which>in|last|this|since|during|im)\s+{MONTH_PATTERN}",
+    rf"(?:in|since|during|from|of|year|im jahr|en|depuis|desde)\s+{_YEAR}",
+    rf"(?P<which>in|last|this|since|during|im|en|depuis|desde)\s+{MONTH_PATTERN}",
     rf"(?P<which>last|this)\s+{_SEASON}",
 )
-_SINCE: Final = re.compile(r"(?:since|seit)\s+(?:the\s+|dem\s+)?$")
+_SINCE: Final = re.compile(r"(?:since|seit|depuis|desde)\s+(?:the\s+|dem\s+|l[ae]\s+|el\s+)?$")
 # A filter of a query, such as `after:2024-03` or `date:2024-03-04..2024-03-10`.
 _FILTER: Final = re.compile(r"(?<!\S)(?:after|before|date):[\d.-]+")
 

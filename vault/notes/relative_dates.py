@@ -1,6 +1,6 @@
 """Find dates that depend on the current date, such as "yesterday" or "in the last two weeks".
 
-English and German phrases are recognised, and a few Spanish ones.
+English, German, French and Spanish phrases are recognised.
 """
 
 import re
@@ -27,8 +27,16 @@ _DAYS: Final = {
     "vorgestern": -2,
     "gestern": -1,
     "ubermorgen": 2,
+    "aujourd'hui": 0,
+    "aujourd’hui": 0,
+    "avant-hier": -2,
+    "apres-demain": 2,
+    "demain": 1,
     "hoy": 0,
+    "anteayer": -2,
     "ayer": -1,
+    "pasado manana": 2,
+    "esta manana": 0,
 }
 _UNITS: Final = {
     "day": "day",
@@ -50,7 +58,27 @@ _UNITS: Final = {
     "jahre": "year",
     "jahren": "year",
 }
+_ROMANCE_UNITS: Final = {
+    "jour": "day",
+    "jours": "day",
+    "dia": "day",
+    "dias": "day",
+    "semaine": "week",
+    "semaines": "week",
+    "semana": "week",
+    "semanas": "week",
+    "mois": "month",
+    "mes": "month",
+    "meses": "month",
+    "an": "year",
+    "ans": "year",
+    "annee": "year",
+    "annees": "year",
+    "ano": "year",
+    "anos": "year",
+}
 _UNIT: Final = rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})"
+_ROMANCE_UNIT: Final = rf"(?P<unit>{'|'.join(sorted(_ROMANCE_UNITS, key=len, reverse=True))})"
 _NUMBERS: Final = {
     "a": 1,
     "couple of": 2,
@@ -59,11 +87,16 @@ _NUMBERS: Final = {
     "paar": 3,
     "einem": 1,
     "einer": 1,
+    "une": 1,
+    "un": 1,
+    "una": 1,
 } | {
     word: number
     for words in (
         "one two three four five six seven eight nine ten eleven twelve",
         "ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
+        "un deux trois quatre cinq six sept huit neuf dix onze douze",
+        "uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
     )
     for number, word in enumerate(words.split(), 1)
 }
@@ -76,10 +109,27 @@ _WEEKDAYS: Final = {
     )
     for number, name in enumerate(names.split())
 }
+_ROMANCE_WEEKDAYS: Final = {
+    name: number
+    for names in (
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "lunes martes miercoles jueves viernes sabado domingo",
+    )
+    for number, name in enumerate(names.split())
+}
 _WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
+_ROMANCE_WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_ROMANCE_WEEKDAYS)})"
 _LAST: Final = r"last|past|previous|letzte[mnrs]?|vergangene[mnrs]?|vorige[mnrs]?"
 _NEXT: Final = r"next|coming|nachste[mnrs]?|kommende[mnrs]?"
 _THIS: Final = r"this|diese[mnrs]?"
+# In French and Spanish, these words stand behind or before a unit.
+_ROMANCE_LAST: Final = r"(?P<last>derni(?:ers?|eres?)|passee?s?|pasad[oa]s?|ultim[oa]s?)"
+_ROMANCE_NEXT: Final = r"(?P<next>prochaine?s?|proxim[oa]s?|que viene)"
+_ROMANCE_SIDE: Final = rf"(?:{_ROMANCE_LAST}|{_ROMANCE_NEXT})"
+_ROMANCE_THIS: Final = r"(?P<this>cette|cet?|ces|est[ea])(?P<last>(?!))?(?P<next>(?!))?"
+_ROMANCE_WEEKEND: Final = r"(?:week-?end|fin de semana)"
+# "Hier" is "here" in German, so another French word must be there.
+_FRENCH: Final = re.compile(r"\b(?:ai|fait|quoi|que|qu|quelles?|quels?|les|mes|notes|soir|d|j)\b")
 # The number of days of each unit in a period that ends today, such as the past three weeks.
 _UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _SATURDAY: Final = 5
@@ -119,6 +169,11 @@ def remove_relative_dates(text: str) -> str:
 
 def _build_named_day(match: re.Match[str], today: date) -> Span | None:
     return build_unit_span("day", _DAYS[match["word"]], today)
+
+
+def _build_yesterday(match: re.Match[str], today: date) -> Span | None:
+    is_french = _FRENCH.search(match.string) is not None
+    return build_unit_span("day", -1, today) if is_french else None
 
 
 def _build_unit(match: re.Match[str], today: date) -> Span | None:
@@ -169,14 +224,15 @@ def _build_weekday(match: re.Match[str], today: date) -> Span | None:
 
     After "last" and "next", today does not count.
     """
-    shift = (today.weekday() - _WEEKDAYS[match["weekday"]]) % 7
+    number = (_WEEKDAYS | _ROMANCE_WEEKDAYS)[match["weekday"]]
+    shift = (today.weekday() - number) % 7
     if match["next"]:
         return build_unit_span("day", 7 - shift, today)
     return build_unit_span("day", -(shift or (7 if match["last"] else 0)), today)
 
 
 def _read_unit(match: re.Match[str]) -> Unit:
-    return cast("Unit", _UNITS[match["unit"]])
+    return cast("Unit", (_UNITS | _ROMANCE_UNITS)[match["unit"]])
 
 
 def _read_number(match: re.Match[str]) -> int:
@@ -185,7 +241,8 @@ def _read_number(match: re.Match[str]) -> int:
 
 
 def _compile(form: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?P<since>(?:since|seit)\s+)?(?:the\s+|de[mnr]\s+)?(?:{form})\b")
+    since = r"(?P<since>(?:since|seit|depuis|desde)\s+)?"
+    return re.compile(rf"\b{since}(?:(?:the|de[mnr]|el|l[aeo]s?)\s+|l['’])?(?:{form})\b")
 
 
 _FORMS: Final[tuple[tuple[re.Pattern[str], _Build], ...]] = (
@@ -210,6 +267,21 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], _Build], ...]] = (
             rf"(?:on\s+|am\s+|(?P<last>{_LAST})\s+|(?P<next>{_NEXT})\s+|(?:{_THIS})\s+"
             rf"|(?(since)|(?!))){_WEEKDAY}"
         ),
+        _build_weekday,
+    ),
+    (_compile("hier"), _build_yesterday),
+    (_compile(rf"{_NUMBER}\s+{_ROMANCE_SIDE}\s+{_ROMANCE_UNIT}"), _build_several_units),
+    (_compile(rf"{_ROMANCE_SIDE}\s+{_NUMBER}\s+{_ROMANCE_UNIT}"), _build_several_units),
+    (_compile(rf"{_ROMANCE_THIS}\s+{_ROMANCE_WEEKEND}"), _build_weekend),
+    (_compile(rf"(?P<this>(?!))?{_ROMANCE_WEEKEND}\s+{_ROMANCE_SIDE}"), _build_weekend),
+    (_compile(rf"{_ROMANCE_THIS}\s+{_ROMANCE_UNIT}"), _build_unit),
+    (_compile(rf"{_ROMANCE_UNIT}\s+{_ROMANCE_SIDE}"), _build_unit),
+    (_compile(rf"{_ROMANCE_SIDE}\s+{_ROMANCE_UNIT}"), _build_unit),
+    (_compile(rf"(?:il\s+y\s+a|hace)\s+{_NUMBER}\s+{_ROMANCE_UNIT}"), _build_ago),
+    (_compile(rf"{_ROMANCE_WEEKDAY}\s+{_ROMANCE_SIDE}"), _build_weekday),
+    (_compile(rf"{_ROMANCE_SIDE}\s+{_ROMANCE_WEEKDAY}"), _build_weekday),
+    (
+        _compile(rf"(?:{_ROMANCE_THIS}\s+|el\s+|(?(since)|(?!))){_ROMANCE_WEEKDAY}"),
         _build_weekday,
     ),
 )

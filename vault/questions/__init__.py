@@ -8,6 +8,9 @@
 - `tokens`: splits a question into phrases with a role, names of the vault, dates and other words.
 - `days`: reads which days a question means, such as all days before a date.
 - `linker`: links the words of a question to conditions, a time and tasks.
+- `links`: what a question is linked to.
+- `surroundings`: tells what a word means by what stands around it.
+- `values`: links the values of properties, such as "a rating above 3".
 - `reader`: decides which operation a question asks for, and writes its query.
 
 The phrases of each language are data, in `resources/questions`. A reading is certain only if each

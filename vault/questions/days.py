@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import pairwise
 from typing import Final
 
 from vault.notes.date_spans import Span, move_ahead
 from vault.questions.tokens import Item
-from vault.questions.words import list_date_words, split_words
+from vault.questions.words import find_roles, list_date_words, split_words
 
-__all__ = ["LIMITS", "find_due_spans", "limit_spans"]
+__all__ = ["LIMITS", "find_due_spans", "limit_spans", "name_weekdays"]
 
 # Roles of words that say on which side of a date the days are.
 LIMITS: Final = frozenset({"before", "until", "after", "since"})
@@ -47,6 +48,18 @@ def find_due_spans(text: str, spans: Sequence[Span], today: date) -> tuple[Span,
         return tuple(spans)
     is_weekday = bool(words & list_date_words("weekday"))
     return tuple(move_ahead(span, today, is_weekday=is_weekday) for span in spans)
+
+
+def name_weekdays(text: str) -> str:
+    """Write "on" before a weekday behind a word such as "due" or "until", as in "due Monday"."""
+    words, weekdays = split_words(text), list_date_words("weekday")
+    shown, end = [], 0
+    for before, word in pairwise(words):
+        if word.folded in weekdays and find_roles(before.text) & (LIMITS | {"due"}):
+            at = text.index(word.text, end)
+            shown.append(f"{text[end:at]}on ")
+            end = at
+    return "".join((*shown, text[end:]))
 
 
 def _list_starts(items: Sequence[Item]) -> Iterator[int]:

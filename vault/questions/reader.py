@@ -1,7 +1,7 @@
 """Decide which operation a question asks for, and write its query."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
@@ -9,17 +9,18 @@ from typing import Final, Literal
 
 from vault.notes.keywords import WORD, fold
 from vault.notes.tasks import TaskKind
-from vault.questions.days import find_due_spans
-from vault.questions.linker import Links, link_items
-from vault.questions.tokens import find_spans, list_items
+from vault.questions.days import find_due_spans, name_weekdays
+from vault.questions.linker import link_items
+from vault.questions.links import STATES, Links
+from vault.questions.tokens import Item, find_spans, list_items
 from vault.questions.vocabulary import VaultNames
-from vault.questions.words import list_date_words
+from vault.questions.words import find_roles, list_date_words
 from vault.search.conditions import Condition
 from vault.search.query import Query, parse_query, write_query
 
 __all__ = ["Operation", "Reading", "read_question"]
 
-Operation = Literal["list", "count", "value", "about"]
+Operation = Literal["list", "count", "value", "about", "more"]
 
 _MOST_CHARS: Final = 400
 _RECENT: Final = timedelta(days=30)
@@ -33,7 +34,8 @@ class Reading:
 
     Attributes:
         operation: `list` and `count` ask for all notes or tasks that match the query, and `value`
-            for a property of a note. All other questions are `about` something.
+            for a property of a note. `more` asks to go on with the last list. All other questions
+            are `about` something.
         query: the query with the filters that the question names, and the words that are left over.
         path: the note that a `value` is asked of, or an empty string.
         property: the property that is asked for, or an empty string.
@@ -56,14 +58,17 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     Returns:
         The reading, or None if the question names no filter and asks for no list.
     """
-    if len(text) > _MOST_CHARS or "\n" in text.strip() or not _has_two_words(text):
+    if len(text) > _MOST_CHARS or "\n" in text.strip() or not _can_ask(text):
         return None
     given = parse_query(_RANGE.sub(lambda found: f"date:{found[0]}", text))
+    said = name_weekdays(given.words)
     vocabulary = read_names()
-    items = list_items(given.words, vocabulary, today)
-    spans = find_spans(given.words, today)
+    items = list_items(said, vocabulary, today)
+    if _asks_for_more(items):
+        return Reading("more", "")
+    spans = find_spans(said, today)
     if any("due" in item.roles for item in items):
-        spans = find_due_spans(given.words, spans, today)
+        spans = find_due_spans(said, spans, today)
     links = link_items(items, spans, vocabulary.dated)
     if list_date_words("weekday") & set(map(fold, links.left)):
         return None  # a weekday without a word such as "on", which is not known to be a date
@@ -73,9 +78,19 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     return _read_list(given, links)
 
 
-def _has_two_words(text: str) -> bool:
-    """Return whether a text can be a question. A word says what is asked for, or a condition."""
-    return next(islice(WORD.finditer(text), 1, None), None) is not None
+def _can_ask(text: str) -> bool:
+    """Return whether a text can be a question. A word says what is asked for, or a condition.
+
+    A single word can only ask by itself, as "todos" and "more" do.
+    """
+    is_single = next(islice(WORD.finditer(text), 1, None), None) is None
+    return not is_single or bool(find_roles(text))
+
+
+def _asks_for_more(items: Sequence[Item]) -> bool:
+    """Return whether a message only asks to go on, as "more" or "show me the rest"."""
+    is_only = all(item.is_silent or item.roles & {"more", "list", "notes", "and"} for item in items)
+    return is_only and any("more" in item.roles for item in items)
 
 
 def _read_times(links: Links, today: date) -> None:
@@ -86,7 +101,7 @@ def _read_times(links: Links, today: date) -> None:
             links.spans = [(date.min, today)]
         elif "due" in roles and not links.spans:
             links.spans = [(date.min, date.max)]
-    elif "recent" in roles and not links.spans:
+    elif "recent" in roles and not links.spans and not (links.words and "changed" not in roles):
         roles.add("changed")
         links.spans = [(today - _RECENT, today + timedelta(days=1))]
 
@@ -98,8 +113,10 @@ def _read_value(links: Links, vocabulary: VaultNames) -> Reading | None:
     if links.left or links.words or ("count" in links.roles and not links.properties):
         return None
     path = links.notes[0].value
+    if links.asks_tags:
+        return Reading("value", f'path:"{path}"', path, "tags")
     own = vocabulary.properties.get(path, {})
-    named = [name for name in links.properties if name in own]
+    named = [name for names in links.properties for name in names if name in own]
     named += [] if named else [name for name in own if name in links.asked]
     if len(named) != 1:
         return None
@@ -108,35 +125,63 @@ def _read_value(links: Links, vocabulary: VaultNames) -> Reading | None:
 
 def _read_list(given: Query, links: Links) -> Reading | None:
     """Return the list or count that a question asks for, or None if it asks for something else."""
-    roles = links.roles
-    task = _choose_task(links)
+    roles, task = links.roles, _choose_task(links)
     clauses = (*given.clauses, *links.clauses, *_find_task_notes(links, task))
     is_filtered = bool(clauses or links.spans or given.has_filter)
-    has_head = "notes" in roles or task or (links.heads and (len(clauses) > 1 or links.spans))
-    is_short = has_head and "what" not in roles and is_filtered
-    asks = bool(roles & {"list", "count"}) or is_short
-    asks_what = "what" in roles and (task or roles & {"folder", "link", "linked_from"})
-    is_marked = bool(clauses and roles & {"tag", "folder", "link", "linked_from"})
-    has_subject = task or "notes" in roles or links.heads or is_marked
-    if links.is_without_tasks or (task and links.subject == "notes" and links.spans):
-        return None
-    if "changed" in roles and (task or len(links.spans) != 1):
-        return None
-    if links.is_unclear or not ((asks or asks_what) and has_subject):
+    if _is_not_said(links, task) or not _asks_for_list(
+        links, task, clauses, is_filtered=is_filtered
+    ):
         return None
     if links.properties or (links.notes and not task):
-        links.left += [*links.properties, *(name.value for name in links.notes)]
-    if task and not is_filtered and "count" not in roles:
-        return None
+        links.left += [names[0] for names in links.properties]
+        links.left += dict.fromkeys(links.texts[name] for name in links.notes)
     words = " ".join((*links.words, *links.left))
     days = tuple(dict.fromkeys((*given.days, *links.spans)))
     query = replace(given, words=words, clauses=clauses, days=days, problems=())
     if "changed" in roles:
         query = _limit_changes(query)
     query = replace(query, task=given.task or task)
-    if links.left:
-        return Reading("about", write_query(query)) if is_filtered else None
+    if links.left or _is_day_of_tasks(links, task):
+        is_known = is_filtered or (task and roles & STATES)
+        return Reading("about", write_query(query)) if is_known else None
     return Reading("count" if "count" in roles else "list", write_query(query))
+
+
+def _asks_for_list(
+    links: Links,
+    task: str,
+    clauses: Sequence[tuple[Condition, ...]],
+    *,
+    is_filtered: bool,
+) -> bool:
+    """Return whether a question asks for all notes or tasks that fulfil its conditions."""
+    roles = links.roles
+    has_head = bool("notes" in roles or task or (links.heads and (len(clauses) > 1 or links.spans)))
+    is_whole = is_filtered or bool(links.words) or bool(task and not links.left)
+    is_short = has_head and "what" not in roles and is_whole
+    asks = bool(roles & {"list", "count"}) or is_short
+    asks_what = "what" in roles and bool(task or roles & {"folder", "link", "linked_from"})
+    asks_what = asks_what or bool("which_things" in roles and links.heads and has_head)
+    if task == "any" and not (asks or is_filtered):
+        return False  # as "What is a task?"
+    is_marked = bool(clauses and roles & {"tag", "folder", "link", "linked_from"})
+    return bool((asks or asks_what) and (has_head or links.heads or is_marked))
+
+
+def _is_not_said(links: Links, task: str) -> bool:
+    """Return whether no query can say what a question asks for."""
+    if links.is_unclear or links.is_without_tasks:
+        return True
+    if task and links.subject == "notes" and links.spans:
+        return True
+    if task == "done" and "tasks" not in links.roles and links.spans:
+        return True  # a question for what was done on a day, which a diary answers
+    return "changed" in links.roles and (bool(task) or len(links.spans) != 1)
+
+
+def _is_day_of_tasks(links: Links, task: str) -> bool:
+    """Return whether a day may be meant for which no task is noted, as "What should I do today"."""
+    return bool(task and links.spans) and not links.roles & {"tasks", "due", "overdue"}
 
 
 def _limit_changes(query: Query) -> Query:
@@ -154,7 +199,7 @@ def _choose_task(links: Links) -> TaskKind | Literal[""]:
     """Return the kind of tasks that a question asks for, or an empty string for notes."""
     roles = links.roles
     is_of_tasks = "tasks" in roles or not (links.heads or "notes" in roles)
-    if not is_of_tasks or not roles & {"tasks", "open", "done", "due", "overdue"}:
+    if not is_of_tasks or not roles & {"tasks", *STATES}:
         links.left += links.states
         return ""
     if links.subject == "notes":

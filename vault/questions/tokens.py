@@ -54,6 +54,7 @@ class Item:
         asked: words for the property that the phrase asks for, such as "price" for "how much".
         is_date: whether the words are part of a date.
         is_given: whether the name is written as a tag or a link, as in `#recipe`.
+        is_apart: whether a comma or the like stands before the part.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Item:
     asked: frozenset[str] = frozenset()
     is_date: bool = False
     is_given: bool = False
+    is_apart: bool = False
 
     def list_names(self, kind: str) -> tuple[Name, ...]:
         """Return what the words name of one kind."""
@@ -133,18 +135,19 @@ def _build_item(
     """Build the item that begins with a word, and return it with its end."""
     names, end = _find_name(words, at, vocabulary, dated)
     asked, asked_end = _find_asked(words, at)
-    roles = frozenset[str]()
+    roles, is_apart = frozenset[str](), words[at].is_apart
     is_thing = any(name.kind in _THINGS for name in names)
     if phrase is not None and phrase.end >= end and not (is_thing and phrase.roles <= _WEAK):
         names = names if phrase.end == end else ()
         roles, end = phrase.roles, phrase.end
     asked_names = _find_properties(asked, vocabulary)
     if asked_end > end:
-        return Item(_join(words[at:asked_end]), names=asked_names, asked=asked), asked_end
+        text = _join(words[at:asked_end])
+        return Item(text, names=asked_names, asked=asked, is_apart=is_apart), asked_end
     end = max(end, at + 1)
     asked = asked if asked_end == end else frozenset()
     names = names or (asked_names if asked else ())
-    return Item(_join(words[at:end]), roles, names, asked), end
+    return Item(_join(words[at:end]), roles, names, asked, is_apart=is_apart), end
 
 
 def _find_properties(asked: frozenset[str], vocabulary: VaultNames) -> tuple[Name, ...]:

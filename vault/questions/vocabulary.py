@@ -21,6 +21,10 @@ NameKind = Literal["tag", "folder", "note", "property", "value"]
 # Properties that say nothing about the subject of a note.
 _OTHER_PROPERTIES: Final = frozenset({"tags", "tag", "aliases", "alias", "cssclasses", "title"})
 _MOST_VALUE_CHARS: Final = 80
+_SHORTEST_VERB: Final = 5
+_MOST_IN_ENDING: Final = 3
+# A link that is a value as a whole, without the brackets and the shown text.
+_LINK: Final = re.compile(r"^\W*\[\[([^\[\]|#]+)[^\[\]]*\]\]\W*$")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -45,6 +49,7 @@ class VaultNames:
     Attributes:
         properties: the values of each property, by note and by property.
         dated: the properties that hold days.
+        names_of: the names of each note.
         longest: the number of words of the longest name.
     """
 
@@ -53,6 +58,7 @@ class VaultNames:
         self._by_beginning: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         self.properties: dict[str, dict[str, list[str]]] = {}
         self.dated: set[str] = set()
+        self.names_of: dict[str, tuple[str, ...]] = {}
         self.longest = 0
 
     def add(self, text: str, name: Name) -> None:
@@ -66,6 +72,10 @@ class VaultNames:
             self._by_beginning[_cut_beginning(words[0])].append(words)
         if name not in self._by_words[words]:
             self._by_words[words].append(name)
+
+    def find_exactly(self, words: Sequence[str]) -> tuple[Name, ...]:
+        """Return what has a name of just these words, folded."""
+        return tuple(self._by_words.get(tuple(words), ()))
 
     def find(self, words: Sequence[str]) -> tuple[Name, ...]:
         """Return what a phrase names. Each of its words may be in another form.
@@ -81,7 +91,21 @@ class VaultNames:
             if all(map(are_same_word, words, other))
             for name in self._by_words[other]
         )
-        return (*exact, *alike)
+        found = (*exact, *alike)
+        return found or (self._find_by_verb(words[0]) if len(words) == 1 else ())
+
+    def _find_by_verb(self, word: str) -> tuple[Name, ...]:
+        """Return the properties that a verb names, as "attend" names "attendees"."""
+        if len(word) < _SHORTEST_VERB:
+            return ()
+        longest = len(word) + _MOST_IN_ENDING
+        return tuple(
+            name
+            for other in self._by_beginning.get(_cut_beginning(word), ())
+            if len(other) == 1 and other[0].startswith(word) and len(other[0]) <= longest
+            for name in self._by_words[other]
+            if name.kind == "property"
+        )
 
 
 class VocabularyReader:
@@ -131,12 +155,14 @@ def read_vocabulary(catalog: Catalog, scope: Scope = WHOLE) -> VaultNames:
     for number, name, value in catalog.rows("SELECT file_id, name, value FROM properties"):
         if number in paths and name not in _OTHER_PROPERTIES:
             _add_property(found, paths[number], name, value)
+            _add_value_names(found, name, value)
     return found
 
 
 def _add_note(found: VaultNames, path: str, title: str, aliases: Iterable[str]) -> None:
     stem = posixpath.basename(drop_note_suffix(path))
-    for text in dict.fromkeys((stem, title, *aliases)):
+    found.names_of[path] = tuple(dict.fromkeys((stem, title, *aliases)))
+    for text in found.names_of[path]:
         found.add(text, Name("note", path))
 
 
@@ -152,10 +178,21 @@ def _add_tag(found: VaultNames, tag: str) -> None:
 def _add_property(found: VaultNames, path: str, name: str, value: str) -> None:
     found.add(name, Name("property", name))
     if len(value) <= _MOST_VALUE_CHARS:
-        found.add(value, Name("value", value, name))
+        found.add(value, Name("value", _LINK.sub(r"\1", value), name))
     if _DAY.match(value):
         found.dated.add(name)
     found.properties.setdefault(path, {}).setdefault(name, []).append(value)
+
+
+def _add_value_names(found: VaultNames, name: str, value: str) -> None:
+    """Add a value by the names of the note that it names, such as "Sofia" for "Sofia Lindqvist"."""
+    if len(value) > _MOST_VALUE_CHARS:
+        return
+    plain = _LINK.sub(r"\1", value)
+    words = [word.folded for word in split_words(plain)]
+    for note in {each.value for each in found.find_exactly(words) if each.kind == "note"}:
+        for text in found.names_of[note]:
+            found.add(text, Name("value", plain, name))
 
 
 def _list_folders(path: str) -> Iterator[str]:

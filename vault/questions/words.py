@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from resources import read_text
@@ -31,6 +32,7 @@ __all__ = [
 _LANGUAGES: Final = ("en", "de", "fr", "es")
 _MOST_WORDS: Final = 60
 _MOST_IN_PHRASE: Final = 6
+_APART: Final = frozenset(",;:/|")
 _SHORTEST_STEM: Final = 3
 # Endings that two forms of a word may differ in.
 _ENDINGS: Final = ("", "s", "es", "n", "en", "e", "er", "x")
@@ -41,10 +43,17 @@ _Phrases = Mapping[tuple[str, ...], frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a question, as written and as compared."""
+    """A word of a question.
+
+    Attributes:
+        text: the word as written.
+        folded: the word as it is compared.
+        is_apart: whether a comma or the like stands before it.
+    """
 
     text: str
     folded: str
+    is_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +72,13 @@ class Phrase:
 
 def split_words(text: str) -> tuple[Word, ...]:
     """Split a text into words. Words after the first 60 are left out."""
-    found = (Word(match[0], fold(match[0])) for match in WORD.finditer(text))
-    return tuple(found)[:_MOST_WORDS]
+    found = list[Word]()
+    end = 0
+    for match in islice(WORD.finditer(text), _MOST_WORDS):
+        is_apart = not _APART.isdisjoint(text[end : match.start()])
+        found.append(Word(match[0], fold(match[0]), is_apart))
+        end = match.end()
+    return tuple(found)
 
 
 def find_phrases(words: Sequence[Word]) -> tuple[Phrase, ...]:

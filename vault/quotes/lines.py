@@ -33,11 +33,15 @@ _EMPTY_KINDS: Final = frozenset((BLANK, FENCE_OPENS, FENCE_CLOSES, TABLE_RULE, U
 _PROSE, _OTHER, _EMPTY = 2, 1, 0
 
 
-def choose_best_line(text: MarkdownText, stems: WordStems) -> int:
-    """Return the index of the line of a passage that contains the most stems."""
+def choose_best_line(text: MarkdownText, stems: WordStems) -> int | None:
+    """Return the index of the line of a passage that contains the most stems.
+
+    Return None if the passage has no line outside of the front matter.
+    """
     rated = _rate_lines(text)
     found = [len(stems.find(line)) for line in text.lines]
-    return max(range(len(rated)), key=lambda at: (found[at], rated[at]))
+    shown = (at for at in range(len(rated)) if not text.is_front(at))
+    return max(shown, key=lambda at: (found[at], rated[at]), default=None)
 
 
 def choose_lines(text: MarkdownText, query: str, most: int) -> list[str]:

@@ -111,14 +111,15 @@ def grade(question: LifeQuestion, result: AskResult) -> Verdict:
     told = tell_count(result.answer)
     if any(re.search(each, result.answer) for each in question.never):
         return "untrue"
-    if question.asks == "absent":
-        return "right" if result.kind in _ADMISSIONS else "missed"
-    if question.asks in ("value", "both"):
-        if shows_all(question.right, result.answer):
-            return "right"
-        return "untrue" if told == 0 else "missed"
-    verdict = grade_list(question.asks, question.right, result)
-    return "untrue" if verdict == "false" else verdict
+    match question.asks:
+        case "absent":
+            return "right" if result.kind in _ADMISSIONS else "missed"
+        case "notes" | "count" as asks:
+            verdict = grade_list(asks, question.right, result)
+            return "untrue" if verdict == "false" else verdict
+    if shows_all(question.right, result.answer):
+        return "right"
+    return "untrue" if told == 0 else "missed"
 
 
 def _write_answers(graded: Sequence[tuple[LifeQuestion, Verdict, AskResult]]) -> None:

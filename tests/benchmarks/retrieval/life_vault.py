@@ -8,7 +8,7 @@ addresses, and the drawing.
 import base64
 import random
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,14 +19,18 @@ _LABELS: Final = ("Strawberries: south bed", "Rhubarb by the shed", "Path of bar
 
 def write_life_vault(folder: Path) -> int:
     """Write the notes below a folder, and return how many there are."""
-    draw = random.Random(_SEED)
-    count = 0
-    for path, text in _read_notes():
+    notes = make_life_notes()
+    for path, text in notes.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_fill_in(text, draw), "utf-8")
-        count += 1
-    return count
+        target.write_text(text, "utf-8")
+    return len(notes)
+
+
+def make_life_notes() -> Mapping[str, str]:
+    """Return the text of each note, by path."""
+    draw = random.Random(_SEED)
+    return {path: _fill_in(text, draw) for path, text in _read_notes()}
 
 
 def _read_notes() -> Iterator[tuple[str, str]]:

@@ -31,7 +31,7 @@ def index_of_notes(
     def make(notes: Mapping[str, str]) -> Vault:
         root = tmp_path_factory.mktemp("vault")
         for path, text in notes.items():
-            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, "utf-8")
         made.append(Vault(root, tmp_path_factory.mktemp("index"), (), embedder))
         made[-1].update()

@@ -1,0 +1,126 @@
+"""What a question is linked to: conditions on notes, days, words, and kinds of tasks."""
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, get_args
+
+from vault.notes.date_spans import Span
+from vault.notes.keywords import fold
+from vault.notes.kinds import drop_note_suffix
+from vault.questions.tokens import Item
+from vault.questions.vocabulary import Name
+from vault.questions.words import are_alike
+from vault.search.conditions import Condition
+
+__all__ = [
+    "MARKS",
+    "STATES",
+    "Links",
+    "Mark",
+    "link_from",
+    "link_to",
+    "list_bare_values",
+    "list_conditions",
+]
+
+Mark = Literal["tag", "folder", "link", "linked_from", "links"]
+MARKS: Final[tuple[Mark, ...]] = get_args(Mark)
+STATES: Final = frozenset({"open", "done", "due", "overdue"})
+
+
+@dataclass(slots=True)
+class Links:
+    """What the items of a question are linked to.
+
+    Attributes:
+        clauses: the conditions on notes. Of each clause, at least one must be fulfilled.
+        heads: how many conditions say what is asked for, as "recipes" in "How many recipes".
+        notes: the notes that are named, but not as the target of a link.
+        texts: the words that name each note.
+        properties: the properties that are named without a value. Of several that one word may
+            mean, any is meant.
+        asked: words for properties that the question asks for.
+        roles: the roles of all phrases.
+        spans: the days that a note must be dated with.
+        words: the words that a note must hold.
+        states: the words for the state of tasks.
+        left: the words that are linked to nothing and have no role.
+        subject: what the question asks for first, "notes" or "tasks", or an empty string.
+        is_without_tasks: whether "no" is said of the tasks.
+        is_unclear: whether the question says something that no condition can say, such as "not" of
+            a day, or "or" between words.
+        asks_tags: whether the tags are asked for that something has.
+        is_negated: whether "not" waits for the condition that it is said of.
+        is_alternative: whether "or" waits for the condition that it joins to the last one.
+    """
+
+    clauses: list[tuple[Condition, ...]] = field(default_factory=list)
+    heads: int = 0
+    notes: list[Name] = field(default_factory=list)
+    texts: dict[Name, str] = field(default_factory=dict)
+    properties: list[tuple[str, ...]] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    roles: set[str] = field(default_factory=set)
+    spans: list[Span] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    subject: Literal["", "notes", "tasks"] = ""
+    is_without_tasks: bool = False
+    is_unclear: bool = False
+    asks_tags: bool = False
+    is_negated: bool = False
+    is_alternative: bool = False
+
+    def add(self, *conditions: Condition) -> None:
+        """Add alternative conditions. After "not", the notes must fulfil none of them."""
+        if self.is_negated:
+            self.is_negated = False
+            self.clauses += [(replace(each, is_negated=True),) for each in conditions]
+            return
+        before = self.clauses.pop() if self.is_alternative and self.clauses else ()
+        self.clauses.append((*before, *conditions))
+        self.is_alternative = False
+
+
+def link_to(name: Name) -> Condition:
+    """Return the condition that a note links to a named one."""
+    return Condition("link", _cut_stem(name))
+
+
+def link_from(name: Name) -> Condition:
+    """Return the condition that a named note links to a note."""
+    return Condition("linked-from", _cut_stem(name))
+
+
+def _cut_stem(name: Name) -> str:
+    return posixpath.basename(drop_note_suffix(name.value))
+
+
+def list_conditions(item: Item, mark: str, names: Sequence[Name]) -> tuple[Condition, ...]:
+    """Return alternative conditions for the things of one kind that an item may name.
+
+    Args:
+        item: the item.
+        mark: the kind of condition, such as `tag`.
+        names: what the item names of this kind.
+    """
+    if mark == "link":
+        return (link_to(names[0]),)
+    if mark == "linked_from":
+        return (link_from(names[0]),)
+    if mark == "folder":
+        is_own = any(are_alike(item.text, posixpath.basename(name.value)) for name in names)
+        values = [item.text] if is_own and len(names) > 1 else [name.value for name in names]
+        return tuple(Condition("folder", value) for value in values)
+    exact = [name for name in names if fold(name.value) == fold(item.text)]
+    return tuple(Condition("tag", name.value) for name in exact or names)
+
+
+def list_bare_values(item: Item) -> tuple[Condition, ...]:
+    """Return the conditions for a value whose property is not named, if it is of only one."""
+    values = () if item.is_given else item.list_names("value")
+    if len({each.property for each in values}) != 1 or item.text[:1].isdecimal():
+        return ()
+    return tuple(Condition("property", each.value, each.property) for each in values)

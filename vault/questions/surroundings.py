@@ -1,0 +1,141 @@
+"""Tell what an item of a question means by what stands around it."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from vault.notes.keywords import fold
+from vault.questions.links import STATES
+from vault.questions.tokens import Item
+from vault.questions.vocabulary import Name
+from vault.search.conditions import Comparison
+
+__all__ = ["SIGNS", "Surroundings"]
+
+SIGNS: Final[dict[str, Comparison]] = {
+    "at_least": ">=",
+    "at_most": "<=",
+    "above": ">",
+    "below": "<",
+    "exactly": "=",
+}
+_NO_ROLES: Final = frozenset[str]()
+
+
+class Surroundings:
+    """The items of a question, with what stands before and behind each of them."""
+
+    def __init__(self, items: Sequence[Item]):
+        self._items = items
+        self.roles = _NO_ROLES.union(*(item.roles for item in items))
+
+    def list_roles(self, at: int) -> frozenset[str]:
+        """Return the roles of the item at a position, or none where there is no item."""
+        return self._items[at].roles if 0 <= at < len(self._items) else _NO_ROLES
+
+    def find_behind(self, at: int) -> Item | None:
+        """Return the item behind a position, or None."""
+        return self._items[at + 1] if at + 1 < len(self._items) else None
+
+    def asks_yes_or_no(self) -> bool:
+        """Return whether the question begins with a verb, as in "Is every task done"."""
+        first = self.list_roles(0)
+        return "yes_no" in first and "list" not in first
+
+    def asks_for_targets(self) -> bool:
+        """Return whether the notes are asked for that a note links to, as "to which notes"."""
+        return "towards" in self.list_roles(0) and "link" in self.roles
+
+    def is_source(self, at: int) -> bool:
+        """Return whether the notes are asked for that a named note links to."""
+        return "from" in self.list_roles(at - 1) or self.asks_for_targets()
+
+    def is_behind_folder(self, at: int, mark: str) -> bool:
+        """Return whether the name stands before its mark, as in "the House folder"."""
+        before = self._items[at - 2] if at >= 2 else None
+        return mark == "folder" and before is not None and bool(before.list_names("folder"))
+
+    def is_before_name(self, at: int) -> bool:
+        """Return whether a name follows an item, maybe after words that say nothing."""
+        behind = at + 1
+        while behind < len(self._items) and self._is_plain_silent(behind):
+            behind += 1
+        return behind < len(self._items) and bool(self._items[behind].names)
+
+    def _is_plain_silent(self, at: int) -> bool:
+        return self._items[at].is_silent and not self._items[at].names
+
+    def is_before_tasks(self, at: int) -> bool:
+        """Return whether a word for tasks follows an item."""
+        return any("tasks" in item.roles for item in self._items[at + 1 : at + 3])
+
+    def is_compared(self, at: int) -> bool:
+        """Return whether a comparison or a number follows an item."""
+        for item in self._items[at + 1 : at + 3]:
+            if not item.is_date and (item.text[0].isdecimal() or item.roles & SIGNS.keys()):
+                return not item.list_names("folder")
+            if not item.is_silent:
+                return False
+        return False
+
+    def is_place(self, at: int) -> bool:
+        """Return whether an item names a folder and follows a word such as "in"."""
+        if not self._items[at].list_names("folder"):
+            return False
+        before = at - 1
+        while before >= 0 and self._items[before].is_silent:
+            if "in" in self._items[before].roles:
+                return True
+            before -= 1
+        return before >= 0 and bool(self._items[before].roles & {"in", "folder"})
+
+    def is_head(self, at: int) -> bool:
+        """Return whether an item says what is asked for, as "recipes" in "How many recipes"."""
+        before = at - 1
+        while before >= 0 and self._items[before].is_silent:
+            if "in" in self._items[before].roles:  # but "of" in "which of my recipes"
+                return before > 0 and bool(self._items[before - 1].roles & {"list", "count"})
+            before -= 1
+        return before < 0 or bool(self._items[before].roles & {"list", "count", "what"})
+
+    def is_linked(self, at: int) -> bool:
+        """Return whether an item names a note whose links are asked for, as in "What does A link".
+
+        In "Which recipes link to A", the first name says what is asked for.
+        """
+        before = self.list_roles(at - 1)
+        return "link" in self.roles and bool(before) and before.isdisjoint({"list", "count"})
+
+    def choose_name(self, at: int) -> Name | None:
+        """Choose which of the names of an item is meant."""
+        item = self._items[at]
+        order = ["note", "tag", "folder", "property", "value"]
+        after = self.find_behind(at)
+        is_before_folder = after is not None and "folder" in after.roles and not item.is_given
+        if is_before_folder or self.is_place(at):
+            order.insert(0, "folder")
+        elif self.is_head(at):
+            order = ["tag", "folder", "property", "note", "value"]
+            if self.is_linked(at):
+                order.insert(0, "note")
+        elif item.list_names("property") and not item.list_names("note"):
+            order.insert(0, "property")
+        by_kind = (name for kind in order for name in item.list_names(kind))
+        return next(by_kind, None)
+
+    def is_state_named(self, at: int, dated: Collection[str], *, has_days: bool) -> bool:
+        """Return whether an item with a role names the property of the same form.
+
+        Args:
+            at: the position of the item.
+            dated: the properties that hold days.
+            has_days: whether the question names days.
+        """
+        item = self._items[at]
+        if not any(fold(item.text) == fold(name.value) for name in item.list_names("property")):
+            return False
+        if item.roles & STATES:
+            return "tasks" not in self.roles and fold(item.text) in dated and has_days
+        return self.is_compared(at) or any(
+            each.list_names("note") and not (each.roles or each.list_names("folder"))
+            for each in self._items
+        )
