@@ -310,7 +310,8 @@ class AskResult:
             searched for a source, otherwise 0.
         kind: the kind of the answer.
         sections: the sections of notes that an answer without a model shows, best first.
-        applied_filter: the filter of a list, as a query and in words, or None for other answers.
+        applied_filter: the filter of a list, as a query, in words and part by part, or None for
+            other answers.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
             if none were searched.
     """
@@ -336,7 +337,7 @@ class AskResult:
     sentences: int = 0
     searched_by: tuple[str, ...] = ()
     kind: AnswerKind = "answer"
-    applied_filter: Mapping[str, str] | None = None
+    applied_filter: Mapping[str, object] | None = None
     sections: "tuple[ShownSection, ...]" = ()
 
     def to_dict(self) -> dict[str, Any]:

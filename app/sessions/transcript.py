@@ -10,6 +10,7 @@ from chains.citations.sections import ShownSection
 from chains.citations.sources import insert_numbers, name_share
 from chains.events import Mode, Status, ToolStatus
 from chains.request.ask import Selection
+from chains.retrieval.listing_query import FilterPart
 from context.fit import guard_steps
 from context.layers import Segment
 
@@ -105,6 +106,8 @@ class AnswerItem(MessageItem):
         sections: the sections of notes that an answer without a model shows, best first.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both.
         where: the host that answered, or "this computer". An empty string if it is not stored.
+        filter_parts: the parts of a list's filter, each in words and with the message that asks for
+            the list without it.
         can_continue: whether this is the chat's last answer, it was cut off, and a model can
             continue it.
     """
@@ -124,6 +127,7 @@ class AnswerItem(MessageItem):
     sections: tuple[ShownSection, ...] = ()
     searched_by: tuple[str, ...] = ()
     where: str = ""
+    filter_parts: tuple[FilterPart, ...] = ()
     can_continue: bool = False
 
     @property

@@ -28,6 +28,7 @@ from chains.citations.sources import check_answer
 from chains.models import EXTRACTIVE
 from chains.request.project import has_note_text, join_texts, list_recorded_notes
 from chains.request.usage import ANSWER, READING, REWRITE
+from chains.retrieval.listing_query import list_filter_parts
 from chains.retrieval.retrieve import read_ways
 from chains.tools.registry import ToolRun
 from chains.turn.continuation import (
@@ -155,6 +156,7 @@ class _Reader:
             is_pinned=self._pins.get(last.id, False),
             cost=self._find_cost(turn),
             searched_by=read_ways(turn.stored_fields),
+            filter_parts=list_filter_parts(turn.stored_fields),
             can_continue=broken is not None and broken.entry == last.id,
         )
 

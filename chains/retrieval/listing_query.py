@@ -5,16 +5,38 @@ the last list ended is known here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+
+from vault.search.query import Query, describe_filters, parse_query, split_filter, write_query
 
 if TYPE_CHECKING:  # a search needs no chats
     from context.history.turns import LoggedTurn
     from vault.questions.reader import Reading
 
-__all__ = ["LISTED", "ListQuery", "read_list_query"]
+__all__ = [
+    "LISTED",
+    "FilterPart",
+    "ListQuery",
+    "describe_list",
+    "list_filter_parts",
+    "read_list_query",
+]
 
 LISTED: Final = "listed"
+
+
+@dataclass(frozen=True)
+class FilterPart:
+    """A part of the filter of a list.
+
+    Attributes:
+        text: the part in words, such as "in the folder “House”".
+        without: the message that asks for the list without the part.
+    """
+
+    text: str
+    without: str
 
 
 @dataclass(frozen=True)
@@ -51,6 +73,39 @@ def read_list_query(
     if reading.operation == "more":
         return _continue_list(turns)
     return ListQuery(reading.query, is_tentative=reading.operation == "about")
+
+
+def describe_list(listed: ListQuery) -> Mapping[str, object]:
+    """Describe the filter of a list: as a query, in words, and part by part.
+
+    Args:
+        listed: the list.
+    """
+    query = parse_query(listed.query)
+    parts = [{"text": part.text, "without": part.without} for part in _list_parts(query)]
+    return {"query": listed.query, "text": describe_filters(query), "parts": parts}
+
+
+def list_filter_parts(stored_fields: Mapping[str, object]) -> tuple[FilterPart, ...]:
+    """Return the parts of the filter of the list that was stored with a turn, if there was one.
+
+    Args:
+        stored_fields: the fields that are stored with the turn's segments.
+    """
+    listed = stored_fields.get(LISTED)
+    query = listed.get("query") if isinstance(listed, Mapping) else None
+    return _list_parts(parse_query(query)) if isinstance(query, str) else ()
+
+
+def _list_parts(query: Query) -> tuple[FilterPart, ...]:
+    return tuple(FilterPart(text, _write_request(rest)) for text, rest in split_filter(query))
+
+
+def _write_request(query: Query) -> str:
+    """Write the message that asks for a list."""
+    words, filters = " ".join(query.words.split()), write_query(replace(query, words=""))
+    noun, about = "tasks" if query.task else "notes", f"about {words}" if words else ""
+    return " ".join(filter(None, (f"List all {noun}", filters, about)))
 
 
 def _continue_list(turns: "Sequence[LoggedTurn]") -> ListQuery | None:

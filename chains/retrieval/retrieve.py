@@ -19,7 +19,7 @@ from chains.retrieval.follow_up import (
     rewrite_query,
 )
 from chains.retrieval.listing import build_page, build_value_page, find_property_line
-from chains.retrieval.listing_query import read_list_query
+from chains.retrieval.listing_query import describe_list, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
@@ -71,7 +71,7 @@ class RetrievalResult:
     stored_fields: Mapping[str, Any] = field(default_factory=dict)
     calls: tuple[CallUsage, ...] = ()
     by: tuple[str, ...] = ()
-    filter: Mapping[str, str] | None = None
+    filter: Mapping[str, object] | None = None
 
     def shift_numbers(self, more: int) -> tuple[Segment, ...]:
         """Return the segments with `more` added to their citation numbers."""
@@ -252,7 +252,7 @@ def _list_notes(
         segments=page.segments,
         warnings=warnings,
         stored_fields=page.stored_fields,
-        filter={"query": query, "text": result.filter},
+        filter=describe_list(listed),
     )
 
 

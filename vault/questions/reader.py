@@ -23,6 +23,7 @@ __all__ = ["Operation", "Reading", "read_question"]
 Operation = Literal["list", "count", "value", "about", "more"]
 
 _MOST_CHARS: Final = 400
+_ASKING: Final = frozenset({"tasks", "more"})
 _RECENT: Final = timedelta(days=30)
 # A range of days as in a filter, also without its beginning or end.
 _RANGE: Final = re.compile(r"(?<!\S)(?:[\d-]{4,10}\.\.[\d-]{0,10}|\.\.[\d-]{4,10})(?=[\s?!,]|$)")
@@ -81,10 +82,10 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
 def _can_ask(text: str) -> bool:
     """Return whether a text can be a question. A word says what is asked for, or a condition.
 
-    A single word can only ask by itself, as "todos" and "more" do.
+    A single word such as "todos" or "more" asks by itself.
     """
     is_single = next(islice(WORD.finditer(text), 1, None), None) is None
-    return not is_single or bool(find_roles(text))
+    return not is_single or bool(find_roles(text) & _ASKING)
 
 
 def _asks_for_more(items: Sequence[Item]) -> bool:

@@ -19,7 +19,7 @@ query reports it as a problem.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +27,7 @@ from vault.notes.date_spans import Span
 from vault.search.conditions import Condition, parse_property
 from vault.search.filter_kinds import FILTERS, TaskFilter, write_date_filter
 
-__all__ = ["Query", "describe_filters", "parse_query", "write_query"]
+__all__ = ["Query", "describe_filters", "parse_query", "split_filter", "write_query"]
 
 _MAX_FILTERS = 16
 _MAX_SCANNED = 20_000
@@ -232,14 +232,29 @@ def describe_filters(query: Query) -> str:
 
     An example is "in the folder “House”, with the tag #recipe".
     """
-    parts = [" or ".join(map(_describe, clause)) for clause in query.clauses]
+    return ", ".join(text for text, _ in split_filter(query))
+
+
+def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
+    """Yield each part of a query's filter in words, with the query without it."""
+    for clause in query.clauses:
+        others = tuple(other for other in query.clauses if other is not clause)
+        yield " or ".join(map(_describe, clause)), replace(query, clauses=others)
     for key, values in query.list_limits().items():
         phrase = "dated {}" if query.task and key == "date" else FILTERS[key].phrase
         if values and phrase:
-            parts.append(phrase.format(" or ".join(map(_describe_value, values))))
+            text = phrase.format(" or ".join(map(_describe_value, values)))
+            yield text, _drop_limit(query, key)
     if query.words.strip():
-        parts.append(f"containing “{' '.join(query.words.split())}”")
-    return ", ".join(parts)
+        text = f"containing “{' '.join(query.words.split())}”"
+        yield text, replace(query, words="", phrases=())
+
+
+def _drop_limit(query: Query, key: str) -> Query:
+    """Return a query without the limit of a key: `after`, `before` or `date`."""
+    if key == "date":
+        return replace(query, days=())
+    return replace(query, after=None) if key == "after" else replace(query, before=None)
 
 
 def _describe_value(value: str) -> str:

@@ -1,10 +1,17 @@
 """Questions for every note, and the pages that answer them."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from chains.extractive.model import LIST_SOURCE
 from chains.retrieval.listing import build_page
-from chains.retrieval.listing_query import ListQuery, read_list_query
+from chains.retrieval.listing_query import (
+    ListQuery,
+    describe_list,
+    list_filter_parts,
+    read_list_query,
+)
 from context.tokens import ByteEstimator
 from tests.support.sessions.memory_session import hit
 from vault.questions.reader import Operation, Reading
@@ -29,6 +36,46 @@ def test_a_reading_for_a_list_becomes_a_query(
 
 def test_a_message_that_asks_to_go_on_without_a_list_is_none() -> None:
     assert read_list_query("more", (), lambda _text: Reading("more", "")) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "parts"),
+    [
+        (
+            "tag:recipe folder:House",
+            {
+                "with the tag #recipe": "List all notes folder:House",
+                "in the folder “House”": "List all notes tag:recipe",
+            },
+        ),
+        ("tag:recipe", {"with the tag #recipe": "List all notes"}),
+        (
+            "task:open folder:House date:..2026-11-30",
+            {
+                "in the folder “House”": "List all tasks task:open date:..2026-11-30",
+                "dated until 2026-11-30": "List all tasks task:open folder:House",
+            },
+        ),
+        (
+            "tag:bees honey jars",
+            {
+                "with the tag #bees": "List all notes about honey jars",
+                "containing “honey jars”": "List all notes tag:bees",
+            },
+        ),
+        ("", {}),
+    ],
+)
+def test_each_part_of_a_filter_can_be_taken_away(query: str, parts: Mapping[str, str]) -> None:
+    found = list_filter_parts({"listed": {"query": query, "next": None, "total": 1}})
+    assert {part.text: part.without for part in found} == parts
+    told = describe_list(ListQuery(query))
+    assert told["parts"] == [{"text": each.text, "without": each.without} for each in found]
+    assert told["text"] == ", ".join(parts)
+
+
+def test_an_answer_that_is_no_list_has_no_filter() -> None:
+    assert list_filter_parts({"searchedBy": ["words"]}) == ()
 
 
 def result(count: int, total: int) -> SearchResult:

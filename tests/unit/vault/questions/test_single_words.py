@@ -1,6 +1,7 @@
-"""A single word is never read as a question, whatever it means and whatever in the vault it names.
+"""A single word is no question, whatever it means and whatever in the vault it names.
 
-`read_question` relies on this to leave early, before it reads the names of the vault.
+Only words such as "todos" and "more" ask by themselves. `read_question` relies on this to leave
+early, before it reads the names of the vault.
 """
 
 import tomllib
@@ -15,7 +16,7 @@ import pytest
 from resources import resource_path
 from vault.questions import reader
 from vault.questions.vocabulary import Name, NameKind, VaultNames
-from vault.questions.words import split_words
+from vault.questions.words import find_roles, split_words
 
 _TODAY = date(2026, 11, 27)
 _DAYS = ("today", "heute", "yesterday", "Friday", "2026", "2026-03", "2026..", "..2026-03", "Q3")
@@ -51,21 +52,27 @@ def _build_names(word: str, kinds: tuple[NameKind, ...]) -> VaultNames:
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
-def test_a_single_word_asks_for_nothing(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_has_two_words", lambda _text: True)  # the rest must hold it
+def test_a_single_word_asks_for_nothing_but_tasks_and_more(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_can_ask", lambda _text: True)  # the rest must hold it
     words = _list_words()
     assert len(words) > 500
     read = {
         (word, kinds): reading
         for word in words
+        if not find_roles(word) & {"tasks", "more"}
         for kinds in combinations(get_args(NameKind), count)
         if (reading := reader.read_question(word, partial(_build_names, word, kinds), _TODAY))
     }
     assert not read
 
 
-@pytest.mark.parametrize(("text", "is_read"), [("server", False), ("recipes 2026", True)])
-def test_the_names_of_the_vault_are_read_for_two_words_only(text: str, is_read: bool) -> None:
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [("server", False), ("recipe", False), ("recipes 2026", True), ("todos", True), ("more", True)],
+)
+def test_the_names_of_the_vault_are_read_only_for_what_can_ask(text: str, is_read: bool) -> None:
     read = list[bool]()
 
     def read_names() -> VaultNames:
