@@ -4,8 +4,10 @@ A piece below a fold may begin inside a table or a code block, so it gets the he
 the fence of the code.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from chains.citations.sections import Lines, ShownSection
 from vault.notes.text.inline import remove_block_name, remove_comments, remove_embeds
@@ -23,7 +25,11 @@ from vault.notes.text.lines import (
 )
 from vault.notes.text.markdown_text import MarkdownText
 
-__all__ = ["SectionPiece", "cut_pieces"]
+__all__ = ["SectionPiece", "cut_pieces", "split_at_code", "write_piece"]
+
+_CODE: Final = re.compile(r"(?<!`)(`{1,3})(?!`)(?:[^`]|(?!\1(?!`))`)+?\1(?!`)")
+# What would be read as a citation of the answer.
+_CITED: Final = re.compile(r"(?<!\\)\[(?=\s{0,2}\d{1,3}[\s,;\d–-]{0,20}\](?!\())")
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,12 @@ class SectionPiece:
     kinds: str
     lit: tuple[Lines, ...]
     is_folded: bool
+
+    @property
+    def count(self) -> int:
+        """The number of lines that are drawn, without blank lines and the headers of tables."""
+        headers = self.kinds.count(TABLE_RULE)
+        return sum(bool(line.strip()) for line in self.lines) - 2 * headers
 
 
 def cut_pieces(section: ShownSection) -> Iterator[SectionPiece]:
@@ -107,3 +119,52 @@ def _find_fence(text: MarkdownText, at: int) -> str:
             return line[: len(line) - len(line.lstrip(line[0]))]
         at -= 1
     return ""
+
+
+def write_piece(piece: SectionPiece, number: int) -> tuple[list[str], list[Lines]]:
+    """Write the lines of a piece as part of an answer, and return which of them are lit.
+
+    Each lit range ends with the citation number of its source.
+    """
+    starts, ends = {start for start, _ in piece.lit}, {end for _, end in piece.lit}
+    lines: list[str] = []
+    lit: list[Lines] = []
+    first = 1
+    for at, line in enumerate(piece.lines, start=1):
+        first = len(lines) + 1 if at in starts else first
+        lines += _write_line(line, piece.kinds[at - 1], number if at in ends else None)
+        lit += [(first, len(lines))] if at in ends else []
+    return lines, lit
+
+
+def _write_line(line: str, kind: str, number: int | None) -> list[str]:
+    """Write a line as it is. The number of the source, if any, follows it.
+
+    There is no number in code, where it would be code.
+    """
+    if kind in CODE_KINDS:
+        return [line, f"[{number}]"] if number is not None and kind == FENCE_CLOSES else [line]
+    line = _escape_cited(line.rstrip())
+    if number is None:
+        return [line]
+    if kind in TABLE_KINDS and line.endswith("|"):
+        return [f"{line[:-1].rstrip()} [{number}] |"]
+    return [f"{line} [{number}]"]
+
+
+def _escape_cited(line: str) -> str:
+    """Escape what would be read as a citation, but not in inline code."""
+    pieces = split_at_code(line)
+    return "".join(text if is_code else _CITED.sub(r"\\[", text) for text, is_code in pieces)
+
+
+def split_at_code(text: str) -> Iterator[tuple[str, bool]]:
+    """Split a text at inline code, and yield each piece with a flag that is True for code."""
+    at = 0
+    for match in _CODE.finditer(text):
+        if match.start() > at:
+            yield text[at : match.start()], False
+        yield match.group(), True
+        at = match.end()
+    if at < len(text):
+        yield text[at:], False

@@ -4,7 +4,7 @@ The log stores the sections with the answer, so that a chat that is opened again
 were. `strata ask --json`, RPC and `strata sessions show` have them in the same form:
 
 `sections: [{n, path, title, heading: […], lines: [a, b], lit: [[a, b], …], folded: [[a, b], …],
-open, text}]`, lines being those of the note, counted from 1. `lit` are the lines that answer,
+open, day?, text}]`, lines being those of the note, counted from 1. `lit` are the lines that answer,
 `folded` those that are hidden at first. `text` is the whole text of a section that is open, and of
 the others only the lines that are lit.
 """
@@ -37,6 +37,7 @@ class ShownSection:
         lit: the ranges of lines that answer the question, in their order.
         folded: the ranges of lines that are hidden until the user unfolds them.
         is_open: whether the section is shown, and not only its heading and the lit lines.
+        day: the day of the note as ISO 8601, unless its title or a heading contains it.
     """
 
     source: Segment
@@ -44,6 +45,7 @@ class ShownSection:
     lit: tuple[Lines, ...] = ()
     folded: tuple[Lines, ...] = ()
     is_open: bool = False
+    day: str = ""
 
     @property
     def n(self) -> int:
@@ -70,6 +72,11 @@ class ShownSection:
         """The headings above the first line that is lit or else shown, outermost first."""
         at = self.lit[0][0] if self.lit else self.lines[0]
         return self.source_text.find_headings(at - self.first_of_source)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The title of the note and the headings, each once."""
+        return tuple(dict.fromkeys(filter(None, (self.source.title, *self.heading))))
 
     @property
     def shown(self) -> tuple[Lines, ...]:
@@ -104,6 +111,7 @@ class ShownSection:
             "lit": [list(lines) for lines in self.lit],
             "folded": [list(lines) for lines in self.folded],
             "open": self.is_open,
+            **({"day": self.day} if self.day else {}),
             "text": self.text,
         }
 
@@ -133,7 +141,7 @@ def read_sections(
 def _read_section(data: Any, by_number: Mapping[int | None, Segment]) -> ShownSection:
     lit, folded = (tuple(map(_read_lines, data[key])) for key in ("lit", "folded"))
     source, lines = by_number[data["n"]], _read_lines(data["lines"])
-    return ShownSection(source, lines, lit, folded, is_open=data["open"] is True)
+    return ShownSection(source, lines, lit, folded, data["open"] is True, str(data.get("day", "")))
 
 
 def _read_lines(data: Iterable[int]) -> Lines:

@@ -65,7 +65,7 @@ def fold_to_best_line(section: ShownSection) -> ShownSection:
         folded += [(at, start - 1)] if at < start else []
         at = end + 1
     folded += [(at, last)] if at <= last else []
-    return replace(section, folded=tuple(folded))
+    return replace(section, folded=tuple(folded), is_open=False)
 
 
 def find_hidden_lines(text: MarkdownText) -> frozenset[int]:

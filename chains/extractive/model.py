@@ -7,6 +7,7 @@ is answered by the beginnings of the notes with a date in that period.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Final
 
@@ -19,7 +20,7 @@ from chains.extractive.period import FindDays, list_days, list_sources_in_period
 from chains.extractive.question import AskedQuestion, read_question
 from chains.extractive.ranking import Compare
 from chains.extractive.sections import find_beginnings, find_sections
-from chains.extractive.writer import escape_markdown, write_item, write_section, write_text
+from chains.extractive.writer import escape_markdown, write_item, write_place, write_section
 from chains.llm.port import ModelEnded, ModelEvent, ModelQuoted, ModelText, require_sealed
 from context.assemble.request import Request
 from context.layers import Layer, Segment
@@ -173,13 +174,15 @@ class ExtractiveModel:
 
     def _write_sections(self, sections: Sequence[ShownSection]) -> Iterator[str]:
         """Yield the sections, each below the title, the headings and the date of its note."""
-        self._sections = tuple(sections)
         days: Mapping[str, Sequence[str]] = {}
         if self._find_days is not None:
             days = self._find_days({section.path for section in sections})
-        for section in sections:
-            place = _write_place(section, days.get(section.path, ()))
-            mark = "" if section.lit else f" [{section.n}]"
+        self._sections = tuple(
+            replace(section, day=_find_day(section, days.get(section.path, ())))
+            for section in sections
+        )
+        for section in self._sections:
+            place, mark = write_place(section), "" if section.lit else f" [{section.n}]"
             yield f"\n{place}{mark}\n" if place or mark else ""
             yield f"\n{write_section(section)}\n"
 
@@ -190,21 +193,19 @@ def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequ
     return attached if attached and not question.asks_for_more else sources
 
 
-def _write_place(section: ShownSection, days: Sequence[str]) -> str:
-    """Format the title of a note, the headings above a section, and the date of the note.
+def _find_day(section: ShownSection, days: Sequence[str]) -> str:
+    """Return the day of a section's note, or an empty string if its names contain it.
 
-    The date is the one in the name of the file, or else the one in the note's properties. It is
-    left out if the title or a heading contains it.
+    The day is the one in the name of the file, or else the one in the note's properties.
 
     Args:
         section: the section.
         days: the dates in the properties of the note as ISO 8601.
     """
-    names = dict.fromkeys(name for name in (section.source.title, *section.heading) if name)
-    place = f"*{' › '.join(map(write_text, names))}*" if names else ""
     day = _find_day_of_file(section.path) or (days[0] if len(days) == 1 else "")
-    shown = {first.isoformat() for first, _ in list_days(names)}
-    return place if not (place and day) or day in place or day in shown else f"{place} · {day}"
+    names = section.names
+    is_named = any(day in name for name in names)
+    return "" if is_named or day in {first.isoformat() for first, _ in list_days(names)} else day
 
 
 def _write_titles(sources: Sequence[Segment]) -> Iterator[str]:

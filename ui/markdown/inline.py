@@ -11,7 +11,9 @@ from ui.markdown.blocks import Run, Style
 
 __all__ = [
     "BREAK",
+    "FOLD",
     "NOTE",
+    "SECTION",
     "TAG",
     "Picture",
     "check_link",
@@ -23,6 +25,9 @@ __all__ = [
 
 NOTE = "note:"
 TAG = "tag:"
+# Links that only Strata itself makes: to folded lines, and to the section below a title.
+FOLD = "fold:"
+SECTION = "section:"
 _PAGE = re.compile(r"#page=(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")

@@ -1,6 +1,6 @@
 """The widgets of one message: user message, answer, error or divider.
 
-    answer ──> ui.markdown.page.view (draws the text)
+    answer ──> sections ──> ui.markdown.page.view (draws the text)
            ──> answer_status, steps ──> step_row ──> step_words, code
            ──> answer_tools ──> tools <── user_tools <── user
     failures ──> answer_status
@@ -8,8 +8,7 @@
     blocks and sources import no other module of this package
 
     answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
-                  text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the
-                  widget that draws it.
+                  text and passes it on to `AnswerView`.
     answer_status The line with the current step, the line that says why an answer ended early,
                   and the list of unverified citations.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
@@ -20,6 +19,8 @@
                   expanded.
     edits_card    The notes that an agent changed in a turn, and a button that undoes the changes.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
+    sections      `AnswerView`, the Markdown view of an answer, and the sections of notes that one
+                  without a model shows, with their lit and folded lines.
     sources       The sources of an answer by citation number, from its segments and the checked
                   citations.
     step_row      One step of an agent: a line that expands to the arguments and the result.

@@ -1,7 +1,7 @@
 """An answer: the steps, the text, and the actions below it.
 
-`Answer` keeps the text and passes it on to `MarkdownView` in `ui/markdown/page/view.py`, the widget
-that draws it.
+`Answer` keeps the text and passes it on to `AnswerView` in `ui/chat/message/sections.py`, the
+widget that draws it.
 """
 
 import re
@@ -16,13 +16,15 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from app.config.schema import use_labels
 from app.sessions.transcript import AnswerItem, describe_ending
 from chains.citations.changes import ChangedSource
+from chains.citations.sections import ShownSection
 from ui.chat.message.answer_status import EndingLine, StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
+from ui.chat.message.sections import AnswerView
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
 from ui.chat.message.tools import MessageAction
+from ui.markdown.inline import FOLD, SECTION
 from ui.markdown.page.card import Source
-from ui.markdown.page.view import MarkdownView
 from ui.markdown.parser import CITATION
 from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label
@@ -40,7 +42,7 @@ KEPT: Final = "What had arrived is kept."
 
 
 class Answer(AccessibleFrame):
-    """The widget of one answer. Its `view`, a `MarkdownView`, draws the text.
+    """The widget of one answer. Its `view`, an `AnswerView`, draws the text.
 
     Signals:
         citation_activated: the path and line range of the source of a clicked citation.
@@ -76,10 +78,10 @@ class Answer(AccessibleFrame):
         self.seconds: float | None = None
         self.cost: float | None = None
         self._sources: Mapping[int, Source] = {}
-        self.view = MarkdownView()
+        self.view = AnswerView()
         self.view.source_opened.connect(self._on_source_opened)
         self.view.citation_pointed.connect(self._on_pointed)
-        self.view.link_clicked.connect(self.link_activated)
+        self.view.link_clicked.connect(self._on_link_clicked)
         self.steps = Steps()
         self.step = StepLine()
         self.tools = AnswerTools()
@@ -137,6 +139,11 @@ class Answer(AccessibleFrame):
         self._text = text
         self.view.set_markdown(text)
         self.view.setVisible(bool(text))
+
+    def show_sections(self, sections: Sequence[ShownSection]) -> None:
+        """Show the sections of notes that an answer without a model consists of."""
+        if sections and self.view.sections != tuple(sections):
+            self.view.show_sections(self._text.split("\n", 1)[0], sections)
 
     def set_sources(self, sources: Mapping[int, Source]) -> None:
         """Set the source of each citation number in the answer."""
@@ -294,6 +301,15 @@ class Answer(AccessibleFrame):
 
     def _on_pointed(self, number: int) -> None:
         self.citation_pointed.emit(self._entry, number)
+
+    def _on_link_clicked(self, address: str) -> None:
+        if address.startswith(FOLD):
+            self.view.toggle_fold(address)
+        elif address.startswith(SECTION):
+            section = self.view.sections[int(address.removeprefix(SECTION))]
+            self.citation_activated.emit(section.path, *section.lines)
+        else:
+            self.link_activated.emit(address)
 
     def _on_source_opened(self, source: Source) -> None:
         if source.path:

@@ -214,6 +214,7 @@ def _build_item(result: AskResult, sources: Sequence[Segment]) -> AnswerItem:
         citations=result.citations,
         unverified=result.unverified,
         sentences=result.sentences,
+        sections=result.sections,
         sources=tuple(sources),
         seconds=result.seconds,
         reason=result.reason,

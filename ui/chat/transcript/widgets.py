@@ -182,6 +182,7 @@ class MessageMaker(QObject):
             item: the stored answer.
         """
         answer.finish(item.entry, item.time, item.shown_text)
+        answer.show_sections(item.sections)
         self._show_sources(answer, item)
         answer.model, answer.seconds, answer.cost = item.model, item.seconds, item.cost
         answer.where = item.where

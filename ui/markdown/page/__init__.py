@@ -36,4 +36,4 @@ more text arrives. The document contains plain text with formats, never HTML. Co
 text as displayed, including citations such as `[1]`.
 """
 
-__all__ = ["card", "formats", "images", "note_view", "spacing", "view"]
+__all__ = ["card", "formats", "images", "lines", "note_view", "spacing", "view"]

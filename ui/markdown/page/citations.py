@@ -33,6 +33,7 @@ class LinkHandler(QObject):
 
     Attributes:
         sources: the source of each citation number.
+        hints: what a click on a link of Strata's own does, by its address.
 
     Args:
         view: the view whose links and citations are handled.
@@ -55,6 +56,7 @@ class LinkHandler(QObject):
         super().__init__(view)
         self._view, self._targets, self._find_pills = view, targets, find_pills
         self.sources: Mapping[int, Source] = {}
+        self.hints: Mapping[str, str] = {}
         self._card: CitationCard | None = None
         self._href = ""
         self._pill: Pill | None = None
@@ -84,7 +86,8 @@ class LinkHandler(QObject):
             self._pill = self._find_pill(number, self._view.cursorForPosition(self._pointer))
             self._timer.start(Theme.current().duration("hover_card_delay"))
         elif target := self._target(href):
-            QToolTip.showText(QCursor.pos(), f"<qt>{escape(target)}</qt>", self._view)
+            hint = escape(self.hints.get(target, target))
+            QToolTip.showText(QCursor.pos(), f"<qt>{hint}</qt>", self._view)
 
     def focus(self, href: str) -> None:
         """Behave as if a link or citation were hovered, and announce its source to screen readers.
@@ -100,6 +103,8 @@ class LinkHandler(QObject):
         self._pill = self._find_pill(_number(href), self._view.textCursor())
         if source := self._source(href, self._pill):
             announce(self._view, source.spoken)
+        elif hint := self.hints.get(self._target(href)):
+            announce(self._view, hint)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Hide the card with Escape, and when the focus leaves the view."""
@@ -134,7 +139,7 @@ class LinkHandler(QObject):
         menu = QMenu(view)
         copy = menu.addAction("Copy", view.copy)
         copy.setEnabled(view.textCursor().hasSelection())
-        if target:
+        if target and target not in self.hints:
             menu.addAction(
                 "Copy address", lambda: QGuiApplication.clipboard().setText(_written(target))
             )

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from PySide6.QtCore import QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QPainter,
-    QPainterPath,
     QTextCharFormat,
     QTextCursor,
 )
@@ -24,7 +23,6 @@ from ui.widgets.menus import show_menu
 
 __all__ = ["NoteView"]
 
-_SPARE = 2
 _LINK = "link:"
 
 
@@ -167,23 +165,9 @@ class NoteView(MarkdownView):
         self._writer.picture_width = self._text_width
 
     def _paint_ground(self, painter: QPainter) -> None:
-        """Paint the background of the highlighted lines, as wide as the view.
-
-        A code block or callout that is highlighted as a whole keeps its own background.
-        """
-        lit = None if self._lit is None else self.find_band(*self._lit)
-        if lit is None:
-            return
-        theme, (top, bottom) = Theme.current(), lit
-        area = QRectF(0, top - _SPARE, self.width(), bottom - top + 2 * _SPARE)
-        shape, rounding = QPainterPath(), theme.radius("sm")
-        shape.addRoundedRect(area, rounding, rounding)
-        for panel in (panel for ink in self._inks for panel in ink.panels):
-            rect, own = self._ink.panel_rect(panel), QPainterPath()
-            if area.top() <= rect.top() and rect.bottom() <= area.bottom():
-                own.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
-                shape = shape.subtracted(own)
-        painter.fillPath(shape, theme.color("diff.mark_bg"))
+        """Paint the background of the highlighted lines, as wide as the view."""
+        if self._lit is not None and (band := self.find_band(*self._lit)) is not None:
+            self._ink.paint_band(painter, self._inks, band, self.width())
 
 
 def _make_look(*, is_missing: bool) -> QTextCharFormat:

@@ -5,6 +5,7 @@ because a final block does not move when text is appended.
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ __all__ = ["DecorationPainter", "Reach"]
 
 _PANEL_PADDING = {"code": CODE_PADDING, "missing": CODE_PADDING, "callout": 10, "quote": 2}
 _CODE_HEAD = 24
+_SPARE = 2  # above and below highlighted lines
 
 
 # The first and the last visible text position.
@@ -97,6 +99,30 @@ class DecorationPainter:
         for panel in ink.panels:
             if panel.first <= last and panel.last >= first:
                 self._paint_panel(painter, panel, ink)
+
+    def paint_band(
+        self, painter: QPainter, inks: Sequence[Decorations], band: tuple[float, float], width: int
+    ) -> None:
+        """Paint the background of highlighted lines.
+
+        A code block or callout that is highlighted as a whole keeps its own background.
+
+        Args:
+            painter: the painter of the view.
+            inks: all decorations of the document.
+            band: the y coordinates of the upper and lower edge of the lines.
+            width: the width of the view.
+        """
+        theme, (top, bottom) = Theme.current(), band
+        area = QRectF(0, top - _SPARE, width, bottom - top + 2 * _SPARE)
+        shape, rounding = QPainterPath(), theme.radius("sm")
+        shape.addRoundedRect(area, rounding, rounding)
+        for panel in (panel for ink in inks for panel in ink.panels if panel.kind != "quote"):
+            rect, own = self.panel_rect(panel), QPainterPath()
+            if area.top() <= rect.top() and rect.bottom() <= area.bottom():
+                own.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
+                shape = shape.subtracted(own)
+        painter.fillPath(shape, theme.color("diff.mark_bg"))
 
     def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
         """Paint the visible backgrounds of inline code and citations.

@@ -72,6 +72,19 @@ def test_an_answer_that_quotes_nothing_is_not_blamed_for_missing_sources(
     assert read_sources(window) == ["No note is quoted here."]
 
 
+def test_the_section_is_shown_with_its_lit_line_also_when_the_chat_is_opened_again(
+    window: WindowPage,
+) -> None:
+    (answer,) = window.chat.answers()
+    assert "Watering.md" in [section.path for section in answer.view.sections]
+    shown, lit = answer.view.toPlainText(), list(answer.view.lit)
+    assert "210 litres" in shown
+    assert lit
+    window.chat.reopen(window.chat.session)
+    (again,) = window.chat.answers()
+    assert (again.view.toPlainText(), list(again.view.lit)) == (shown, lit)
+
+
 def test_the_figures_are_back_with_a_model(window: WindowPage) -> None:
     with ModelServer() as server:
         window.assistant.settings.set("chat.apiBase", server.url)

@@ -1,0 +1,188 @@
+"""`AnswerView` draws an answer, and the sections of notes that one without a model shows.
+
+Each section has a title that opens the note. The lines that answer are lit. Lines that are folded
+are behind a link that shows them, and hides them again.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from PySide6.QtGui import QPainter, QTextCursor
+from PySide6.QtWidgets import QTextBrowser
+
+from chains.citations.pieces import SectionPiece, cut_pieces, write_piece
+from chains.citations.sections import Lines, ShownSection
+from ui.markdown.blocks import HeadingLeaf, Leaf, Paragraph, Run, Style
+from ui.markdown.inline import FOLD, SECTION
+from ui.markdown.page.lines import find_line_band
+from ui.markdown.page.view import MarkdownView
+from ui.markdown.stream import MarkdownStream
+from ui.widgets.formatting import plural
+
+__all__ = ["AnswerView"]
+
+# Half of an answer may be lit, so its background is quieter than that of one cited passage.
+_QUIET = 0.6
+
+
+class AnswerView(MarkdownView):
+    """Draws an answer: its text, or the sections of notes that it consists of.
+
+    Attributes:
+        sections: the sections that are shown, best first. Empty if the text is shown.
+        lit: the ranges of lit lines, counted in the Markdown that is drawn.
+    """
+
+    def __init__(self) -> None:
+        self.sections: tuple[ShownSection, ...] = ()
+        self.lit: Sequence[Lines] = ()
+        super().__init__()
+        self._lead = ""
+        self._opened: frozenset[str] = frozenset()
+
+    def set_markdown(self, text: str) -> None:
+        """Replace the content of the view with complete Markdown text."""
+        self.sections, self.lit, self._pointing.hints = (), (), {}
+        super().set_markdown(text)
+
+    def show_sections(self, lead: str, sections: Sequence[ShownSection]) -> None:
+        """Show sections of notes in place of the text.
+
+        Args:
+            lead: the sentence above the sections.
+            sections: the sections, best first.
+        """
+        self._lead, self.sections, self._opened = lead, tuple(sections), frozenset()
+        self._draw()
+
+    def toggle_fold(self, address: str) -> None:
+        """Show the lines behind a link if they are folded, or fold them again.
+
+        The focus stays at the link.
+        """
+        self._opened ^= {address}
+        self._draw()
+        self._select_link(address)
+
+    def _draw(self) -> None:
+        drawn = _draw_sections(self._lead, self.sections, self._opened)
+        self.lit, self._pointing.hints = drawn.lit, drawn.hints
+        self.set_leaves(drawn.leaves)
+
+    def _select_link(self, address: str) -> None:
+        """Move the text cursor to a link, where Tab and Enter go on."""
+        block = self.document().begin()
+        while block.isValid():
+            pieces = block.begin()
+            while not pieces.atEnd():
+                piece = pieces.fragment()
+                kind, _, number = piece.charFormat().anchorHref().partition(":")
+                if kind == "link" and self._targets()[int(number)] == address:
+                    self._focus_link_behind(piece.position())
+                    return
+                pieces += 1
+            block = block.next()
+
+    def _focus_link_behind(self, position: int) -> None:
+        cursor = QTextCursor(self.document())
+        # From a selection, Qt goes on to the next link, otherwise to the first one.
+        cursor.setPosition(position - 1)
+        cursor.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        if self.hasFocus():
+            QTextBrowser.focusNextPrevChild(self, True)
+
+    def _paint_ground(self, painter: QPainter) -> None:
+        """Paint the background of the lit lines, as wide as the view."""
+        painter.setOpacity(_QUIET)
+        for lines in self.lit:
+            if (band := find_line_band(self.document(), *lines)) is not None:
+                self._ink.paint_band(painter, self._inks, band, self.width())
+        painter.setOpacity(1)
+
+
+@dataclass
+class _Drawn:
+    """The blocks of an answer that shows sections.
+
+    Attributes:
+        leaves: the blocks, in order. Their lines are counted over the whole answer.
+        lit: the ranges of lines to highlight.
+        hints: what a click on each of the links does, by its address.
+    """
+
+    leaves: list[Leaf] = field(default_factory=list)
+    lit: list[Lines] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)
+    _line: int = 1
+
+    def add_text(self, lines: Sequence[str], lit: Sequence[Lines] = ()) -> None:
+        """Add lines of Markdown, of which some ranges are highlighted."""
+        above = self._line - 1
+        stream = MarkdownStream()
+        stream.feed("\n".join(lines))
+        self.leaves += [
+            replace(leaf, line=leaf.line + above) if leaf.line else leaf for leaf in stream.finish()
+        ]
+        self.lit += [(first + above, last + above) for first, last in lit]
+        self._line += len(lines)
+
+    def add_link(self, text: str, address: str, hint: str, *, is_title: bool = False) -> None:
+        """Add a link on a line of its own, which is a heading or a paragraph."""
+        runs = (Run(text, Style.NONE, address),)
+        leaf = HeadingLeaf(3, runs) if is_title else Paragraph(runs)
+        self.leaves.append(replace(leaf, line=self._line))
+        self.hints[address] = hint
+        self._line += 1
+
+
+def _draw_sections(lead: str, sections: Sequence[ShownSection], opened: Collection[str]) -> _Drawn:
+    """Build the blocks of an answer that shows sections.
+
+    Args:
+        lead: the sentence above the sections.
+        sections: the sections, best first.
+        opened: the addresses of the folds that the user has opened.
+    """
+    drawn = _Drawn()
+    drawn.add_text(lead.split("\n"))
+    for at, section in enumerate(sections):
+        place = " › ".join(section.names) or section.path
+        title = f"{place} · {section.day}" if section.day else place
+        first, last = section.lines
+        hint = f"Open {section.path} at lines {first:,} to {last:,}"
+        drawn.add_link(title, f"{SECTION}{at}", hint, is_title=True)
+        if section.is_open:
+            _draw_open(drawn, section, at, opened)
+        else:
+            _draw_closed(drawn, section, at, opened)
+    return drawn
+
+
+def _draw_open(drawn: _Drawn, section: ShownSection, at: int, opened: Collection[str]) -> None:
+    """Draw a section with a link for each of its folds."""
+    for number, piece in enumerate(cut_pieces(section)):
+        address = f"{FOLD}{at}.{number}"
+        if piece.is_folded:
+            _draw_fold(drawn, address, [piece], address in opened)
+        if not piece.is_folded or address in opened:
+            drawn.add_text(*write_piece(piece, section.n))
+
+
+def _draw_closed(drawn: _Drawn, section: ShownSection, at: int, opened: Collection[str]) -> None:
+    """Draw the best lines of a section, and one link that shows the whole section."""
+    pieces, address = list(cut_pieces(section)), f"{FOLD}{at}"
+    for piece in pieces:
+        if not piece.is_folded or address in opened:
+            drawn.add_text(*write_piece(piece, section.n))
+    if folded := [piece for piece in pieces if piece.is_folded]:
+        _draw_fold(drawn, address, folded, address in opened)
+
+
+def _draw_fold(
+    drawn: _Drawn, address: str, folded: Sequence[SectionPiece], is_opened: bool
+) -> None:
+    count = sum(piece.count for piece in folded)
+    told = f"Hide {plural(count, 'line')}" if is_opened else f"Show {plural(count, 'more line')}"
+    hint = f"{told} of this section, as in the note"
+    drawn.add_link(f"{'▾' if is_opened else '▸'} {told}", address, hint)
