@@ -189,8 +189,6 @@ def _count_chars(texts: Sequence[str]) -> int:
 
 def _note(before: Memory, arguments: Mapping[str, Any]) -> Memory:
     mode = arguments.get("mode", _MODES[0])
-    if mode not in _MODES:
-        raise ToolFailed(f"The argument mode has to be {' or '.join(_MODES)}.")
     scratchpad = arguments.get("scratchpad", before.scratchpad)
     if mode == "append" and "scratchpad" in arguments:
         scratchpad = "\n".join(filter(None, (before.scratchpad, scratchpad)))
@@ -212,10 +210,7 @@ def _progress(before: Memory, arguments: Mapping[str, Any]) -> Memory:
 
 
 def _read_texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    found = arguments.get(name, ())
-    if not all(isinstance(item, str) for item in found):
-        raise ToolFailed(f"The argument {name} has to be a list of strings.")
-    return tuple(" ".join(item.split()) for item in found)
+    return tuple(" ".join(item.split()) for item in arguments.get(name, ()))
 
 
 def _require_any(arguments: Mapping[str, Any], definition: ToolDefinition) -> None:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from chains.errors import ToolFailed
 from chains.llm.port import RequestedCall
@@ -13,6 +13,10 @@ from context.layers import (
     is_nested_too_deep,
     replace_surrogates,
 )
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
 
 __all__ = [
     "build_arguments_schema",
@@ -27,7 +31,7 @@ __all__ = [
 _SHOWN_CHARS: Final = 200
 # Longer arguments than a note may have come from a broken model.
 MOST_CHARS: Final = 4_000_000
-_TYPES: Mapping[str, type] = {"string": str, "integer": int, "array": list}
+_TYPES: Final[Mapping[str, object]] = {"string": str, "integer": int, "array": list[str]}
 
 
 def build_text_schema(description: str) -> dict[str, Any]:
@@ -59,26 +63,52 @@ def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> 
     Raises:
         ToolFailed: an argument does not match. The message names it.
     """
-    properties = schema["properties"]
-    for name in schema["required"]:
-        if name not in arguments:
-            raise ToolFailed(f"The argument {name} is missing.")
-    for name, value in arguments.items():
-        if name not in properties:
-            known = ", ".join(properties) or "none"
-            raise ToolFailed(f"There is no argument {name}; this tool takes: {known}.")
-        _check_value(name, value, properties[name])
+    from pydantic import ValidationError
+
+    try:
+        _build_model(schema).model_validate(dict(arguments))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        raise ToolFailed(_describe_fault(faults[0], schema["properties"])) from error
 
 
-def _check_value(name: str, value: object, schema: Mapping[str, Any]) -> None:
-    kind = schema["type"]
-    if not isinstance(value, _TYPES[kind]) or isinstance(value, bool):
-        raise ToolFailed(f"The argument {name} has to be of the type {kind}.")
-    if isinstance(value, int):
+def _build_model(schema: Mapping[str, Any]) -> "type[BaseModel]":
+    """Build the model that validates the arguments of a tool."""
+    from pydantic import ConfigDict, create_model
+
+    fields: dict[str, Any] = {
+        f"argument_{number}": _build_field(name, one, is_required=name in schema["required"])
+        for number, (name, one) in enumerate(schema["properties"].items())
+    }
+    return create_model("Arguments", __config__=ConfigDict(strict=True, extra="forbid"), **fields)
+
+
+def _build_field(name: str, schema: Mapping[str, Any], *, is_required: bool) -> tuple[Any, Any]:
+    from pydantic import Field
+
+    default: Any = ... if is_required else None
+    least, most = schema.get("minimum"), schema.get("maximum")
+    kind = Literal[*schema["enum"]] if "enum" in schema else _TYPES[schema["type"]]
+    return kind, Field(default, alias=name, ge=least, le=most)
+
+
+def _describe_fault(fault: "ErrorDetails", properties: Mapping[str, Any]) -> str:
+    name, *inner = map(str, fault["loc"])
+    if fault["type"] == "missing":
+        return f"The argument {name} is missing."
+    if fault["type"] == "extra_forbidden":
+        known = ", ".join(properties) or "none"
+        return f"There is no argument {name}; this tool takes: {known}."
+    schema = properties[name]
+    if fault["type"] in ("greater_than_equal", "less_than_equal"):
         least, most = schema["minimum"], schema.get("maximum")
-        if value < least or (most is not None and value > most):
-            allowed = f"at least {least:,}" if most is None else f"from {least:,} to {most:,}"
-            raise ToolFailed(f"The argument {name} has to be {allowed}.")
+        allowed = f"at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+        return f"The argument {name} has to be {allowed}."
+    if inner:
+        return f"The argument {name} has to be a list of {schema['items']['type']}s."
+    if fault["type"] == "literal_error":
+        return f"The argument {name} has to be {' or '.join(schema['enum'])}."
+    return f"The argument {name} has to be of the type {schema['type']}."
 
 
 def parse_arguments(call: RequestedCall) -> Mapping[str, Any]:
