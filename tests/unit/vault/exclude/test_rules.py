@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from vault.exclude import rules
 from vault.exclude.obsidian import ObsidianSettings
 from vault.exclude.rules import DOT_FOLDER, ExcludePatterns, ExcludeRules
 
@@ -103,3 +105,10 @@ def test_a_hostile_pattern_takes_no_time() -> None:
 def test_no_pattern_raises(pattern: str, path: str) -> None:
     rule = ExcludePatterns([pattern]).find_rule(path, is_folder=False)
     assert rule is None or pattern.lstrip().startswith(rule)
+
+
+@pytest.mark.parametrize("form", ["_FOLDER_OR_END", "_FOLDER", "_FIRST_FOLDERS", "_FOLDERS"])
+def test_the_library_writes_expressions_in_the_form_that_is_changed(form: str) -> None:
+    patterns = ("notes", "notes/", "a/**", "**/a/b", "a/**/b", "x*y")
+    written = [GitIgnoreSpecPattern.pattern_to_regex(pattern)[0] for pattern in patterns]
+    assert any(getattr(rules, form) in (expression or "") for expression in written), written
