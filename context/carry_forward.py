@@ -22,7 +22,10 @@ UNSTRUCTURED_PREVIEWS: Final = 4
 
 SENTENCE_FROM: Final = 0.5
 WORD_FROM: Final = 0.8
+# Where a text may be cut, as agreed with programs that use these functions.
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)")
+# Where a sentence ends, in all scripts.
+_ANY_SENTENCE_END: Final = re.compile(r"[.!?…؟।]+(?=\s|\Z)|[。！？\n]")
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _HEADING: Final = re.compile(r" {0,3}#{1,6}(?=\s|$)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -50,6 +53,11 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
     if word > max_chars * WORD_FROM:
         return head[:word] + " ..."
     return head + "..."
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the lines of a text, split at the ends of sentences, without their marks."""
+    return [sentence.strip() for sentence in _ANY_SENTENCE_END.split(text)]
 
 
 def compact_by_section(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from context.carry_forward import split_sentences
 from context.errors import SummaryRefused
 from context.history.turns import MeasuredTurn
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
@@ -27,7 +28,6 @@ _PATH_END: Final = re.compile(r"[\w./-]*\w\Z")
 _QUOTED: Final = re.compile(r"\[\[([^\]|#\n]{2,80})|[「『《]([^」』》\n]{2,40})[」』》]")
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_SENTENCE_END: Final = re.compile(r"[.!?…؟।]+(?=\s|\Z)|[。！？\n]")
 _LABEL: Final = re.compile(r"[^\W\d_][^:：\n]{1,30}[:：]\s*\S")
 _FILLER: Final = re.compile(
     r"(?:(?:ok(?:ay)?|sure|certainly|of course|all right|alright|gut|klar|natürlich|bien sûr|claro"
@@ -106,7 +106,7 @@ def is_promise(text: str) -> bool:
         return False
     if "\n" not in body and body.endswith((":", "：")):
         return True
-    sentences = [one.strip() for one in _SENTENCE_END.split(body) if _WORD.search(one)]
+    sentences = [one for one in split_sentences(body) if _WORD.search(one)]
     if any(_LABEL.match(_strip_filler(sentence)) for sentence in sentences):
         return False
     certain = [_is_announcement(sentence) for sentence in sentences]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.catalog import Catalog
+from vault.notes.text.sentences import list_whole_sentences
 from vault.records import Records
 
 __all__ = ["VaultQuestion", "build_vault_questions"]
@@ -24,7 +25,8 @@ _FEWEST_WORDS: Final = 2
 _MOST_OWNERS: Final = 3
 _LEFT_OUT: Final = 0.6
 _WORDS: Final = re.compile(r"\w[\w'-]*")
-_SENTENCE: Final = re.compile(r"[^.!?|#>\n]{50,200}[.!?]")
+_SHORTEST_SENTENCE, _LONGEST_SENTENCE = 50, 200
+_NOT_PROSE: Final = frozenset("|#>")  # of tables, headings and quotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ def _ask_by_sentence(
         chance: the source of random numbers.
     """
     for file_id, _, _, _, text in rows:
-        if sentences := _SENTENCE.findall(text):
+        found = list_whole_sentences(text, _SHORTEST_SENTENCE, _LONGEST_SENTENCE)
+        if sentences := [each for each in found if _NOT_PROSE.isdisjoint(each)]:
             words = _WORDS.findall(chance.choice(sentences))
             kept = [word for word in words if chance.random() >= _LEFT_OUT]
             if len(kept) > _FEWEST_WORDS:

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from vault.catalog import Catalog
+from vault.notes.text.sentences import list_whole_sentences
 from vault.ranking.fitting import Fit, fit_weights, is_of_size, read_fit, store_fit
 from vault.ranking.fusion import RankingWeights, Scores
 from vault.ranking.questions import build_vault_questions
@@ -24,7 +25,7 @@ _DEPTH = 10
 _MOST_FITTED = 160
 _SEED = 11
 _WORDS = re.compile(r"\w[\w'-]*")
-_SENTENCE = re.compile(r"[^.!?\n]{40,240}[.!?]")
+_SHORTEST_SENTENCE, _LONGEST_SENTENCE = 40, 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def _choose_words(text: str, chance: random.Random) -> str:
 
     Some short words are left out, because users rarely remember every word.
     """
-    sentences = _SENTENCE.findall(text)
+    sentences = list_whole_sentences(text, _SHORTEST_SENTENCE, _LONGEST_SENTENCE)
     if not sentences:
         return ""
     words = _WORDS.findall(chance.choice(sentences))

@@ -8,7 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-__all__ = ["find_sentence_ends", "find_sentences", "join_lines", "split_sentences"]
+__all__ = [
+    "find_sentence_ends",
+    "find_sentences",
+    "join_lines",
+    "list_whole_sentences",
+    "split_sentences",
+]
 
 _END: Final = re.compile(
     r"(?:[.!?…؟]+[\"'”’»)\]*_]{0,4}(?=\s)|[。！？]+[」』”’»）)*_]{0,4})(?P<blank>\s*)"
@@ -27,6 +33,7 @@ _BEFORE_NUMBER: Final = re.compile(
     r"\b(?:no|nos|art|tel|abs|kap|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$", re.IGNORECASE
 )
 _LONGEST_SHORT: Final = 12
+_LONGEST_END: Final = 6
 _UNSPACED_END: Final = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]$")
 
 
@@ -60,6 +67,22 @@ def find_sentences(paragraph: str) -> Iterator[tuple[int, int]]:
 def split_sentences(paragraph: str) -> list[str]:
     """Return the sentences of a paragraph."""
     return [paragraph[start:end] for start, end in find_sentences(paragraph)]
+
+
+def list_whole_sentences(text: str, shortest: int, longest: int) -> list[str]:
+    """Return the sentences within the lines of a text that end with a mark.
+
+    Args:
+        text: the text. A sentence that goes on in the next line is left out.
+        shortest: the minimum number of characters.
+        longest: the maximum number of characters.
+    """
+    sentences = (sentence for line in text.split("\n") for sentence in split_sentences(line))
+    return [
+        sentence
+        for sentence in sentences
+        if shortest <= len(sentence) <= longest and _END.search(f"{sentence[-_LONGEST_END:]}\n")
+    ]
 
 
 def join_lines(lines: Sequence[str]) -> str:

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.notes.text.sentences import find_sentence_ends, join_lines, split_sentences
+from vault.notes.text.sentences import (
+    find_sentence_ends,
+    join_lines,
+    list_whole_sentences,
+    split_sentences,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +40,21 @@ def test_ends_are_in_order_and_nothing_is_lost(text: str) -> None:
         assert not text[end:after].strip()
         at = after
     assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Costs 4.5 EUR at e.g. Aldi today. And", ["Costs 4.5 EUR at e.g. Aldi today."]),
+        ("# A heading of some words\n\nIt rains on the beans!", ["It rains on the beans!"]),
+        ("He said **“stop at once.”** Then so on", ["He said **“stop at once.”**"]),
+        ("庭の水やりは毎朝六時に行う。次の文", ["庭の水やりは毎朝六時に行う。"]),
+        ("A sentence that goes on\nin another line. Short.", ["in another line."]),
+        ("Version 1.5 of the parser", []),
+    ],
+)
+def test_samples_are_whole_sentences(text: str, sentences: list[str]) -> None:
+    assert list_whole_sentences(text, 10, 40) == sentences
 
 
 def test_lines_are_joined_as_their_script_is_written() -> None:
