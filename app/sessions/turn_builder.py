@@ -156,14 +156,14 @@ class TurnBuilder:
 
         Paths in the chat are relative to the vault, or to a project outside of the vault.
         """
-        exclude = self._settings.values.vault_exclude
-        root = self._vault.folder
+        settings, root = self._settings, self._vault.folder
         folder = None if project is None else self._projects.find_folder(project)
         roots = [one for one in (root, folder) if one is not None]
         if root is not None and folder is not None and folder.is_relative_to(root):
             roots = [root]
 
         def find(paths: frozenset[str]) -> frozenset[str]:
+            exclude = settings.values.vault_exclude  # as it is now, also while an agent works
             return frozenset().union(*(find_excluded(one, paths, exclude) for one in roots))
 
         return find

@@ -23,6 +23,7 @@ from chains.retrieval.listing_query import describe_list, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
+from context.history.exclusion import hide_in_turn
 from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
 from context.tokens import count_segment
@@ -124,13 +125,22 @@ def _choose_query(
     Returns:
         The query. Its text is empty if the user message itself is the query.
     """
-    last, rewritten = read_last_turn(before), RewrittenQuery()
+    last, rewritten = read_last_turn(_hide_excluded(turn, before)), RewrittenQuery()
     if last is not None and _is_rewritten(turn, before, read):
         yield Step("search", "Putting the question into words to search for")
         rewritten = call(lambda: rewrite_query(turn, last), turn.cancel)
     yield from map(Warned, rewritten.warnings)
     text = rewritten.text or expand_query(turn.ask.question, last)
     return replace(rewritten, text="" if text == turn.ask.question else text)
+
+
+def _hide_excluded(turn: Turn, before: tuple[LoggedTurn, ...]) -> tuple[LoggedTurn, ...]:
+    """Return the earlier turns without the text of excluded notes in the last one."""
+    find_excluded = turn.ports.find_excluded
+    if not before or find_excluded is None:
+        return before
+    last = hide_in_turn(before[-1], find_excluded, turn.session.load_result, turn.counter)
+    return (*before[:-1], last)
 
 
 def _is_rewritten(turn: Turn, before: tuple[LoggedTurn, ...], read: ReadQuestion) -> bool:

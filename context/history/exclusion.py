@@ -71,6 +71,15 @@ def hide_in_turns(
     return _Hiding(excluded, load_result, counter).hide_turns(turns) if excluded else turns
 
 
+def hide_in_turn(
+    turn: LoggedTurn, find_excluded: FindExcluded, load_result: LoadResult, counter: TokenCounter
+) -> LoggedTurn:
+    """Return a turn without the text that tools read in excluded notes. See `hide_excluded`."""
+    named = frozenset(_list_of_turn(turn, turn.messages, load_result))
+    excluded = find_excluded(named) if named else frozenset()
+    return _Hiding(excluded, load_result, counter).hide_turn(turn) if excluded else turn
+
+
 def _list_named(turns: TurnList, load_result: LoadResult) -> frozenset[str]:
     """Return the paths of all notes whose text the turns may hold."""
 
@@ -203,13 +212,14 @@ class _Hiding:
         return replace(old, content=format_summary(f"{OUTLINED_LINE}\n{text}"))
 
     def _hide_measured(self, turn: MeasuredTurn) -> MeasuredTurn:
-        hidden = self._hide_turn(turn.turn)
+        hidden = self.hide_turn(turn.turn)
         messages = self._hide_messages(turn.messages, turn.turn)
         if hidden is turn.turn and messages == turn.messages:
             return turn
         return MeasuredTurn.measure(hidden, messages, self.counter)
 
-    def _hide_turn(self, turn: LoggedTurn) -> LoggedTurn:
+    def hide_turn(self, turn: LoggedTurn) -> LoggedTurn:
+        """Return a turn without the text of the notes."""
         messages = [entry.message for entry in turn.said]
         hidden = self._hide_messages(messages, turn)
         if list(hidden) == messages:
@@ -221,7 +231,7 @@ class _Hiding:
         return replace(turn, said=said)
 
     def _hide_current(self, current: CurrentTurn) -> CurrentTurn:
-        turn = self._hide_turn(current.turn)
+        turn = self.hide_turn(current.turn)
         patched = current.patched and self._hide_messages(current.patched, current.turn)
         if turn is current.turn and patched == current.patched:
             return current

@@ -321,3 +321,84 @@ def test_in_a_project_outside_of_the_vault_too(chatting: Chat, tmp_path: Path) -
     chatting.assistant.settings.set("vault.exclude", ["Code.md"])
     assert find_words(chatting.ask()) == []
     assert find_words(chatting.ask(mode="chat")) == []
+
+
+def test_an_answer_that_is_continued_holds_nothing(chatting: Chat, vault: Path) -> None:
+    chatting.server.script(Answer("It is under", break_after=2, chunk_chars=4))
+    chatting.ask("What is it?", "chat", attach=("Diary/Code.md",))
+    hide_folder(chatting.assistant, vault)
+    session, seen = str(chatting.session), len(chatting.server.received)
+    chatting.server.script(Answer("the mat."))
+    path = chatting.assistant.sessions.read(session).path()
+    asked = [one.id for one in path if getattr(one, "message", None) is not None]
+    list(chatting.assistant.runner.continue_answer(session, asked[-1], None, CancelToken()))
+    assert len(chatting.server.received) > seen
+    assert find_words(chatting.read(seen)) == []
+
+
+def test_a_rule_that_is_set_while_the_agent_works_holds_at_once(
+    chatting: Chat, vault: Path
+) -> None:
+    seen: list[str] = []
+
+    def reply(body: dict[str, Any]) -> Answer:
+        text = json.dumps(body)
+        if "is_given" not in seen:
+            seen.append("is_given")
+            return Answer("", calls=(("c1", "read_note", '{"path": "Diary/Code.md"}'),))
+        if len(seen) == 1:
+            seen.append(text)
+            hide_folder(chatting.assistant, vault)
+            return Answer("", calls=(("c2", "read_note", '{"path": "Plan.md"}'),))
+        seen.append(text)
+        return Answer("Done.")
+
+    chatting.server.script(reply)
+    chatting.ask("Look.", "agent", attach=("Diary/Big.md",))
+    assert find_words(seen[1])
+    assert find_words(seen[2]) == []
+    assert "the text of excluded notes was left out" in chatting.reasons
+
+
+def test_an_agent_does_not_name_it_in_its_list_of_folders(chatting: Chat, vault: Path) -> None:
+    (vault / "Zebrahead.md").write_text("Text.\n")
+    list(chatting.assistant.index(CancelToken()))
+    assert "Zebrahead" in chatting.ask()
+    chatting.assistant.settings.set("vault.exclude", ["Zebra*"])
+    assert "Zebrahead" not in chatting.ask()
+    assert set(chatting.reasons) == {"the instructions changed"}
+
+
+def test_a_pinned_result_is_pinned_without_it(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    session = str(chatting.session)
+    path = chatting.assistant.sessions.read(session).path()
+    (result,) = (o.id for o in path if getattr(getattr(o, "message", None), "role", "") == "tool")
+    chatting.assistant.branches.pin(session, result, True)
+    chatting.ask("And then?", "chat")
+    chatting.ask("And last?", "chat")
+    chatting.server.script(Answer("The beans of Plan.md are sown in May."))
+    list(chatting.assistant.compact(session, CancelToken()))
+    assert "7391" in chatting.ask("What was it?", "chat")
+    hide_folder(chatting.assistant, vault)
+    assert find_words(chatting.ask("What was it?", "chat")) == []
+
+
+def test_the_summary_of_a_branch_holds_nothing(chatting: Chat, vault: Path) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}))
+    session = str(chatting.session)
+    path = chatting.assistant.sessions.read(session).path()
+    asked = [one.id for one in path if getattr(one, "message", None) is not None]
+    list(chatting.assistant.edit(session, asked[0], "Something else.", CancelToken()))
+    hide_folder(chatting.assistant, vault)
+    seen = len(chatting.server.received)
+    chatting.assistant.branches.summarise_branch(session, asked[-1], CancelToken())
+    assert len(chatting.server.received) > seen
+    assert find_words(chatting.read(seen)) == []
+
+
+def test_a_question_that_is_rewritten_holds_nothing(chatting: Chat, vault: Path) -> None:
+    chatting.assistant.settings.set("retrieval.rewrite", True)
+    chatting.ask("What is under the mat?", "vault", model="extractive")
+    hide_folder(chatting.assistant, vault)
+    assert find_words(chatting.ask("And when is it?", "vault")) == []
