@@ -43,7 +43,9 @@ class SectionSpan:
         return part.number == self.n and self.first <= part.first < self.end
 
     def repeats(self, other: "SectionSpan") -> bool:
-        """Return whether this section has the same text as another one."""
+        """Return whether this section has lines of another one, or the same text."""
+        if self.n == other.n and self.first < other.end and other.first < self.end:
+            return True
         lines, others = self.text.lines[self.first : self.end], other.text.lines
         return lines == others[other.first : other.end]
 
@@ -71,7 +73,7 @@ def choose_spans(
     for span in _list_others(question, whole, list(chain.from_iterable(ordered))):
         if len(chosen) >= MOST_SECTIONS:
             return
-        if not any(span == known or span.repeats(known) for known in chosen):
+        if not any(span.repeats(known) for known in chosen):
             chosen.append(span)
             yield span, whole, len(rankings) > 1
 

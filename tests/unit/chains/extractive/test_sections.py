@@ -1,5 +1,7 @@
 """The sections that an answer shows: which, how long, and what of them is lit or folded."""
 
+from itertools import pairwise
+
 import pytest
 
 from chains.extractive.excerpts import MOST_SHOWN, fold_to_best_line
@@ -46,6 +48,14 @@ def test_a_text_that_two_notes_have_is_shown_once():
     text = "## Beds\nThe beds face south."
     first, other = passage(text), passage(text, 2, "Copy.md")
     assert len(find("Where do the beds face?", first, other)) == 1
+
+
+def test_no_lines_are_shown_twice_though_a_section_contains_another():
+    text = "# Backups\nSaved with borg.\n## Keeping\n```sh\nborg prune /mnt\n```\n## Night\nQuiet."
+    shown = [section.lines for section in find("How do I prune with borg?", passage(text))]
+    ends = [first > last for (_, last), (first, _) in pairwise(sorted(shown))]
+    assert shown[0] == (3, 6)
+    assert all(ends)
 
 
 def test_a_section_that_scores_far_below_the_best_is_left_out():
@@ -130,3 +140,41 @@ def test_a_dated_line_about_something_else_is_not_moved_to_the_front():
         read_question("When was the pump last cleaned?"), [passage("\n".join(lines))]
     )
     assert found.parts[0].first == 0
+
+
+BACKUPS = """# Backups
+
+## Nightly run
+
+```sh
+borg create /mnt/store
+```
+
+## Keeping order
+
+Old archives go once a week:
+
+```sh
+borg prune --keep-daily 7 /mnt/store
+```
+
+## Prices
+
+| Disk | Size | Price |
+|---|---|---|
+| WD | 4 TB | 99 € |
+| Seagate | 8 TB | 149 € |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "lit"),
+    [
+        ("How do I prune the borg archive?", (13, 15)),
+        ("How do I create the borg archive?", (5, 7)),
+        ("What is the price of the Seagate disk?", (22, 22)),
+        ("What size is the WD disk?", (21, 21)),
+    ],
+)
+def test_code_and_rows_answer_with_what_introduces_them(question, lit):
+    section, *_ = find(question, passage(BACKUPS))
+    assert lit in section.lit
