@@ -1,5 +1,6 @@
 """Read notes: decode files and parse headings, links and properties.
 
+    code_pages     Tell Windows-1252 from the encodings of Central Europe.
     copies         Recognise the copies of notes by the names of their files.
     date_spans     Build ranges of days: a day, a week, a month or a year.
     dates          Find the dates in a text: days, months and years.

@@ -2,8 +2,9 @@
 
 The accepted encodings are UTF-8, and UTF-16 and UTF-32 with a byte-order mark. Windows-1252
 (including Latin-1) is accepted only if the result looks like Western text, and an older encoding of
-another script, such as GBK or KOI8-R, only if charset-normalizer is sure of it. In all other cases,
-an error names the first invalid byte.
+another script, such as GBK or KOI8-R, only if charset-normalizer is sure of it. The encodings of
+Central Europe are accepted if enough of a text's letters tell them from Windows-1252. In all other
+cases, an error names the first invalid byte.
 """
 
 import codecs
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.errors import ReadingFailed
+from vault.notes.code_pages import read_as_central
 
 _MARKS: Final = (  # UTF-32's begin with those of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -82,6 +84,11 @@ def decode_text(data: bytes) -> DecodedText:
         return DecodedText(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
         _refuse_damaged_utf8(data, error.start)
+        central = read_as_central(data, data[:_SAMPLE])
+        if central is not None:
+            if central.is_sure:
+                return DecodedText(central.text, central.encoding)
+            raise _unknown_encoding(data, error.start) from error
         if (western := _decode_western(data)) is not None:
             return DecodedText(western, "cp1252")
         if (other := _decode_other_script(data)) is not None:
