@@ -157,7 +157,7 @@ def _classify(
     is_refusal = status is not None and 300 <= status < 500 and status != 408
     if is_refusal or call.sent is None or (is_answer and _is_refusal(text, call)):
         return BadRequest(service, reason=reason)
-    has_responded = call.status is not None and not (call.failure or call.reader.failure)
+    has_responded = call.status is not None and not call.failure
     return ModelUnavailable(
         service,
         reason=call.failure or call.reader.failure or reason,

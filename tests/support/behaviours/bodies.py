@@ -1,5 +1,6 @@
 """Answers in another form than the one that was asked for."""
 
+import gzip
 import json
 
 from tests.support.behaviours.behaviour import (
@@ -262,8 +263,42 @@ DOCUMENTS = (
         status="bad_request",
         says="Ollama is running",
     ),
+    Behaviour(
+        "a packed answer, which nobody asked for",
+        (played(gzip.compress(text(SAID)), headers={"Content-Encoding": "gzip"}),),
+        status="model_unavailable",
+        says="reported an error: it packed its answer",
+    ),
     Behaviour("an empty body", (played(),), status="model_unavailable", says="empty", requests=3),
     Behaviour("204", (played(status=204),), status="model_unavailable", says="empty", requests=3),
+)
+
+FIELDS = (
+    Behaviour(
+        "a refusal in a field of its own",
+        (
+            played(
+                chunk({"content": None, "refusal": "The barrel stands "}),
+                chunk({"refusal": "behind the shed."}),
+                DONE,
+            ),
+        ),
+        SAID,
+    ),
+    Behaviour(
+        "texts of choices in place of deltas",
+        (
+            played(
+                *(
+                    sse({**HEAD, "choices": [{"index": 0, "text": piece, "finish_reason": None}]})
+                    for piece in ("The barrel stands ", "behind the shed.")
+                ),
+                finish(),
+                DONE,
+            ),
+        ),
+        SAID,
+    ),
 )
 
 USAGES = tuple(
@@ -279,4 +314,4 @@ USAGES = tuple(
     }.items()
 )
 
-BODIES = (*FORMS, *OTHERS, *CONTENTS, *DOCUMENTS, *USAGES)
+BODIES = (*FORMS, *OTHERS, *CONTENTS, *DOCUMENTS, *FIELDS, *USAGES)
