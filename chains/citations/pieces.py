@@ -124,7 +124,7 @@ def _find_fence(text: MarkdownText, at: int) -> str:
 def write_piece(piece: SectionPiece, number: int) -> tuple[list[str], list[Lines]]:
     """Write the lines of a piece as part of an answer, and return which of them are lit.
 
-    Each lit range ends with the citation number of its source.
+    Each lit range ends with the citation number of its source, which is below it if it is code.
     """
     starts, ends = {start for start, _ in piece.lit}, {end for _, end in piece.lit}
     lines: list[str] = []
@@ -133,7 +133,8 @@ def write_piece(piece: SectionPiece, number: int) -> tuple[list[str], list[Lines
     for at, line in enumerate(piece.lines, start=1):
         first = len(lines) + 1 if at in starts else first
         lines += _write_line(line, piece.kinds[at - 1], number if at in ends else None)
-        lit += [(first, len(lines))] if at in ends else []
+        is_code = piece.kinds[at - 1] == FENCE_CLOSES  # whose number is on the line below
+        lit += [(first, len(lines) - is_code)] if at in ends else []
     return lines, lit
 
 

@@ -168,6 +168,29 @@ def test_a_citation_opens_the_note_at_its_lines(answer: Answer, qtbot: QtBot) ->
     assert tuple(activated.args) == ("Hut.md", 7, 7)
 
 
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_lit_code_is_framed_and_keeps_its_own_background(
+    transcript: Transcript, theme: Theme, mode: str
+) -> None:
+    theme.apply(mode, 1.0)
+    text = "Once a week:\n\n```sh\nborg prune\nborg compact\n```\n\nThe end."
+    source = make_source(1, "Backups.md", text)
+    section = ShownSection(source, (1, 8), lit=((3, 6),), is_open=True)
+    item = answer_item(f"{LEAD}\n", sections=(section,), sources=(source,))
+    transcript.load(ChatTranscript("Chat", (UserItem("u", "How?", TIME), item)))
+    settle()
+    (answer,) = widgets(transcript, Answer)
+    image = answer.view.viewport().grab().toImage()
+    code, middle = find_spot(answer, "borg prune"), image.width() // 2
+    lit, plain = image.pixelColor(4, code.y()), find_ground(answer, "Once a week")
+    assert lit != plain
+    assert find_ground(answer, "[1]") == plain
+    assert image.pixelColor(middle, code.y()) not in (lit, plain)
+    head = code.y() - theme.line("body")  # the name of the language, above the code
+    assert image.pixelColor(4, head) == lit
+    assert image.pixelColor(middle, head) == image.pixelColor(middle, code.y())
+
+
 def test_links_say_what_they_do(answer: Answer) -> None:
     hints = answer.view._pointing.hints
     assert list(hints.values()) == [

@@ -115,13 +115,18 @@ class DecorationPainter:
         """
         theme, (top, bottom) = Theme.current(), band
         area = QRectF(0, top - _SPARE, width, bottom - top + 2 * _SPARE)
+        reach = area.adjusted(0, -_CODE_HEAD - CODE_PADDING, 0, CODE_PADDING)
+        panels = (panel for ink in inks for panel in ink.panels if panel.kind != "quote")
+        rects = [rect for rect in map(self.panel_rect, panels) if _is_within(rect, reach)]
+        for rect in rects:
+            area.setTop(min(area.top(), rect.top() - _SPARE))
+            area.setBottom(max(area.bottom(), rect.bottom() + _SPARE))
         shape, rounding = QPainterPath(), theme.radius("sm")
         shape.addRoundedRect(area, rounding, rounding)
-        for panel in (panel for ink in inks for panel in ink.panels if panel.kind != "quote"):
-            rect, own = self.panel_rect(panel), QPainterPath()
-            if area.top() <= rect.top() and rect.bottom() <= area.bottom():
-                own.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
-                shape = shape.subtracted(own)
+        for rect in rects:
+            own = QPainterPath()
+            own.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
+            shape = shape.subtracted(own)
         painter.fillPath(shape, theme.color("diff.mark_bg"))
 
     def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
@@ -407,3 +412,8 @@ def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
 
 def _start(ink: ListMarker | Span | Pill | RuleLine | Rows) -> int:
     return ink.start
+
+
+def _is_within(rect: QRectF, reach: QRectF) -> bool:
+    """Return whether a background is in the reach of highlighted lines from top to bottom."""
+    return reach.top() <= rect.top() and rect.bottom() <= reach.bottom()
