@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.vaults.old_catalogs import create_old_catalog
 from vault.catalog import Catalog
-from vault.embedding.chunking import CHUNKER_VERSION, chunk_note
+from vault.embedding.chunking import chunk_note
 from vault.embedding.models import DIMENSION, EMBEDDER, MODEL_NAME, PACKAGED
 from vault.embedding_versions import choose_vector_table, read_used_model
 from vault.errors import IndexUnusable
 from vault.migrations import MIGRATIONS, migrate, schema_version
-from vault.notes.keywords import WORDS_VERSION
 from vault.notes.note import parse_note
 from vault.records import NEVER_SEEN, NoteState, Records
 from vault.scan import FileStat
@@ -170,14 +170,11 @@ def test_another_chunker_means_reading_again_and_keeping_vectors(tmp_path: Path)
 
 def test_a_catalog_of_the_first_version_keeps_all_that_it_holds(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
-    connection = sqlite3.connect(path, isolation_level=None)
-    MIGRATIONS[0](connection)
-    connection.execute("PRAGMA user_version = 1")
-    stamp = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION, "embedder": EMBEDDER}
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", stamp.items())
-    connection.execute("INSERT INTO vectors (hash, vector) VALUES (?, ?)", (b"hash", VECTOR))
-    connection.execute("INSERT INTO files VALUES (1, 'a.md', 1, 2, 3, 4, 'indexed', '', 'version')")
-    connection.close()
+    file = "(1, 'a.md', 1, 2, 3, 4, 'indexed', '', 'version')"
+    with create_old_catalog(path, 1) as connection:
+        connection.execute("INSERT INTO meta VALUES ('embedder', ?)", (EMBEDDER,))
+        connection.execute("INSERT INTO vectors (hash, vector) VALUES (?, ?)", (b"hash", VECTOR))
+        connection.execute(f"INSERT INTO files VALUES {file}")
     catalog = Catalog(path, is_writable=True)
     assert catalog.read_vector_hashes() == {b"hash"}
     assert list(Records(catalog).files()) == ["a.md"]
@@ -188,19 +185,13 @@ def test_a_catalog_of_the_first_version_keeps_all_that_it_holds(tmp_path: Path) 
 
 def test_notes_of_an_older_catalog_get_the_names_that_links_use(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
-    with sqlite3.connect(path) as connection:
-        for step in MIGRATIONS[:3]:
-            step(connection)
-        connection.execute("PRAGMA user_version = 3")
-        stamp = {"chunker": CHUNKER_VERSION, "words": WORDS_VERSION}
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", stamp.items())
+    with create_old_catalog(path, 3) as connection:
         for number, aliases in enumerate(('["Tonne", "x/Fass"]', "no list"), start=1):
             file = (number, f"a/Rain {number}.md")
             connection.execute(
                 "INSERT INTO files VALUES (?, ?, 1, 2, 3, 4, 'indexed', '', 'version')", file
             )
             connection.execute("INSERT INTO notes VALUES (?, 'Rain', ?)", (number, aliases))
-    connection.close()
     catalog = Catalog(path, is_writable=True)
     assert Records(catalog).list_names("a/Rain 1.md") == {"rain 1", "tonne", "fass"}
     assert Records(catalog).list_names("a/Rain 2.md") == {"rain 2"}

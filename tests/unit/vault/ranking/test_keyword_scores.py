@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.vaults.old_catalogs import age_catalog
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.ranking.keyword_scores import KeywordScores, Table
@@ -103,14 +104,7 @@ def test_an_index_from_before_gets_the_words_of_whole_notes(
     first.update()
     first.close()
     path = first.index_dir / CATALOG_FILE
-    before = Catalog(path, is_writable=True)
-    with before.transaction():
-        before.run("DROP TABLE note_words")
-        before.run("DROP TABLE properties")
-        before.run("ALTER TABLE chunks DROP COLUMN structure")
-        before.run("ALTER TABLE files DROP COLUMN ctime_ns")
-        before.run("PRAGMA user_version = 4")
-    before.close()
+    age_catalog(path, 4)
     after = Catalog(path, is_writable=True)
     try:
         assert find(after, "note_words", "heron") == ["A.md"]

@@ -1,8 +1,6 @@
 """Tags, folders, days and links that a query names lift what they belong to, by a few places."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.vaults.old_catalogs import age_catalog
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.search.boosts import Booster, Boosts, apply_boosts
 from vault.vault import Vault
@@ -132,14 +131,7 @@ def test_an_index_from_before_learns_the_days_and_embeds_nothing(
     before = make_index(tmp_path / "notes")
     before.update()
     before.close()
-    with closing(sqlite3.connect(before.index_dir / "catalog.db")) as catalog, catalog:
-        catalog.execute("DROP TABLE days")
-        catalog.execute("DROP TABLE names")
-        catalog.execute("DROP TABLE note_words")
-        catalog.execute("DROP TABLE properties")
-        catalog.execute("ALTER TABLE chunks DROP COLUMN structure")
-        catalog.execute("ALTER TABLE files DROP COLUMN ctime_ns")
-        catalog.execute("PRAGMA user_version = 2")
+    age_catalog(before.index_dir / "catalog.db", 2)
     after = make_index(tmp_path / "notes")
     report = after.update()
     assert (report.embedded_chunks, report.notes) == (0, 1)
