@@ -39,7 +39,6 @@ from chains.llm.incoming.patience import (
     SILENCE_S,
     MonotonicClock,
     Patience,
-    WaitClock,
     WaitLimits,
 )
 from chains.llm.incoming.pieces import AnswerPiece
@@ -69,7 +68,7 @@ _FALLBACK_HOST: Final = "api.openai.com"
 BACK_OFF_S: Final = (1.0, 3.0)
 LONGEST_WAIT_S: Final = 30.0
 BROKEN_OFF: Final = "the stream ended too early"
-CLOCK: WaitClock = MonotonicClock()
+CLOCK = MonotonicClock()
 
 
 class LiteLLMModel:

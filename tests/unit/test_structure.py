@@ -179,6 +179,9 @@ RULES: dict[str, Callable[[], object]] = {
 def test_a_rule_holds_but_for_the_violations_that_are_listed(rule: str) -> None:
     listed = json.loads(DEBTS.read_text("utf-8"))[rule]
     found = json.loads(json.dumps(RULES[rule]()))
+    if isinstance(found, list) and isinstance(listed, dict):  # exceptions with their reasons
+        assert all(listed.values())
+        listed = sorted(listed)
     assert found == listed, "mend what is new; take what is gone out of the list"
 
 

@@ -17,9 +17,9 @@ do not count. All of them are measured on one clock, which tests replace.
 import threading
 from dataclasses import dataclass
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final
 
-__all__ = ["MonotonicClock", "Patience", "WaitClock", "WaitLimits"]
+__all__ = ["MonotonicClock", "Patience", "WaitLimits"]
 
 FIRST_WORD_S: Final = 600.0
 SILENCE_S: Final = 120.0
@@ -27,19 +27,6 @@ TRICKLE_S: Final = 120.0
 TRICKLE_CHARS: Final = 40  # 20 characters a minute
 AFTER_FINISH_S: Final = 2.0
 AFTER_DOUBT_S: Final = 20.0
-
-
-class WaitClock(Protocol):
-    """A clock that can also wait."""
-
-    def now(self) -> float:
-        """Return the time in seconds, which never goes back."""
-
-    def wait(self, condition: threading.Condition, timeout_s: float) -> None:
-        """Wait until a condition is notified, or for at most the given time.
-
-        The caller holds the condition.
-        """
 
 
 class MonotonicClock:
@@ -50,7 +37,10 @@ class MonotonicClock:
         return monotonic()
 
     def wait(self, condition: threading.Condition, timeout_s: float) -> None:
-        """Wait until a condition is notified, or for at most the given time."""
+        """Wait until a condition is notified, or for at most the given time.
+
+        The caller holds the condition.
+        """
         condition.wait(timeout_s)
 
 
@@ -74,7 +64,7 @@ class Patience:
         reason: why the wait has ended, or an empty string.
     """
 
-    def __init__(self, limits: WaitLimits, clock: WaitClock, started_s: float) -> None:
+    def __init__(self, limits: WaitLimits, clock: MonotonicClock, started_s: float) -> None:
         """Begin to wait.
 
         Args:
