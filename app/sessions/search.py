@@ -17,9 +17,9 @@ from app.errors import InvalidRequest
 from app.sessions.file import LoadedLog
 from app.sessions.session_info import find_title, one_line
 from app.sessions.store import SessionStore
-from chains.citations.quotes import remove_markup
 from context.history.turns import is_continuation
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
+from vault.notes.text.markup import remove_markup
 
 __all__ = ["MOST_HITS", "ChatHit", "read_terms", "search_chats"]
 

@@ -12,8 +12,8 @@ from functools import cache, cached_property
 from typing import Final
 
 from context.layers import Segment
-from vault.notes.text.inline import HEADING_MARKS
 from vault.notes.text.markdown_text import MarkdownText, read_text
+from vault.notes.text.markup import list_shown_pieces
 
 __all__ = [
     "EscapeRemover",
@@ -21,27 +21,8 @@ __all__ = [
     "count_words",
     "normalize_text",
     "read_source_text",
-    "remove_markup",
 ]
 
-_MARKUP: Final = re.compile(
-    r"(?P<entity>&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});)"
-    r"|(?P<escape>\\[!-/:-@\[-`{-~])"
-    rf"|(?P<line>^[ \t]{{0,20}}(?:(?:>|[-*+•][ \t]|\d{{1,3}}[.)][ \t]|{HEADING_MARKS}[ \t])"
-    r"[ \t]{0,8}){1,6}"
-    r"(?:\[[ xX]\][ \t])?)"
-    r"|(?P<embed>!\[\[[^\[\]\n]{0,300}\]\])"
-    r"|(?P<block>[ \t]\^[\w-]{1,40}$)"
-    r"|(?P<alias>!?\[\[[^\[\]\n|]{0,300}\|)"
-    r"|(?P<target>\]\((?:<[^<>\n]{0,1000}>|(?:[^()\s]|\([^()\s]{0,300}\)){0,1000})"
-    r"(?:[ \t]{1,8}\"[^\"\n]{0,300}\")?\))"
-    r"|(?P<reference>\]\[[^\[\]\n\d][^\[\]\n]{0,100}\])"
-    r"|(?P<note>\[\^[\w-]{1,40}\])"
-    r"|(?P<letter>\[(?P<kept>\w)\](?=\w))"
-    r"|(?P<tag></?(?:b|br|i|u|s|em|strong|sub|sup|mark|kbd|small|span|p|div)\b[^<>\n]{0,200}>)"
-    r"|(?P<mark>!?\[\[|\]\]|!?\[(?=[^\[\]\n]{0,300}\](?:\(|\[[^\[\]\n\d]))|==|~~|[*_`~|])",
-    re.MULTILINE,
-)
 _ELLIPSIS: Final = re.compile(r"\[\s?(?:…|\.{3})\s?\]|\(\s?(?:…|\.{3})\s?\)|…|\.{3}")
 _ODD_QUOTES: Final = dict.fromkeys(map(ord, '"“”„‟«»″‘’‚‛′`「」『』'), "'")
 _DASHES: Final = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
@@ -147,28 +128,6 @@ def normalize_text(text: str) -> str:
     return _reduce(text)[0].strip(_EDGES)
 
 
-def remove_markup(text: str) -> str:
-    """Remove Markdown markup from a text."""
-
-    def shown(match: re.Match[str]) -> str:
-        mark = match.group()
-        if match["kept"]:
-            return match["kept"]
-        if match.lastgroup == "entity":
-            return html.unescape(mark)
-        if match.lastgroup == "escape":
-            return mark[1]
-        around = (
-            text[max(0, match.start() - 1) : match.start()],
-            text[match.end() : match.end() + 1],
-        )
-        # Markdown marks are at the edge of words. Inside or between words they are plain text.
-        is_text = mark in {"|", "~"} or (mark in {"_", "*"} and _is_inside(*around))
-        return mark if is_text else ""
-
-    return _MARKUP.sub(shown, text)
-
-
 def count_words(text: str) -> int:
     """Count words. In scripts without spaces, two characters count as a word."""
     unspaced = sum((len(run) + 1) // 2 for run in _UNSPACED.findall(text))
@@ -190,17 +149,8 @@ def _reduce(text: str) -> tuple[str, list[int]]:
             characters.append(simple)
             places.extend([at + offset * step] * len(simple))
 
-    end = 0
-    for match in _MARKUP.finditer(text):
-        add(text[end : match.start()], end, 1)
-        end = match.end()
-        if match.lastgroup == "entity":
-            add(html.unescape(match.group()), match.start(), 0)
-        elif match.lastgroup == "escape":
-            add(match.group()[1], match.start() + 1, 1)
-        elif match["kept"]:
-            add(match["kept"], match.start("kept"), 1)
-    add(text[end:], end, 1)
+    for piece, at, step in list_shown_pieces(text):
+        add(piece, at, step)
     return "".join(characters), places
 
 
@@ -210,11 +160,6 @@ def _simple(char: str) -> str:
         return ""
     mapped = char.translate(_ODD_QUOTES).translate(_DASHES)
     return "".join(part for part in unicodedata.normalize("NFKD", mapped) if not part.isspace())
-
-
-def _is_inside(before: str, behind: str) -> bool:
-    between_words = before.isalnum() and behind.isalnum()
-    return between_words or (before.isspace() and behind.isspace())
 
 
 def _joins(left: str, right: str) -> bool:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from chains.citations.quotes import remove_markup
 from vault.notes.text.lines import (
     COMMENT_CLOSES,
     COMMENT_OPENS,
@@ -20,6 +19,7 @@ from vault.notes.text.lines import (
     TEXT,
 )
 from vault.notes.text.markdown_text import MarkdownText, read_text
+from vault.notes.text.markup import remove_markup
 from vault.notes.text.sentences import find_sentences, join_lines
 from vault.notes.text.sentences import split_sentences as split_block
 

@@ -21,17 +21,12 @@ from typing import Final
 
 from chains.citations.check import Citation, CitationReport, check_citations
 from chains.citations.parser import parse_answer
-from chains.citations.quotes import (
-    VerbatimText,
-    count_words,
-    normalize_text,
-    read_source_text,
-    remove_markup,
-)
+from chains.citations.quotes import VerbatimText, count_words, normalize_text, read_source_text
 from chains.citations.sections import ShownSection, cite_sections
 from chains.citations.sentences import locate_sentences, split_sentences
 from context.layers import Segment
 from vault.notes.keywords import FUNCTION_WORDS, fold, split_words
+from vault.notes.text.markup import remove_markup
 
 __all__ = ["check_answer", "insert_numbers", "name_share"]
 

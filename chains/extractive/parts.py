@@ -11,11 +11,12 @@ from functools import cached_property
 from itertools import groupby
 from typing import Final, Literal
 
-from chains.citations.quotes import read_source_text, remove_markup
+from chains.citations.quotes import read_source_text
 from chains.citations.sentences import join_paragraph
 from chains.extractive.blocks import PassageBlock, list_blocks, list_properties
 from chains.extractive.words import split_words
 from context.layers import Segment
+from vault.notes.text.markup import remove_markup
 from vault.notes.text.sentences import find_sentences
 
 __all__ = ["Part", "PartKind", "build_parts"]

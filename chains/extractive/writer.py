@@ -9,9 +9,9 @@ import re
 from typing import Final
 
 from chains.citations.pieces import cut_pieces, split_at_code, write_piece
-from chains.citations.quotes import remove_markup
 from chains.citations.sections import ShownSection
 from vault.notes.text.inline import remove_block_name, remove_comments, remove_embeds
+from vault.notes.text.markup import remove_markup
 
 __all__ = ["escape_markdown", "write_item", "write_place", "write_section", "write_text"]
 

@@ -23,6 +23,7 @@ from vault.notes.text.lines import (
     UNDERLINE,
 )
 from vault.notes.text.markdown_text import read_text
+from vault.notes.text.markup import remove_markup
 from vault.review.findings import Check
 
 __all__ = [
@@ -43,12 +44,10 @@ _SKIPPED_KINDS: Final = CODE_KINDS | {BLANK, COMMENT, RULE, UNDERLINE}
 _MARKERS: Final = re.compile(
     r"^\s*(?:>\s?)*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d+[.)])\s+)?(?:\[.\]\s+)?"
 )
-_HAS_MARKUP: Final = re.compile(r"[\[<*`~=_\\%^]|https?:")
-_MARKUP: Final = (
-    (re.compile(r"!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)"), " "),
-    (re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|\[([^\]]*)\]\([^)]*\)"), r"\1\2"),
-    (re.compile(r"<?https?://[^\s>)]+>?|</?[A-Za-z][^<>]*>|\s\^[\w-]+\s*$"), " "),
-    (re.compile(r"[*`]+|~~|==|(?<!\w)_+|_+(?!\w)|\\(?=[^\w\s])"), ""),
+# What says nothing in a sentence: pictures, what is embedded, addresses, and names of blocks.
+_NO_PROSE: Final = re.compile(
+    r"!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)|<?(?<!\]\()https?://[^\s>)]+>?|</?[A-Za-z][^<>]*>"
+    r"|\s\^[\w-]+\s*$"
 )
 
 
@@ -172,10 +171,7 @@ class Vocabulary:
 def clean_markup(line: str) -> str:
     """Return a line of Markdown without list markers, link targets and formatting."""
     text = _MARKERS.sub("", remove_comments(line), count=1)
-    if _HAS_MARKUP.search(text):
-        for pattern, replacement in _MARKUP:
-            text = pattern.sub(replacement, text)
-    return text.strip()
+    return remove_markup(_NO_PROSE.sub(" ", text)).strip()
 
 
 def _is_dated(path: str) -> bool:

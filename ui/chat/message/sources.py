@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from chains.citations.check import Citation, Unverified
-from chains.citations.quotes import VerbatimText, remove_markup
+from chains.citations.quotes import VerbatimText
 from context.layers import Segment
 from ui.markdown.page.card import Source
 from vault.notes.kinds import find_page
+from vault.notes.text.markup import remove_markup
 
 __all__ = ["describe_unverified", "list_sources"]
 

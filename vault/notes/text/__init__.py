@@ -10,6 +10,7 @@ a comment or text.
     lines       The kinds of lines, from the blocks that the parser found.
     markdown_text
                 `MarkdownText`: a note or a passage with the kinds of its lines and its headings.
+    markup      Removes the markup from a text, to show, compare or count what it says.
     scan        The kinds of lines without parsing, for texts that are very long or still grow.
     sentences   The ends of sentences in a paragraph.
     stems       `WordStems`: finds the words of a query in other texts, in any of their forms.
@@ -23,6 +24,7 @@ __all__ = [
     "inline",
     "lines",
     "markdown_text",
+    "markup",
     "scan",
     "sentences",
     "stems",

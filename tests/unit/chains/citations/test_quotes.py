@@ -4,14 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.citations.quotes import (
-    EscapeRemover,
-    VerbatimText,
-    count_words,
-    normalize_text,
-    remove_markup,
-)
+from chains.citations.quotes import EscapeRemover, VerbatimText, count_words, normalize_text
 from context.layers import Layer, Segment
+from vault.notes.text.markup import remove_markup
 
 NOTE = """# Garden
 
