@@ -20,7 +20,9 @@ from ui.tasks import TaskRunner
 from ui.window import MainWindow
 from vault.access import list_names
 
+# After 100 s, which no busy machine needs, the program says where each thread stands, and ends.
 START = """
+import faulthandler
 import sys
 import threading
 from PySide6.QtCore import QTimer
@@ -46,6 +48,7 @@ def look():
 timer = QTimer(interval=20)
 timer.timeout.connect(look)
 timer.start()
+faulthandler.dump_traceback_later(100, exit=True)
 code = run(opening)
 opening.close()
 sys.exit(code)
@@ -57,7 +60,7 @@ def test_names_are_shown_before_the_rest_of_the_program_is_loaded(
 ) -> None:
     env = {**os.environ, "STRATA_HOME": str(tmp_path / "home"), "QT_QPA_PLATFORM": "offscreen"}
     command = [sys.executable, "-c", START, str(small_vault)]
-    done = subprocess.run(command, env=env, timeout=120, capture_output=True, text=True)
+    done = subprocess.run(command, env=env, timeout=300, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "before the vault is open: True\n"
 
