@@ -136,6 +136,8 @@ class MessageController(QObject):
                 answer = turns.regenerate if is_again else turns.continue_answer
                 answer(entry)
                 self._frame.composer.setFocus()  # the answer whose button had the focus is gone
+            case "ask":
+                turns.ask(action.text)
             case "select":
                 self._transcript.hold_versions(entry)
                 self._start(partial(branches.select_leaf, session, entry), self._on_selected)

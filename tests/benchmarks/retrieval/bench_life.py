@@ -24,11 +24,11 @@ from typing import Final, Literal
 
 from app.assistant import Assistant
 from app.paths import HOME_VARIABLE, Paths
-from app.sessions.ask import AskRequest
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import AskResult, TurnEnded
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask
 from tests.benchmarks.measure import Ratio
 from tests.benchmarks.retrieval.bench_phrasings import QUESTIONS, grade_list, shows_all, tell_count
 from tests.benchmarks.retrieval.life_vault import write_life_vault
@@ -99,7 +99,7 @@ def open_life_vault(folder: Path) -> Assistant:
 
 def ask(assistant: Assistant, question: str) -> AskResult:
     """Ask a question without a model."""
-    request = AskRequest(question, model=EXTRACTIVE, update_index=False)
+    request = Ask(question, model=EXTRACTIVE, update_index=False)
     for event in assistant.ask(request, CancelToken()):
         if isinstance(event, TurnEnded):
             return event.result

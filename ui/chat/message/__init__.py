@@ -3,6 +3,7 @@
     answer ──> sections ──> ui.markdown.page.view (draws the text)
            ──> answer_status, steps ──> step_row ──> step_words, code
            ──> answer_tools ──> tools <── user_tools <── user
+           ──> filter_row
     failures ──> answer_status
     approval_card ──> code
     blocks and sources import no other module of this package
@@ -18,6 +19,7 @@
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.
     edits_card    The notes that an agent changed in a turn, and a button that undoes the changes.
+    filter_row    The filter of a list, with a chip for each part that lists again without it.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
     sections      `AnswerView`, the Markdown view of an answer, and the sections of notes that one
                   without a model shows, with their lit and folded lines.
@@ -32,9 +34,8 @@
 
 This package may import PySide6, `ui.markdown`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
 `ui.icons`, `ui.actions`, and data types of `app`, `chains.events`, `chains.tool`,
-`chains.citations`, `context.layers`, `context.messages`, `vault.notes.kinds`,
-`vault.notes.text.markup` and `vault.notes.text.sentences`. It must not import
-`ui.chat.transcript`.
+`chains.citations`, `chains.retrieval`, `context.layers`, `context.messages`, `vault.notes.kinds`,
+`vault.notes.text.markup` and `vault.notes.text.sentences`, but not `ui.chat.transcript`.
 
 User messages, errors, and the arguments and results of tools are shown as plain text. Each message
 widget has an accessible name and role.

@@ -17,8 +17,10 @@ from app.config.schema import use_labels
 from app.sessions.transcript import AnswerItem, describe_ending
 from chains.citations.changes import ChangedSource
 from chains.citations.sections import ShownSection
+from chains.retrieval.listing_query import FilterPart
 from ui.chat.message.answer_status import EndingLine, StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
+from ui.chat.message.filter_row import FilterRow
 from ui.chat.message.sections import AnswerView
 from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
@@ -54,6 +56,7 @@ class Answer(AccessibleFrame):
         changed: the cited notes that have changed since the answer was written.
         doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete, or an empty string if it is complete.
+        filter: the filter of a list, part by part, or None for other answers.
         found_sources: a sentence which says that Strata found the sources by itself, or an empty
             string if the model cited its sources.
         model: the name of the model that wrote the answer, or an empty string until it is finished.
@@ -87,6 +90,7 @@ class Answer(AccessibleFrame):
         self.tools = AnswerTools()
         self.tools.copied.connect(self.copy)
         self.tools.action_requested.connect(self.action_requested)
+        self.filter: FilterRow | None = None
         self.doubts: UnverifiedNotice | None = None
         self.changed: tuple[ChangedSource, ...] = ()
         self._changes: list[DiffView] = []
@@ -220,6 +224,15 @@ class Answer(AccessibleFrame):
         self._found.setText(sentence)
         self._found.setVisible(bool(sentence))
 
+    def show_filter(self, parts: Sequence[FilterPart]) -> None:
+        """Show below the text which filter a list has. Each of its parts can be taken away."""
+        if self.filter is None and parts:
+            self.filter = FilterRow()
+            self.filter.asked.connect(self._ask)
+            self._extras.insertLayout(0, _outdent(self.filter))
+        if self.filter is not None:
+            self.filter.show_parts(parts)
+
     def show_end(self, item: AnswerItem, *, with_error: bool = False) -> None:
         """Show why the answer is incomplete, in a line that is hidden if the answer is complete.
 
@@ -289,6 +302,9 @@ class Answer(AccessibleFrame):
         name = ", ".join(part for part in said if part)
         self.setAccessibleName(name)
         self.view.setAccessibleName(name)
+
+    def _ask(self, text: str) -> None:
+        self.action_requested.emit(MessageAction("ask", self._entry, text))
 
     def _continue(self) -> None:
         self.action_requested.emit(MessageAction("continue", self._entry))

@@ -333,11 +333,12 @@ class MessageAction:
     Attributes:
         kind: `edit`, `again` (regenerate the answer), `continue` (continue an interrupted answer),
             `branch` (fork into a new chat), `select` (show another version), `label`, `saw` (show
-            the request), `pin`, `unpin`, `note` (save the answer as a note) or `compare` (compare
-            versions).
+            the request), `pin`, `unpin`, `note` (save the answer as a note), `compare` (compare
+            versions) or `ask` (send a message).
         entry: the ID of the message's log entry, or for `select`, the entry ID of the other
             version.
-        text: the new text for `edit` or the new label for `label`, otherwise an empty string.
+        text: the new text for `edit`, the new label for `label` or the message for `ask`, otherwise
+            an empty string.
     """
 
     kind: Literal[
@@ -352,6 +353,7 @@ class MessageAction:
         "unpin",
         "note",
         "compare",
+        "ask",
     ]
     entry: str
     text: str = ""

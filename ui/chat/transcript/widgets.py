@@ -251,6 +251,7 @@ class MessageMaker(QObject):
         answer.show_doubts([*describe_unverified(item.unverified, sources), *told])
         answer.show_changes(item.changed)
         answer.show_found_sources(item.found_sources)
+        answer.show_filter(item.filter_parts)
 
     def _show_entry(self, answer: Answer, item: AnswerItem) -> None:
         answer.set_entry(item.entry, item.siblings, item.label)
