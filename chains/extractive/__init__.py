@@ -16,6 +16,7 @@ sources → blocks → parts ──→ ranking → spans → sections → answer
 - `excerpts`: builds the shown form of a section, with the lines that are lit or folded.
 - `sections`: finds the sections that answer a question, and chooses the parts to light.
 - `answerability`: decides whether the lit parts are likely to answer the question.
+- `differences`: tells where the sections of two notes say different figures of one thing.
 - `words`: compares the words of a question with the words of a text.
 - `writer`: writes the lines of a quotation as Markdown.
 

@@ -15,6 +15,7 @@ from chains.cancel import CancelToken
 from chains.citations.sections import ShownSection
 from chains.events import AnswerKind
 from chains.extractive.answerability import Verdict, judge
+from chains.extractive.differences import describe_difference
 from chains.extractive.excerpts import fold_to_best_line
 from chains.extractive.period import FindDays, list_days, list_sources_in_period
 from chains.extractive.question import AskedQuestion, read_question
@@ -152,6 +153,8 @@ class ExtractiveModel:
         sections = found.sections
         if self._kind == "nothing":
             sections = tuple(map(fold_to_best_line, sections))
+        if differing := describe_difference(question.text, sections):
+            yield f"\n{differing}\n"
         yield from self._write_sections(sections)
 
     def _list_sources_in_period(

@@ -20,4 +20,4 @@ This package may import `vault.catalog`, `vault.records`, `vault.notes`, `vault.
 `vault.errors`.
 """
 
-__all__ = ["findings", "review"]
+__all__ = ["findings", "review", "statements"]

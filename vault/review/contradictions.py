@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Final
 
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
-from vault.review.statements import Quantity, Statement, find_statements
+from vault.review.statements import QUALIFIERS, Quantity, Statement, find_statements
 from vault.review.texts import NoteInfo, NoteLine, Vocabulary, list_singulars
 
 __all__ = ["ContradictionRule"]
@@ -27,15 +27,6 @@ _MOST_IN_SERIES: Final = 3  # notes with the same statement; more are a series
 _MOST_VALUES: Final = 2  # different numbers in a statement; more are a series too
 _LONG_WORDS: Final = 8
 _LEAST_NAMES: Final = 2
-# One of two statements may have additional words, but not these, because they change its meaning.
-_QUALIFIER_WORDS: Final = """
-    not no never without except only max maximum min minimum least most up per each total
-    average every first second third last next new old another other extra additional before
-    after until since previous previously former formerly earlier later was were used
-    originally usually if unless when half double twice nicht kein keine ohne nur pro je
-    gesamt alt neu vorher nachher
-"""
-_QUALIFIERS: Final = frozenset(_QUALIFIER_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +172,7 @@ def _measure_overlap(one: Statement, other: Statement) -> float:
     added = one.words ^ other.words
     if one.words - other.words and other.words - one.words:
         return 0.0
-    if added & (_QUALIFIERS | one.names | other.names):
+    if added & (QUALIFIERS | one.names | other.names):
         return 0.0
     return len(one.words & other.words) / len(one.words | other.words)
 

@@ -14,7 +14,7 @@ from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.notes.text.sentences import split_sentences
 from vault.review.texts import list_singulars, make_singular
 
-__all__ = ["Quantity", "Statement", "find_statements"]
+__all__ = ["QUALIFIERS", "Quantity", "Statement", "find_statements", "list_words"]
 
 
 def _split_words(text: str) -> frozenset[str]:
@@ -42,6 +42,16 @@ _UNITS: Final = _split_words(
     hz khz mhz ghz b kb mb gb tb kib mib gib bytes bit bits px pt litre litres liter liters
     metre metres meter meters gram grams ms s sec second seconds min minute minutes h hour
     hours day days week weeks month months year years people percent
+    """
+)
+# One of two statements may have additional words, but not these, because they change its meaning.
+QUALIFIERS: Final = _split_words(
+    """
+    not no never without except only max maximum min minimum least most up per each total
+    average every first second third last next new old another other extra additional before
+    after until since previous previously former formerly earlier later was were used
+    originally usually if unless when half double twice nicht kein keine ohne nur pro je
+    gesamt alt neu vorher nachher
     """
 )
 # The number after one of these words names something, as in "step 3".
@@ -119,6 +129,17 @@ class _Token:
     folded: str
     start: int
     end: int
+
+
+def list_words(text: str) -> frozenset[str]:
+    """Return the words of a text as those of a statement: in the singular, without function words.
+
+    Args:
+        text: the text, such as a title or a question.
+    """
+    tokens = (match[0] for match in _TOKEN.finditer(text))
+    plain = (token for token in tokens if fold(token) not in FUNCTION_WORDS)
+    return frozenset(word for token in plain for word in list_singulars(token))
 
 
 def find_statements(text: str) -> Iterator[Statement]:

@@ -54,6 +54,7 @@ _NUMBER: Final = re.compile(r"[-+]?\d[\d.,'\u00a0\u202f]*")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
 _SIGNS: Final = {"=": "", "<": "below ", "<=": "at most ", ">": "above ", ">=": "at least "}
+_SIGNS_OF_DAYS: Final = {"=": "", "<": "before ", "<=": "until ", ">": "after ", ">=": "since "}
 
 
 # Finds the notes that fulfil a condition. The notes to choose from are keyed by file id.
@@ -88,7 +89,8 @@ class Condition:
         """The value in a sentence, such as "rating: at least 4" for a property."""
         if self.key == "has":
             return PARTS[self.value]
-        return f"{self.name}: {_SIGNS[self.comparison]}{self.value}" if self.name else self.value
+        signs = _SIGNS_OF_DAYS if _DAY.match(self.value) else _SIGNS
+        return f"{self.name}: {signs[self.comparison]}{self.value}" if self.name else self.value
 
     def __str__(self) -> str:
         """Write the condition as it is written in a query."""
