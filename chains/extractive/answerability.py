@@ -79,6 +79,8 @@ def judge(
     asked = cut_background(question.text)
     if quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted):
         return "nothing"
+    if _finds_all_compared(question, chosen):
+        return "answers"
     if _has_no_part_in_period(question, chosen):
         return "nothing"
     is_dated = _is_of_period(question, chosen)
@@ -99,6 +101,15 @@ def judge(
     if evidence < LEAST_EVIDENCE:
         return "nothing" if evidence >= RELATED_EVIDENCE else "unrelated"
     return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
+
+
+def _finds_all_compared(question: AskedQuestion, chosen: Found) -> bool:
+    """Return whether a table row or a note of its name is found for each thing to compare."""
+    if not question.is_comparison or len(question.facets) == 1:
+        return False
+    named = [part.words if part.kind == "row" else part.title_words for part in chosen.parts]
+    wanted = [facet.own for facet in question.facets]
+    return all(own and any(own <= words for words in named) for own in wanted)
 
 
 def _has_no_part_in_period(question: AskedQuestion, chosen: Found) -> bool:

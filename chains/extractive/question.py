@@ -12,7 +12,13 @@ from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
 from chains.extractive.period import Period, read_period
-from chains.extractive.words import list_content_words, list_subject_words, split_words
+from chains.extractive.words import (
+    asks_for_total,
+    is_comparison,
+    list_content_words,
+    list_subject_words,
+    split_words,
+)
 from vault.notes.keywords import WORD, find_function_words
 
 __all__ = [
@@ -89,6 +95,7 @@ _DEFINITION: Final = re.compile(
 _JOINING: Final = re.compile(
     r"\b(?:and|or|versus|vs|than|as opposed to|und|oder|et|ou|y|o)\b|[&/]", re.IGNORECASE
 )
+_COMPARED_WITH: Final = re.compile(rf"{_JOINING.pattern}|\b(?:with|to|mit|avec|con)\b", re.I)
 _CONDITION: Final = re.compile(r"^(?:if|when|since|because|after|before|while|wenn) [^,]*, ", re.I)
 _MORE: Final = re.compile(
     r"\b(?:other|all|any|my|our|which|else\w*) (?:\w+ )?notes?\b|\belsewhere\b"
@@ -171,8 +178,10 @@ class AskedQuestion:
             empty string.
         asks_for_definition: whether the question asks for a definition.
         answer_type: the type of answer that the question expects, or an empty string.
+        asks_for_total: whether the question asks for the total of several figures.
         asks_for_more: whether the question asks for notes beyond the attached ones.
         asks_for_notes: whether the question asks which notes contain something.
+        is_comparison: whether the question compares things.
         names_subject: whether any word of the question could be looked up. It is False for messages
             such as "Thanks!" and "What can you do?".
         period: the period that the question is about, or None if it names no date.
@@ -187,8 +196,10 @@ class AskedQuestion:
     order: Literal["", "first", "last"] = ""
     asks_for_definition: bool = False
     answer_type: AnswerType = ""
+    asks_for_total: bool = False
     asks_for_more: bool = False
     asks_for_notes: bool = False
+    is_comparison: bool = False
     names_subject: bool = True
     period: Period | None = None
 
@@ -225,8 +236,10 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
         order=order,
         asks_for_definition=is_definition or (kind == "fact" and _is_subject(asked)),
         answer_type="" if kind == "how_to" else read_answer_type(asked),
+        asks_for_total=asks_for_total(asked),
         asks_for_more=_MORE.search(whole) is not None,
         asks_for_notes=_NOTES.search(asked) is not None,
+        is_comparison=is_comparison(asked),
         names_subject=bool(list_subject_words(searched or text)),
         period=read_period(asked, today or date.today()),
     )
@@ -286,10 +299,11 @@ def _read_kind(text: str) -> QuestionKind:
 def _list_facets(text: str) -> Iterator[Facet]:
     """Yield the things that a question asks about, if there are at least two."""
     text = _CONDITION.sub("", cut_background(text))
-    if not _JOINING.search(text):
+    joining = _COMPARED_WITH if is_comparison(text) else _JOINING
+    if not joining.search(text):
         return
     left_out = find_function_words(text)
-    split = (piece for clause in _JOINING.split(text) for piece in re.split("[,;]", clause))
+    split = (piece for clause in joining.split(text) for piece in re.split("[,;]", clause))
     pieces = [telling for piece in split if (telling := _list_words_in_order(piece, left_out))]
     if not 2 <= len(pieces) <= 4:
         return

@@ -34,6 +34,7 @@ __all__ = ["Compare", "ScoredPart", "rank_parts", "sort_dated"]
 # cannot be compared.
 Compare = Callable[[str, Sequence[str]], Sequence[float]]
 
+_NUMBER: Final = re.compile(r"\d+")
 # Fitted to the parts of the sources that were found for 372 questions about five folders of notes,
 # then adjusted by hand. In a sixth folder, of recipes, the first part was right less often.
 WORDS_WEIGHT: Final = 4.7
@@ -199,11 +200,12 @@ def _names_property(question: AskedQuestion, name: str) -> bool:
 
 
 def _adds_words(question: AskedQuestion, part: Part) -> bool:
-    """Return whether a part contains a word that is not in the question.
+    """Return whether a part contains a word or a number that is not in the question.
 
     Otherwise it is only a label, such as "The beds of the garden".
     """
-    return not part.words <= question.words | FUNCTION_WORDS
+    numbers = set(_NUMBER.findall(part.text)) - set(_NUMBER.findall(question.searched))
+    return bool(numbers) or not part.words <= question.words | FUNCTION_WORDS
 
 
 def _weigh_question(

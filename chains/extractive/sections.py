@@ -147,10 +147,30 @@ def _choose_lit(
             break
         if not any(_overlap(scored.part, other) for other in lit):
             lit.append(scored.part)
+    lit += _list_rows(question, lit, parts)
     is_step = _STEP.match(span.text.lines[lit[0].first]) is not None
     if question.kind == "list" or (question.kind == "how_to" and is_step):
         lit += _list_siblings(lit[0], parts, lit)
     return lit
+
+
+def _list_rows(question: AskedQuestion, lit: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
+    """Return the other rows that a question about several rows of the best row's table needs.
+
+    These are the rows for the other things that it compares, and all rows if it asks for a total.
+    """
+    best = lit[0]
+    is_of_rows = question.asks_for_total or len(question.facets) > 1
+    if best.kind != "row" or not is_of_rows:
+        return []
+    rows = [part for part in parts if part.kind == "row" and part.columns == best.columns]
+    wanted = [
+        row
+        for row in rows
+        if row not in lit
+        and (question.asks_for_total or any(facet.own <= row.words for facet in question.facets))
+    ]
+    return wanted if len(wanted) <= MOST_ITEMS_LIT else []
 
 
 def _list_siblings(best: Part, parts: Sequence[Part], lit: Sequence[Part]) -> Iterator[Part]:

@@ -16,6 +16,8 @@ from vault.notes.irregular_words import list_other_forms
 from vault.notes.keywords import UNSPACED, WORD, find_function_words, fold
 
 __all__ = [
+    "asks_for_total",
+    "is_comparison",
     "is_unspaced",
     "list_content_words",
     "list_names",
@@ -52,7 +54,15 @@ _COURTESY: Final = frozenset(_COURTESY_WORDS.split()) | {"note", "notes"}
 # Words that say that things are compared. Notes about only one of the things do not contain them.
 _COMPARING_WORDS: Final = """
     between compare compared comparison differ difference differences versus vs
+    vergleich vergleiche unterschied unterschiede zwischen gegenuber
+    compare comparer comparaison entre compara comparacion diferencia diferencias
 """
+# Words that ask for the total of several figures.
+_TOTAL_WORDS: Final = """
+    altogether overall sum total gesamt gesamte insgesamt summe zusammen somme suma
+"""
+_TOTAL: Final = frozenset(_TOTAL_WORDS.split())
+_IN_ALL: Final = frozenset({("in", "all"), ("en", "tout")})
 _COMPARING: Final = frozenset(_COMPARING_WORDS.split())
 WEAK_WORTH: Final = 0.25
 
@@ -70,6 +80,18 @@ def list_content_words(question: str) -> frozenset[str]:
     """
     words = split_words(question)
     return words - find_function_words(question) - _COMPARING or words
+
+
+def asks_for_total(question: str) -> bool:
+    """Return whether a question asks for a total, as in "How much did I use in all"."""
+    return not (
+        _TOTAL.isdisjoint(split_words(question)) and _IN_ALL.isdisjoint(list_pairs(question))
+    )
+
+
+def is_comparison(question: str) -> bool:
+    """Return whether a question compares things, as in "the difference between A and B"."""
+    return not _COMPARING.isdisjoint(split_words(question))
 
 
 def list_subject_words(text: str) -> frozenset[str]:

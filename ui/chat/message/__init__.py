@@ -2,8 +2,7 @@
 
     answer ──> sections ──> ui.markdown.page.view (draws the text)
            ──> answer_status, steps ──> step_row ──> step_words, code
-           ──> answer_tools ──> tools <── user_tools <── user
-           ──> filter_row
+           ──> filter_row, answer_tools ──> tools <── user_tools <── user
     failures ──> answer_status
     approval_card ──> code
     blocks and sources import no other module of this package

@@ -59,7 +59,10 @@ class FilterRow(FlowRow):
         return chip
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Remove a chip's part on Delete, and move to its neighbour on an arrow key."""
+        """Remove a chip's part on Delete, and move to its neighbour on an arrow key.
+
+        At the first and the last chip, the key that leads on does nothing.
+        """
         is_press = event.type() == QEvent.Type.KeyPress
         if is_press and isinstance(watched, PushButton) and isinstance(event, QKeyEvent):
             return self._take_key(watched, event.key())

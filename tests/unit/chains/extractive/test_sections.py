@@ -1,14 +1,17 @@
 """The sections that an answer shows: which, how long, and what of them is lit or folded."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from chains.extractive.answerability import judge
 from chains.extractive.excerpts import MOST_SHOWN, fold_to_best_line
 from chains.extractive.question import read_question
 from chains.extractive.sections import find_sections
 from chains.extractive.spans import MARGIN_OF_OTHERS, MOST_LINES
 from context.layers import Layer, Segment
+from vault.quotes.sections import Support
 
 
 def passage(text, number=1, source="Note.md", lines=(1, 999)):
@@ -178,3 +181,54 @@ borg prune --keep-daily 7 /mnt/store
 def test_code_and_rows_answer_with_what_introduces_them(question, lit):
     section, *_ = find(question, passage(BACKUPS))
     assert lit in section.lit
+
+
+TOMATOES = """# Tomatoes
+
+| variety | plants | harvest kg |
+|---|---|---|
+| Sungold | 4 | 9.2 |
+| Black Krim | 3 | 5.1 |
+| Roma | 6 | 11.4 |
+"""
+POLICIES = """# Versicherungen
+
+| Art | Beitrag |
+|---|---|
+| Haftpflicht | 58 € |
+| Hausrat | 96 € |
+| Auto | 431 € |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "rows"),
+    [
+        ("Compare Sungold and Roma", TOMATOES, {5, 7}),
+        ("Compare Sungold with Roma", TOMATOES, {5, 7}),
+        ("What is the difference between Sungold and Black Krim?", TOMATOES, {5, 6}),
+        ("Vergleiche Haftpflicht mit Auto", POLICIES, {5, 7}),
+        ("Unterschied zwischen Haftpflicht und Hausrat", POLICIES, {5, 6}),
+        ("How much harvest of Sungold and others in all?", TOMATOES, {5, 6, 7}),
+        ("Wie hoch ist der Beitrag insgesamt?", POLICIES, {5, 6, 7}),
+        ("How many plants of Sungold?", TOMATOES, {5}),
+    ],
+)
+def test_a_table_gets_the_rows_that_are_asked_for(question, text, rows):
+    (section,) = find(question, passage(text, source="Table.md", lines=(1, 9)))
+    assert {line for first, last in section.lit for line in range(first, last + 1)} == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict"),
+    [
+        ("Compare Sungold and Roma", "answers"),
+        ("Compare Sungold and Marzano", "unrelated"),
+    ],
+)
+def test_a_comparison_is_answered_by_the_rows_of_both(question, verdict):
+    source = passage(TOMATOES, source="Tomatoes.md", lines=(1, 9))
+    found = find_sections(read_question(question), [source])
+    weak = Support(0.0, {"sungold": 0.5, "roma": 0.5, "marzano": 0.9})
+    retrieved = replace(source, is_retrieved=True) if not source.is_retrieved else source
+    assert judge(read_question(question), [retrieved], weak, found) == verdict
