@@ -3,8 +3,7 @@
     answer ──> sections ──> ui.markdown.page.view (draws the text)
            ──> answer_status, steps ──> step_row ──> step_words, code
            ──> filter_row, answer_tools ──> tools <── user_tools <── user
-    failures ──> answer_status
-    approval_card ──> code
+    failures ──> answer_status; approval_card ──> code
     blocks and sources import no other module of this package
 
     answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
