@@ -52,6 +52,15 @@ def is_comment(text: str) -> bool:
     return "%%" in text or "<!--" in text
 
 
+def is_front_matter(text: str) -> bool:
+    return text == "---" or (is_pattern(text) and re.search(r"\^\\?A?---", text) is not None)
+
+
+def is_markup_remover(text: str) -> bool:
+    """Return whether a text is a pattern of several kinds of markup within a line."""
+    return is_pattern(text) and sum(mark in text for mark in ("~~", "==", "`", r"\*\*")) > 2
+
+
 def is_word(text: str) -> bool:
     return re.fullmatch(r"\[\^\\W_\](?:\+|\{2,\})", text) is not None
 
@@ -67,6 +76,20 @@ DEFINITIONS: dict[str, tuple[Callable[[str], bool], set[str]]] = {
     "comment": (
         is_comment,
         {"vault/notes/text/inline.py", "vault/notes/text/lines.py"},
+    ),
+    "front matter": (
+        is_front_matter,
+        {
+            "vault/notes/text/lines.py",
+            "app/sessions/export.py",  # writes it
+        },
+    ),
+    "markup": (
+        is_markup_remover,
+        {
+            "vault/notes/text/markup.py",
+            "vault/notes/text/inline.py",  # headings, as they are stored in every catalog
+        },
     ),
     "word": (is_word, {"vault/notes/keywords.py"}),
     "sentence end": (

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from vault.notes.text.document import Conflict, find_conflicts
+from vault.notes.text.lines import FRONT_MARK
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
 from vault.review.texts import NoteInfo, NoteLine
 
@@ -15,7 +16,6 @@ _CONFLICT_REASON: Final = (
 )
 _CONFLICT_SCORE: Final = 100.0  # before all contradictions, because these are certain
 _FAULT_SCORE: Final = 1.0  # all are equally certain
-_FENCE: Final = "---"
 _SHOWN_LINES: Final = 3
 
 
@@ -94,7 +94,7 @@ class FrontMatterRule:
         if fault is None:
             return
         front = [line for line in lines if line.kind == "front"] or lines[:_SHOWN_LINES]
-        quote = " ".join(line.raw for line in front if line.raw.strip() != _FENCE)
+        quote = " ".join(line.raw for line in front if line.raw.strip() != FRONT_MARK)
         last = front[-1].number if front else 1
         place = FindingNote(note.path, note.title, 1, last, shorten_quote(quote))
         detail = "\0".join(line.raw for line in front)

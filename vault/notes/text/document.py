@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault.notes.properties import describe_fault, find_fault, is_marked_private, load_properties
 from vault.notes.text.inline import Line, blank_inline_code, plain_text
-from vault.notes.text.lines import SECTION_KINDS, find_body_line, list_paragraphs, mark_lines
+from vault.notes.text.lines import (
+    FRONT_MARK,
+    SECTION_KINDS,
+    find_body_line,
+    list_paragraphs,
+    mark_lines,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -126,7 +132,7 @@ def _find_front_fault(lines: Sequence[str], body_line: int) -> str:
     """Return a sentence that says what of front matter is lost, or an empty string."""
     if body_line > 1:
         return find_fault("\n".join(lines[1 : body_line - 2]))
-    is_begun = len(lines) > 1 and lines[0].rstrip() == "---" and _PROPERTY.match(lines[1])
+    is_begun = len(lines) > 1 and lines[0].rstrip() == FRONT_MARK and _PROPERTY.match(lines[1])
     return describe_fault("the line --- at its end is missing") if is_begun else ""
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "FENCE_CLOSES",
     "FENCE_OPENS",
     "FRONT",
+    "FRONT_MARK",
     "HEADINGS",
     "HTML",
     "INDENTED",
@@ -45,7 +46,8 @@ __all__ = [
     "mark_lines",
 ]
 
-FRONT: Final = "f"  # front matter, with its `---` lines
+FRONT_MARK: Final = "---"  # the first line of front matter, and mostly its last one
+FRONT: Final = "f"  # front matter, with these lines
 BLANK: Final = " "
 TEXT: Final = "p"
 ITEM: Final = "-"  # the first line of a list item
@@ -82,10 +84,10 @@ _NO_COMMENTS: Final = CODE_KINDS | {FRONT, BLANK}
 
 def find_body_line(lines: Sequence[str]) -> int:
     """Return the number of the first line behind the front matter, or 1 if a note has none."""
-    if lines[0].rstrip() != "---":
+    if lines[0].rstrip() != FRONT_MARK:
         return 1
     for number, line in enumerate(lines[1:], start=2):
-        if line.rstrip() in {"---", "..."}:
+        if line.rstrip() in {FRONT_MARK, "..."}:
             return number + 1
     return 1
 
