@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtCore import QPoint, QRect
 from pytestqt.qtbot import QtBot
 
-from chains.models import EXTRACTIVE
 from tests.support.window.random_walk_window import walk
 from tests.support.window.transcripts import Place, chat
 from tests.support.window.waiting import settle
@@ -28,17 +27,14 @@ def test_a_walk_through_the_window_meets_no_fault(
     assert faults.report() == ""
 
 
-def test_the_walk_sees_a_covered_button_and_numbers_out_of_order(place: Place) -> None:
+def test_the_walk_sees_a_covered_button(place: Place) -> None:
     transcript = place.transcript
     transcript.load(chat(6))
     settle()
     assert list(find_untruths(place)) == []
     answer = place.findChildren(Answer)[-1]
-    answer.model = EXTRACTIVE
-    answer.set_text("The barrel holds 210 litres [2]. It is green [1].")
     jump, copy = transcript.scroller.jump, answer.tools.copy
     jump.show()
     jump.setGeometry(QRect(copy.mapTo(transcript.scroller, QPoint()), jump.sizeHint()))
     found = list(find_untruths(place))
-    assert "the numbers of an answer are [2, 1]" in found
     assert any("is covered by Jump to latest" in text for text in found)

@@ -1,18 +1,15 @@
 """What is true of the window after each press, whatever was pressed."""
 
-import re
 from collections.abc import Iterator
 
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
-from chains.models import EXTRACTIVE
 from ui.chat.message.answer import Answer
 from ui.chat.message.edits_card import EditsCard
 from ui.panels.chats.sessions import ChatList
 from ui.panels.context.panel import ContextPanel
 
-_NUMBER = re.compile(r"\[(\d+)\]")
 _UNPAID = ("No answer came to this request", "This request was not sent")
 
 
@@ -33,7 +30,6 @@ def find_untruths(window: QWidget) -> Iterator[str]:
         said = _list_texts(card)
         if any(text.startswith("Undone.") for text in said) and "changed" in said[0].split()[-1:]:
             yield f"undone changes are called changes: {said}"
-    yield from _find_unordered_numbers(window)
 
 
 def _find_covered_buttons(window: QWidget) -> Iterator[str]:
@@ -48,15 +44,6 @@ def _find_covered_buttons(window: QWidget) -> Iterator[str]:
             for button in answer.findChildren(QAbstractButton):
                 if button.isVisible() and _find_area(button).intersects(_find_area(jump)):
                     yield f"{button.accessibleName() or button.text()} is covered by {jump.text()}"
-
-
-def _find_unordered_numbers(window: QWidget) -> Iterator[str]:
-    """Yield the answers without a model whose numbers do not follow the order in the text."""
-    for answer in window.findChildren(Answer):
-        if answer.model == EXTRACTIVE:
-            numbers = list(dict.fromkeys(map(int, _NUMBER.findall(answer.text))))
-            if numbers != sorted(numbers):
-                yield f"the numbers of an answer are {numbers}"
 
 
 def _list_texts(root: QWidget) -> list[str]:
