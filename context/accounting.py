@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from context.assemble.attachments import LOSSES, find_loss
 from context.assemble.inputs import HistoryPolicy
@@ -19,6 +20,7 @@ from context.history.tool_pairing import list_tool_results
 from context.history.turn_list import TurnList, count_summaries
 from context.layers import Layer, Segment
 from context.log.entries import TransformEntry
+from context.messages import thaw
 from context.offload import Offloaded, read_stub
 from context.report.layer_parts import list_layer_parts
 from context.report.report import (
@@ -35,6 +37,7 @@ from context.report.warnings import SHARE, UNSEEN, UNSURE, warn_of_attachments, 
 from context.tokens import TokenCounter, count_message, count_segment
 
 HOOK = "hook"
+_RENDERER: Final = ("rendererId", "rendererProps")
 
 
 def make_report(request: Request, when: When) -> ContextReport:
@@ -177,6 +180,7 @@ def _list_offloaded(draft: RequestDraft) -> Iterator[Offloaded]:
 def _describe_transform(transform: TransformEntry) -> dict[str, object]:
     reasons = (str(op["invalidateCacheReason"]) for op in transform.patch)
     display = transform.display or {}
+    renderer = {key: thaw(display[key]) for key in _RENDERER if key in display}
     return {
         "entry": transform.id,
         "name": transform.transformer_name,
@@ -184,6 +188,7 @@ def _describe_transform(transform: TransformEntry) -> dict[str, object]:
         "summary": display.get("summary", ""),
         "ops": [str(op["op"]) for op in transform.patch],
         "reasons": list(dict.fromkeys(reasons)),
+        **renderer,
     }
 
 

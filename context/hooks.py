@@ -55,7 +55,9 @@ class ContextResult:
     Attributes:
         patch: the operations that change the envelope, as JSON. See `context.patches`.
         transformer_name: the name under which the change is stored, by default the hook's name.
-        display: how the transcript shows the change, as `{title, summary, markdown}`.
+        display: how the transcript shows the change, as `{title, summary?, markdown?, rendererId?,
+            rendererProps?}`. Programs that know a renderer can show its props; the window lists
+            them as they are.
         label: a label for the answer. An empty string removes the label, and None keeps it. Only
             `turn_end` hooks may set a label.
     """

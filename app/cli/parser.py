@@ -373,6 +373,11 @@ def _define_chat_memory(memory: ArgumentParser) -> None:
     memory.add_argument("session", metavar="ID")
     memory.add_argument("--scratchpad", metavar="TEXT", help="replace the model's notes")
     memory.add_argument("--objective", metavar="TEXT", help="replace the current objective")
+    memory.add_argument(
+        "--phase",
+        choices=("planning", "execution", "verification"),
+        help="replace the phase of the work, which otherwise follows from the steps",
+    )
     for name, field in (("--done", "completed"), ("--to-do", "pending")):
         help_ = f"replace the {field} steps; may be given again"
         memory.add_argument(name, metavar="STEP", action="append", help=help_)

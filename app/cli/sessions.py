@@ -137,6 +137,7 @@ def _change_memory(args: argparse.Namespace, assistant: Assistant, output: Outpu
     memory, left = read_memory(chat.path()), find_abandoned_memories(chat, assistant.customization)
     steps = {
         "currentObjective": args.objective,
+        "currentPhase": args.phase,
         "completedSteps": args.done,
         "pendingSteps": args.to_do,
     }

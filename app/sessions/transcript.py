@@ -1,5 +1,7 @@
 """The values that make up a chat's transcript."""
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Final, get_args
@@ -13,9 +15,11 @@ from chains.request.ask import Selection
 from chains.retrieval.listing_query import FilterPart
 from context.fit import guard_steps
 from context.layers import Segment
+from context.messages import thaw
 
 MOST_STEP_CHARS: Final = 2_000
 _MOST_STATUS_CHARS: Final = 40
+_MOST_PROPS_CHARS: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -259,6 +263,8 @@ class HookChangeItem:
         title: the heading, which may be empty.
         summary: a short description, which may be empty.
         markdown: the full description, which may be empty.
+        renderer_id: the name of a renderer for this change, which may be empty.
+        renderer_props: the data for the renderer, or None.
     """
 
     entry: str
@@ -266,6 +272,22 @@ class HookChangeItem:
     title: str
     summary: str = ""
     markdown: str = ""
+    renderer_id: str = ""
+    renderer_props: object = None
+
+    @property
+    def details(self) -> str:
+        """The description in Markdown, with the data for the renderer listed as it is."""
+        if self.renderer_props is None:
+            return self.markdown
+        props = json.dumps(thaw(self.renderer_props), ensure_ascii=False, indent=2)
+        if len(props) > _MOST_PROPS_CHARS:
+            props = f"{props[:_MOST_PROPS_CHARS]}…"
+        ticks = max(map(len, re.findall("`+", props)), default=0)
+        fence = "`" * max(3, ticks + 1)
+        name = "".join(self.renderer_id.split()).replace("`", "")
+        head = f"Data for the renderer `{name}`:" if name else "Data:"
+        return "\n\n".join(filter(None, (self.markdown, head, f"{fence}\n{props}\n{fence}")))
 
 
 TranscriptItem = UserItem | AnswerItem | CustomItem | DroppedItem | HookChangeItem | SummaryItem

@@ -301,9 +301,12 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
         text if isinstance(text := shown.get(name), str) else ""
         for name in ("title", "summary", "markdown")
     )
-    if not (title + summary + markdown).strip():
+    renderer, props = shown.get("rendererId"), shown.get("rendererProps")
+    if not (title + summary + markdown).strip() and props is None:
         return None
-    return HookChangeItem(entry.id, entry.transformer_name, title, summary, markdown)
+    known = renderer if isinstance(renderer, str) else ""
+    told = title, summary, markdown, known, props
+    return HookChangeItem(entry.id, entry.transformer_name, *told)
 
 
 def _find_changed_summaries(report: Mapping[str, Any] | None) -> dict[str, str]:

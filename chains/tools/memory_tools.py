@@ -18,7 +18,7 @@ from chains.request.session import SessionPort
 from chains.tool import Proposal, Tool
 from chains.tools.edit_tools import check_markers
 from chains.tools.schema import build_arguments_schema, build_text_schema
-from context.history.memory import Memory, Progress, read_memory
+from context.history.memory import PHASES, Memory, Progress, read_memory
 from context.log.entries import MemoryUpdateEntry
 from context.messages import ToolDefinition
 
@@ -64,6 +64,11 @@ _UPDATE_PROGRESS: Final = ToolDefinition(
         currentObjective=build_text_schema("The objective, in a sentence."),
         completedSteps=_build_list_schema("All steps that are done."),
         pendingSteps=_build_list_schema("All steps that are still to do, the next one first."),
+        currentPhase={
+            "type": "string",
+            "enum": list(PHASES),
+            "description": "The phase of the work. Without it, the steps say.",
+        },
     ),
 )
 REMEMBER: Final = ToolDefinition(
@@ -203,9 +208,14 @@ def _note(before: Memory, arguments: Mapping[str, Any]) -> Memory:
 
 
 def _progress(before: Memory, arguments: Mapping[str, Any]) -> Memory:
-    steps = ("completedSteps", "pendingSteps")
+    phase, steps = arguments.get("currentPhase"), ("completedSteps", "pendingSteps")
+    if phase is not None and phase not in PHASES:
+        raise ToolFailed(f"The argument currentPhase has to be one of: {', '.join(PHASES)}.")
     lists = {name: _read_texts(arguments, name) for name in steps if name in arguments}
-    given = {**before.progress.to_dict(), **arguments, **lists}
+    known = before.progress.to_dict()
+    if lists:
+        known.pop("currentPhase", None)  # it was stated for the steps before
+    given = {**known, **arguments, **lists}
     return replace(before, progress=Progress.read(given))
 
 

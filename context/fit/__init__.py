@@ -11,6 +11,7 @@
     compact_session  compacts a session on demand, or after a turn
     compact_steps  the steps of a compaction: clear old results, summarise, leave turns out
     edit           edits the summary of an earlier compaction
+    summary_facts  keeps the decisions and sources of a summary in the memory
     summaries      asks a model for a summary, and checks its size
     summary_check  refuses a summary that says nothing of what it replaces
     guard          the last step: enforces the budget; only `seal` can seal a `Request`
@@ -48,4 +49,5 @@ __all__ = [
     "policy",
     "summaries",
     "summary_check",
+    "summary_facts",
 ]

@@ -21,6 +21,7 @@ from context.fit.compact_steps import (
 from context.fit.drop import make_drop_entry
 from context.fit.policy import HistoryUsage, Why
 from context.fit.summaries import Maker, compute_summary_size, restore_results
+from context.fit.summary_facts import keep_facts
 from context.fit.trim import PlannedTrim, plan_trim_after_compaction
 from context.history.boundaries import (
     TrimInput,
@@ -34,6 +35,7 @@ from context.tokens import count_message
 COMPACTION: Final = "compaction"
 COMPACTED: Final = "the history was compacted"
 CLEARED: Final = "old results were cleared"
+FACTS_SHARE: Final = 0.5  # of the size of a summary, for the facts of it that are kept apart
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,11 @@ def _run_compaction(
     if not has_shrunk:
         return None
     entries = _make_entries(state, result, request, history.excluded)
+    if state.summary and state.by == "model":
+        most = int(order.task.most_tokens * FACTS_SHARE)
+        path = (*request.path, *request.new_entries)
+        place = request.ports.new_id(), None, request.ports.now()
+        entries = (*entries, *keep_facts(path, state.summary, most, request.counter, place))
     if trim is not None:
         place = request.ports.new_id(), None, request.ports.now()
         entries = (*entries, trim.make_entry(place, request.epoch))

@@ -13,25 +13,44 @@ from typing import Final
 
 from context.log.entries import Entry, MemoryUpdateEntry
 
+PHASES: Final = ("planning", "execution", "verification")
 MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A session's objective, and its completed and pending steps."""
+    """A session's objective, its completed and pending steps, and the phase of the work.
+
+    Attributes:
+        stated_phase: the phase that the model has stated, or an empty string.
+    """
 
     current_objective: str = ""
     completed_steps: tuple[str, ...] = ()
     pending_steps: tuple[str, ...] = ()
+    stated_phase: str = ""
+
+    @property
+    def phase(self) -> str:
+        """The current phase: as stated, else as the steps say. Empty if there are no steps.
+
+        Source: "Context Engineering Optimization Spec", 3.1.
+        """
+        if self.stated_phase or not (self.completed_steps or self.pending_steps):
+            return self.stated_phase
+        if not self.completed_steps:
+            return "planning"
+        return "execution" if self.pending_steps else "verification"
 
     @classmethod
     def read(cls, data: Mapping[str, object]) -> "Progress":
         """Create the progress from its JSON object. Missing fields default to empty values."""
-        objective = data.get("currentObjective")
+        objective, phase = data.get("currentObjective"), data.get("currentPhase")
         return cls(
             objective if isinstance(objective, str) else "",
             _read_texts(data.get("completedSteps")),
             _read_texts(data.get("pendingSteps")),
+            phase if isinstance(phase, str) and phase in PHASES else "",
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -40,6 +59,7 @@ class Progress:
             "currentObjective": self.current_objective,
             "completedSteps": list(self.completed_steps),
             "pendingSteps": list(self.pending_steps),
+            **({"currentPhase": self.stated_phase} if self.stated_phase else {}),
         }
 
 
@@ -76,11 +96,14 @@ class Memory:
     ) -> "Memory":
         """Return the memory with some of its parts replaced. Parts that are None stay.
 
-        Of the progress, fields that are missing stay too.
+        Of the progress, fields that are missing stay too, but a phase goes with its steps.
         """
+        given, known = progress or {}, self.progress.to_dict()
+        if "completedSteps" in given or "pendingSteps" in given:
+            known.pop("currentPhase", None)
         return Memory(
             self.scratchpad if scratchpad is None else scratchpad,
-            Progress.read({**self.progress.to_dict(), **(progress or {})}),
+            Progress.read({**known, **given}),
             self.facts if facts is None else tuple(facts),
         )
 
@@ -114,6 +137,7 @@ class Memory:
         objective = progress.current_objective
         lines = (
             f"Objective: {objective}" if objective else "",
+            f"Phase: {progress.phase}" if progress.phase else "",
             _list_items("done: ", progress.completed_steps),
             _list_items("to do: ", progress.pending_steps),
         )

@@ -92,7 +92,8 @@ class TransformEntry(Entry):
 
     Attributes:
         patch: the operations as JSON. See `context.patches`.
-        display: how the transcript shows the patch, as `{title, summary?, markdown?}`.
+        display: how the transcript shows the patch, as `{title, summary?, markdown?, rendererId?,
+            rendererProps?}`.
     """
 
     transformer_name: str

@@ -522,6 +522,15 @@ def test_what_a_hook_changed_is_said_in_its_own_words(transcript: Transcript) ->
     assert (line.more.text(), line.view.isVisible()) == ("Show details", False)
 
 
+def test_the_data_for_a_renderer_is_listed_plainly(transcript: Transcript) -> None:
+    shaped = HookChangeItem("t1", "redact", "Redaction", renderer_id="t", renderer_props={"n": 2})
+    show(transcript, user(entry="u1"), answer(entry="a0"), shaped, user(), answer())
+    line = first(transcript, HookDivider)
+    line.more.click()
+    assert "Data for the renderer t:" in line.view.toPlainText()
+    assert '"n": 2' in line.view.toPlainText()
+
+
 def test_a_hook_without_more_to_say_has_nothing_to_click(transcript: Transcript) -> None:
     show(transcript, user(), answer(), HookChangeItem("t1", "redact", "", "2 keys removed"))
     line = first(transcript, HookDivider)

@@ -202,7 +202,7 @@ class MessageMaker(QObject):
             case SummaryItem():
                 return lambda: self._build_summary(item)
             case HookChangeItem():
-                return lambda: HookDivider(item.hook, item.title, item.summary, item.markdown)
+                return lambda: HookDivider(item.hook, item.title, item.summary, item.details)
             case DroppedItem():
                 return lambda: Divider(item.turns, item.tokens, item.reason)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from context.history.memory import Progress
 from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, make_button
 from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.geometry import clear_layout
@@ -108,6 +109,8 @@ def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
     lines: list[Line] = []
     if objective := progress.get("currentObjective"):
         lines.append(("primary", f"Now: {objective}"))
+    if phase := Progress.read(progress).phase:
+        lines.append(("secondary", f"Phase: {phase}"))
     lines += [("tertiary", f"✓ {step}") for step in progress.get("completedSteps", ())]
     lines += [("secondary", f"○ {step}") for step in progress.get("pendingSteps", ())]
     lines += [("secondary", f"• {fact}") for fact in memory.get("facts", ())]

@@ -1,11 +1,13 @@
 """What the user adds to a turn, through the real assistant and a scripted server."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, TurnFailed, describe
+from app.sessions.transcript import HookChangeItem
 from chains.cancel import CancelToken
 from chains.events import Warned
 from tests.support.models.model_server import Answer, ModelServer
@@ -228,6 +230,37 @@ def test_a_chat_that_hooks_shaped_reads_the_same_without_them(
     result = result_of(ask(assistant, "And?", mode="chat", session=session))
     assert system(server).endswith("No secrets.")
     assert [told["name"] for told in result.context["transforms"]] == ["policy"]
+
+
+def test_a_renderer_and_its_props_are_kept_for_programs_and_shown_plainly(
+    assistant: Assistant, server: ModelServer, strata_home: Path
+) -> None:
+    put_hook(
+        strata_home,
+        "policy.py",
+        "from context.hooks import ContextResult\n"
+        "OP = {'op': 'system_part_set', 'scope': 'cached', 'partName': 'policy',\n"
+        "      'text': ' No secrets.', 'invalidateCacheReason': 'policy'}\n"
+        "SHOWN = {'title': 'Policy', 'rendererId': 'key-table',\n"
+        "         'rendererProps': {'rows': [['AKIA', 2]], 'wide': True}}\n"
+        "def policy(event):\n"
+        "    first = event.reason == 'before_request'\n"
+        "    return ContextResult([OP], display=SHOWN) if first else None\n"
+        "def register(registry):\n    registry.on('context', policy)\n",
+    )
+    assistant.settings.set("hooks.enabled", True)
+    result = result_of(ask(assistant, "Hello?", mode="chat"))
+    props = {"rows": [["AKIA", 2]], "wide": True}
+    (told,) = result.context["transforms"]
+    assert (told["rendererId"], told["rendererProps"]) == ("key-table", props)
+    assert result.session is not None
+    exported = json.loads(assistant.history.export(result.session, "json")[1])
+    (display,) = (e["display"] for e in exported["entries"] if e["type"] == "context_transform")
+    assert (display["rendererId"], display["rendererProps"]) == ("key-table", props)
+    items = assistant.history.transcript(result.session).items
+    (item,) = (item for item in items if isinstance(item, HookChangeItem))
+    assert item.details.startswith("Data for the renderer `key-table`:\n\n```\n{")
+    assert json.loads(item.details.split("```")[1]) == props
 
 
 NOTE = """

@@ -82,6 +82,63 @@ def test_memory_goes_with_the_message_that_added_it(reading, server, noted) -> N
     assert memory_of(reading, noted)["scratchpad"] == "Beans in May."
 
 
+def test_the_phase_of_the_work_is_sent_as_stated_or_as_the_steps_say(
+    reading, server, noted
+) -> None:
+    assert "Phase: execution" in last_text(server.bodies[-1])  # a step is done, another is not
+    server.script(
+        calling(("update_progress", {"currentPhase": "planning"})),
+        calling(("update_progress", {"completedSteps": ["read", "dig"], "pendingSteps": []})),
+        Answer("All is done."),
+    )
+    ask(reading, "Go on.", noted)
+    planned, done = (last_text(body) for body in server.bodies[-2:])
+    assert "Phase: planning" in planned
+    assert "Phase: verification" in done  # what was stated was for the steps before
+    ask(reading, "And now?", noted)
+    assert "Phase: verification" in last_text(server.bodies[-1])
+
+
+SUMMARY = """Decisions:
+- Beans go into the {} bed in May.
+**Done:** the soil was read.
+- Open: the beds are not dug yet.
+
+## Sources
+- `Beans.md`, garden/Soil.md
+"""
+
+
+def test_decisions_and_paths_of_a_summary_stay_in_the_memory(reading, server, noted) -> None:
+    for bed in ("north", "south"):
+        for question in ("One?", "Two?"):
+            server.script(Answer(f"The {bed} bed, says Beans.md. " + "It is deep. " * 40))
+            ask(reading, question, noted)
+        server.script(Answer(SUMMARY.format(bed)))
+        list(reading.compact(noted, CancelToken()))
+        calls = len(server.bodies)
+        facts = memory_of(reading, noted)["facts"]
+        assert facts == [
+            "The soil is acid.",
+            f"Beans go into the {bed} bed in May.",
+            "Notes that earlier answers rested on: Beans.md, garden/Soil.md",
+        ]
+        assert len(server.bodies) == calls
+    server.script(Answer("In May."))
+    ask(reading, "And now?", noted)
+    assert "Beans go into the south bed in May." in last_text(server.bodies[-1])
+    fork = reading.branches.fork(noted)
+    assert memory_of(reading, fork)["facts"] == facts
+
+
+def test_an_outline_adds_no_fact(reading, server, noted) -> None:
+    for question in ("One?", "Two?"):
+        ask(reading, question, noted)
+    server.script(Answer(""))
+    list(reading.compact(noted, CancelToken()))
+    assert memory_of(reading, noted)["facts"] == ["The soil is acid."]
+
+
 def test_the_user_can_change_the_memory_of_a_chat(reading, server, noted) -> None:
     changed = Memory("", Progress("Plan the beds", ("read", "dig")), ("The soil is chalky.",))
     reading.branches.set_memory(noted, changed)
