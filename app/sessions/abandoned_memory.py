@@ -6,7 +6,7 @@ memory?".
 """
 
 import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ class AbandonedMemory:
 
 
 def find_abandoned_memories(
-    chat: "Session", customization: "UserCustomization", among: Container[str] | None = None
+    chat: "Session", customization: "UserCustomization", among: Collection[str] | None = None
 ) -> tuple[AbandonedMemory, ...]:
     """Return the memories that are still used and were added on inactive branches of a chat.
 
@@ -82,6 +82,8 @@ def find_abandoned_memories(
         customization: provides the memories.
         among: the log entries to look at, or None for all.
     """
+    if among is not None and not among:
+        return ()
     path = {entry.id for entry in chat.path()}
     added: dict[str, str] = {}
     kept: set[str] = set()

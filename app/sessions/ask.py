@@ -4,7 +4,7 @@
 of an answer. `continue_answer` adds the rest of an answer that was cut off.
 """
 
-from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,7 +44,7 @@ from context.assemble.request import Request
 from context.history.pins import Pins
 from context.history.replay import replay_path
 from context.history.turns import LoggedTurn, list_turns
-from context.log.entries import MessageEntry
+from context.log.entries import Entry, MessageEntry
 from context.tokens import TokenCounter
 from vault.vault import Vault
 
@@ -217,7 +217,7 @@ class TurnRunner:
         leaf, can_take_back = None, False
         try:
             chat = opened()
-            before = frozenset(entry.id for entry in chat.path())
+            before = chat.path()
             turn, attach = begin(chat, cancel)
             require_model(turn)
             leaf, can_take_back = chat.tree.leaf, True
@@ -240,7 +240,7 @@ class TurnRunner:
         return session if session is not None and self._sessions.is_stored(session) else None
 
     def _answer(
-        self, turn: Turn, attach: Attach, chat: Session, before: Container[str]
+        self, turn: Turn, attach: Attach, chat: Session, before: Sequence[Entry]
     ) -> Generator[Event]:
         """Answer a user message that is stored.
 
@@ -248,7 +248,7 @@ class TurnRunner:
             turn: the turn.
             attach: reads its attachments.
             chat: the chat.
-            before: the log entries of the branch that was active before the turn.
+            before: the branch that was active before the turn.
         """
         ask, name, cancel, runs = turn.ask, turn.model_name, turn.cancel, not turn.ask.dry_run
         if runs:
@@ -299,10 +299,14 @@ class TurnRunner:
             yield Warned(warning)
 
     def _offer_removal(
-        self, warnings: list[str], chat: Session, before: Container[str]
+        self, warnings: list[str], chat: Session, before: Sequence[Entry]
     ) -> Iterator[Event]:
         """Yield a warning for each long-term memory whose message this turn has replaced."""
-        for left in find_abandoned_memories(chat, self._customization, before):
+        end = len(before)
+        if chat.path()[end - 1 : end] == before[-1:]:
+            return  # the turn only extends the branch
+        among = {entry.id for entry in before}
+        for left in find_abandoned_memories(chat, self._customization, among):
             warnings.append(left.offer)
             yield Warned(left.offer, is_offer=True)
 

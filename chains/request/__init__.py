@@ -12,6 +12,7 @@ Ask + settings + session → Turn → open_turn: model, tools, project → draft
 - `session`: the port for a session's log, and a read-only view of a session.
 - `deferral`: decides which tools requests offer, and which the model has to search for.
 - `epochs`: entries for a change of model or threshold, and for compactions that freed nothing.
+- `wire_changes`: what differs between two bodies as they were sent, beyond what was prepared.
 - `usage`: entries for the token usage that a provider reports.
 
 This package may import `chains.extractive`, `chains.gguf`, `chains.llm`, the modules of chains,
@@ -28,4 +29,5 @@ __all__ = [
     "session",
     "turn",
     "usage",
+    "wire_changes",
 ]

@@ -47,6 +47,12 @@ from chains.request.epochs import remember_sent
 from chains.request.open_turn import learn_limit, open_model
 from chains.request.turn import Turn
 from chains.request.usage import CallUsage, build_usage_entry, warn_of_cut
+from chains.request.wire_changes import (
+    SentBody,
+    add_wire_changes,
+    find_sent_body,
+    remember_body,
+)
 from chains.turn.hooks import run_answer_hooks
 from chains.turn.overflow import shrink_request
 from chains.turn.partial_answer import PartialAnswer
@@ -143,6 +149,7 @@ class AnswerStream:
         self._has_kept = False
         self._is_unsaved = False
         self._saved: tuple[Request, Mapping[str, Any] | None] | None = None
+        self._sent_before = find_sent_body(turn.session, turn.id)
 
     def stream(self) -> Generator[Event, None, TurnAnswer]:
         """Stream the answer, and store it even if it fails."""
@@ -205,6 +212,7 @@ class AnswerStream:
                 yield ModelLoadProgressed(name, done, needed_bytes)
             case ModelSent(body):
                 partial.wire = body
+                self._compare_sent(body)
                 partial.thoughts.clear()  # of an attempt that failed before any text
                 partial.signed.clear()
                 self._is_unsaved = True
@@ -356,7 +364,7 @@ class AnswerStream:
         return max(0.0, monotonic() - turn.started_s - turn.tool_time.waited_s)
 
     def _complete_report(self) -> ContextReport:
-        partial, report = self._partial, self._request.report
+        partial, report = self._partial, self._report
         cached = partial.usage.cached_tokens if partial.usage else 0
         degraded = self._turn.session.list_degraded()
         warnings = (*report.warnings, *partial.warnings, *degraded)
@@ -366,6 +374,15 @@ class AnswerStream:
             warnings=tuple(dict.fromkeys(warnings)),
             outcome=partial.outcome,
         )
+
+    def _compare_sent(self, body: Mapping[str, Any]) -> None:
+        """Add to the report what differs in the sent body, and not in the prepared request."""
+        turn, before = self._turn, self._sent_before
+        sent = SentBody.read(body, self._request.draft)
+        remember_body(turn.session.id, turn.id, sent)
+        if before is not None:
+            changes = before[0].find_changes(sent, is_same_turn=before[1])
+            self._report = add_wire_changes(self._request.report, tuple(changes))
 
     def _save_request(self) -> None:
         """Store the request that was sent, with its final report.

@@ -24,8 +24,8 @@ A layer is one kind of content in a request, such as the tools, the notes or the
 come from the request report, except shares and prices, which are computed here.
 
 This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, `context.layers` and, on
-first use, `app.config.schema`. It must not import anything else below `ui`, because the panel is
-part of the first paint.
+first use, `app.config.schema` and `context.history.memory`. It must not import anything else below
+`ui`, because the panel is part of the first paint.
 """
 
 __all__ = ["bar", "compaction", "notice", "panel", "words"]

@@ -5,7 +5,6 @@ from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from context.history.memory import Progress
 from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, make_button
 from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.geometry import clear_layout
@@ -105,6 +104,8 @@ def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
     """
     if not memory:
         return []
+    from context.history.memory import Progress  # late: it would delay the first paint
+
     progress = memory.get("progress") or {}
     lines: list[Line] = []
     if objective := progress.get("currentObjective"):

@@ -30,6 +30,8 @@ def server(assistant: Assistant, tmp_path: Path) -> Iterator[ModelServer]:
 def window(assistant: Assistant, server: ModelServer, qtbot: QtBot) -> WindowPage:
     """A window in agent mode, in whose chat the user approved a memory."""
     page = open_window(assistant, None, qtbot, mode="agent")
+    page.view.activateWindow()
+    qtbot.waitUntil(page.view.isActiveWindow)  # a card is armed only in an active window
     page.composer.send("Remember it.")
     qtbot.waitUntil(lambda: any(card.is_armed for card in page.chat.approvals()))
     page.press("Remember it")
