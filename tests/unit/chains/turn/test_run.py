@@ -582,6 +582,7 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
 ):
     search.hits = tuple(hit(f"Bed {n}.md", f"Bed {n} was dug.") for n in range(200))
     search.readings["List every note about beds"] = Reading("list", "beds")
+    search.readings["more"] = Reading("more", "")
     events = run("List every note about beds")
     assert search.asked == [("beds", 500)]
     (first,) = (e for e in session.path() if isinstance(e, SegmentsEntry))
