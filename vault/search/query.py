@@ -263,7 +263,7 @@ def _describe_value(value: str) -> str:
     if not dots:
         return value
     if not first:
-        return f"until {last}"
+        return f"until {last}" if last else "on any day"
     return f"from {first} to {last}" if last else f"from {first} on"
 
 

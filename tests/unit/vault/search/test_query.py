@@ -198,6 +198,7 @@ def test_a_filter_is_negated_only_if_its_row_says_so(key: str) -> None:
         ("..2026-11-26", "dated until 2026-11-26"),
         ("2026-11-23..2026-11-29", "dated from 2026-11-23 to 2026-11-29"),
         ("2026-11-23..", "dated from 2026-11-23 on"),
+        ("..", "dated on any day"),
     ],
 )
 def test_a_range_of_days_is_described_in_words(value: str, described: str) -> None:
