@@ -591,6 +591,7 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
     assert said in result_of(events).warnings
     assert said in str(server.bodies[0])
     assert not result_of(events).context["dropped"]
+    search.readings["more"] = Reading("more", "")
     run("more")
     *_, second = (e for e in session.path() if isinstance(e, SegmentsEntry))
     assert second.segments[1].source == f"Bed {shown}.md"
