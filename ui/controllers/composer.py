@@ -15,17 +15,18 @@ from app.errors import ErrorInfo, describe
 from app.sessions.transcript import ChatTranscript, UserItem
 from chains.events import Mode
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
 from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.attachments import AttachmentController
 from ui.controllers.commands import CommandController, list_command_choices
-from ui.controllers.drafts import DraftStore, NextMessage, UnsentMessage
+from ui.controllers.drafts import DraftStore, UnsentMessage
 from ui.controllers.long_message import LongMessageController
 from ui.controllers.map_reduce import ReadWholeController
 from ui.controllers.queue import QueueController
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn
+from ui.controllers.turns import ChatTurn, attach_to
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText, LabelledAction
@@ -80,16 +81,10 @@ class ComposerController(QObject):
         session.session_changed.connect(self._on_session_changed)
         session.loaded.connect(self._on_loaded)
 
-    def next_message(self) -> NextMessage:
-        """Return the current message, with its chat, mode and model."""
-        session = self._session
-        return NextMessage(
-            session.session,
-            self._composer.text(),
-            session.mode_in_force,
-            session.model,
-            self.attachments.sendable,
-        )
+    def next_ask(self) -> Ask:
+        """Return what the current message asks, with its chat, mode and model."""
+        ask = replace(self._session.target, question=self._composer.text())
+        return attach_to(ask, self.attachments.sendable)
 
     def open(self, session: str | None) -> None:
         """Show a chat's draft in the composer, or the new chat's draft if `session` is None."""
@@ -185,7 +180,7 @@ class ComposerController(QObject):
             return
         self.attachments.count(context)
         self.long_message.measure(context)
-        self.read_whole.look(self.next_message(), context["budget"])
+        self.read_whole.look(self.next_ask(), context["budget"])
         is_over = context["used"] > context["budget"]
         self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
         self._composer.meter.setVisible(is_over or context["model"] != EXTRACTIVE)

@@ -5,7 +5,7 @@ tokens counted by the provider.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,11 +16,11 @@ from app.errors import describe
 from app.sessions.transcript import ChatTranscript
 from chains.events import ContextPrepared
 from chains.models import EXTRACTIVE, look_up_model
+from chains.request.ask import Ask
 from context.history.memory import Memory, Progress
 from ui.controllers.composer import ComposerController
-from ui.controllers.drafts import NextMessage
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn, list_paths, list_selections
+from ui.controllers.turns import ChatTurn, attach_to
 from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.context.notice import Act, find_passed_share
@@ -100,7 +100,7 @@ class ContextController(QObject):
             now: True to start at once, or False to wait until there are no more changes for a
                 moment.
         """
-        self._previews.ask(partial(self._look_ahead, self._composer.next_message()), now=now)
+        self._previews.ask(partial(self._look_ahead, self._composer.next_ask()), now=now)
 
     def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
         """Return a function that previews the next request as if some settings were changed.
@@ -109,9 +109,8 @@ class ContextController(QObject):
         any thread. Attachments that are still being read are left out, so that it does not wait for
         a slow web page.
         """
-        message = self._composer.next_message()
-        message = replace(message, attached=self._composer.attachments.loaded)
-        return lambda changes: self._preview(message, changes)
+        ask = attach_to(self._composer.next_ask(), self._composer.attachments.loaded)
+        return lambda changes: self._preview(ask, changes)
 
     def show_sent(self, context: Context) -> None:
         """Show the report of the request that has just been sent."""
@@ -234,21 +233,21 @@ class ContextController(QObject):
         self._session.loaded.connect(self._on_loaded)
 
     def _preview(
-        self, message: NextMessage, changes: Mapping[str, object] | None = None, full: bool = False
+        self, ask: Ask, changes: Mapping[str, object] | None = None, full: bool = False
     ) -> Context:
         return self._assistant.preview(
-            message.session,
-            message.text,
-            message.mode,
-            message.model,
+            ask.session,
+            ask.question,
+            ask.mode,
+            ask.model,
             changes,
             full,
-            attach=list_paths(message.attached),
-            selections=list_selections(message.attached),
+            attach=ask.attach,
+            selections=ask.selections,
         )
 
-    def _look_ahead(self, message: NextMessage) -> _Shown:
-        context, is_estimate = self._preview(message), message.mode == "vault"
+    def _look_ahead(self, ask: Ask) -> _Shown:
+        context, is_estimate = self._preview(ask), ask.mode == "vault"
         if is_estimate:
             last, number = self._shown.get("last"), self._assistant.settings.get("retrieval.topK")
             context = _add_passages(context, None if last is None else last.context, number)
@@ -336,10 +335,10 @@ class ContextController(QObject):
             self.show("chosen")
 
     def _on_request(self) -> None:
-        message, which, entry = self._composer.next_message(), self._panel.which, self._entry
-        session = message.session
+        ask, which, entry = self._composer.next_ask(), self._panel.which, self._entry
+        session = ask.session
         if which == "next" or session is None:
-            self._requests.ask(lambda: self._preview(message, full=True), now=True)
+            self._requests.ask(lambda: self._preview(ask, full=True), now=True)
         else:
             of = entry if which == "chosen" else None
             self._requests.ask(

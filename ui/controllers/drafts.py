@@ -5,25 +5,13 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer
 
-from chains.events import Mode
 from ui.chat.composer.attachment import Attachment
 from ui.tasks import LatestWriter
 
-__all__ = ["DraftStore", "NextMessage", "UnsentMessage"]
+__all__ = ["DraftStore", "UnsentMessage"]
 
 _SAVED_AFTER_MS = 1_000
 Kept = dict[str, dict[str, object]]
-
-
-@dataclass(frozen=True)
-class NextMessage:
-    """The unsent message of a chat, and its mode and model."""
-
-    session: str | None
-    text: str
-    mode: Mode
-    model: str | None
-    attached: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True)

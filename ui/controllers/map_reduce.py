@@ -15,7 +15,6 @@ from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from chains.retrieval.map_reduce_plan import ReadingCost
 from ui.chat.composer.attachment import Attachment
-from ui.controllers.drafts import NextMessage
 from ui.controllers.turns import list_paths, list_selections
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.buttons import ButtonText, LabelledAction
@@ -43,7 +42,7 @@ class ReadWholeController(QObject):
         self._cost: ReadingCost | None = None
         self._refusal = ""
         self._agreed: ReadingCost | None = None
-        self._kept: tuple[Attachment, ...] = ()
+        self._kept: tuple[object, ...] = ()
         self._about: tuple[object, ...] = ()
         self._looks = LatestOnly(runner, 0, self)
         self._looks.answered.connect(self._on_cost)
@@ -85,35 +84,28 @@ class ReadWholeController(QObject):
         goes = "goes" if len(sources) == 1 else "go"
         return f"{what} {goes} in excerpts, closest to your question. Reading {it} takes {takes}."
 
-    def look(self, message: NextMessage, budget: int) -> None:
+    def look(self, ask: Ask, budget: int) -> None:
         """Estimate in the background what it costs to read the large attachments in parts.
 
         The offer is updated with the result. Do nothing if the budget, the attachments and the
         other options of the message are unchanged.
 
         Args:
-            message: the unsent message.
+            ask: what the unsent message asks.
             budget: the maximum number of tokens in a request.
         """
-        about = (message.attached, message.mode, message.model, message.session, budget)
+        about = (ask.attach, ask.selections, ask.mode, ask.model, ask.session, budget)
         if about == self._about:
             return
         self._about = about
         if self._agreed is not None:
             self.want(False)
-        if not message.attached or self._model_for(message) == EXTRACTIVE:
+        has_attachments = bool(ask.attach or ask.selections)
+        if not has_attachments or self._find_model(ask) == EXTRACTIVE:
             self._looks.forget()
             self._show(None)
             return
-        request = Ask(
-            message.text,
-            message.mode,
-            message.model,
-            message.session,
-            attach=list_paths(message.attached),
-            selections=list_selections(message.attached),
-        )
-        self._looks.ask(partial(self._assistant.estimate_reading, request), now=True)
+        self._looks.ask(partial(self._assistant.estimate_reading, ask), now=True)
 
     def want(self, is_wanted: bool) -> None:
         """Accept or decline the offer to read large attachments in parts.
@@ -125,19 +117,20 @@ class ReadWholeController(QObject):
 
     def keep(self, attached: tuple[Attachment, ...]) -> None:
         """Accept the next offer automatically, if it covers exactly the given attachments."""
-        self._kept, self._about, self._agreed = attached, (), None
+        kept = (list_paths(attached), list_selections(attached)) if attached else ()
+        self._kept, self._about, self._agreed = kept, (), None
         self._looks.forget()
         self._show(None)
 
-    def _model_for(self, message: NextMessage) -> str:
-        return message.model or self._assistant.settings.values.chat_model
+    def _find_model(self, ask: Ask) -> str:
+        return ask.model or self._assistant.settings.values.chat_model
 
     def _figures(self, cost: ReadingCost) -> list[str]:
         takes = [f"up to {plural(cost.calls, 'call')}", f"{count(cost.prompt_tokens)} tokens"]
         return takes if cost.price is None else [*takes, f"at most {money(cost.price)}"]
 
     def _on_cost(self, cost: ReadingCost | None) -> None:
-        if self._kept and self._about[0] == self._kept:
+        if self._kept and self._about[:2] == self._kept:
             self._agreed, self._kept = cost, ()
         self._show(cost)
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from chains.request.ask import Ask
 from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.drafts import DraftStore, UnsentMessage
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn, TurnTarget
+from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
 from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import one_line
@@ -26,12 +27,12 @@ class _Queued:
     """A queued message.
 
     Attributes:
-        target: the chat, mode and model for the message.
+        target: what is asked, without the message: its chat, mode and model.
         vault: the vault that was open when the message was queued.
     """
 
     message: UnsentMessage
-    target: TurnTarget
+    target: Ask
     vault: Path | None
 
 

@@ -5,6 +5,7 @@ controllers of other views receive the events through the signal `event_arrived`
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -14,6 +15,7 @@ from app.errors import ErrorInfo, describe
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import AskResult, MessageEnded, Mode, Warned
 from chains.models import EXTRACTIVE
+from chains.request.ask import Ask
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.controllers.turns import (
@@ -21,8 +23,7 @@ from ui.controllers.turns import (
     ChatTurn,
     OutgoingMessage,
     StartTurn,
-    TurnTarget,
-    build_request,
+    attach_to,
     show_live_event,
 )
 from ui.frame import WindowFrame
@@ -102,9 +103,9 @@ class SessionController(QObject):
         return "vault" if self.mode == "project" and self.project is None else self.mode
 
     @property
-    def target(self) -> TurnTarget:
-        """The open chat, and the mode and model of its next turn."""
-        return TurnTarget(self.session, self.mode_in_force, self.model)
+    def target(self) -> Ask:
+        """A question without text, for the open chat and in the mode and model of its next turn."""
+        return Ask("", self.mode_in_force, self.model, self.session)
 
     def list_running(self) -> Mapping[str, str]:
         """Return the state of each running turn, by the session ID of the chat."""
@@ -119,7 +120,7 @@ class SessionController(QObject):
         text: str,
         attached: tuple[Attachment, ...] = (),
         reads_whole: bool = False,
-        target: TurnTarget | None = None,
+        target: Ask | None = None,
     ) -> None:
         """Send a message to `target`, or to the open chat, unless a turn is running there.
 
@@ -128,8 +129,8 @@ class SessionController(QObject):
         """
         target = target or self.target
         outgoing = OutgoingMessage(text, attached, reads_whole=reads_whole)
-        request = build_request(outgoing, target)
-        self._start(outgoing, partial(self._assistant.ask, request), target)
+        ask = replace(attach_to(target, attached), question=text, reads_whole=reads_whole)
+        self._start(outgoing, partial(self._assistant.ask, ask), target)
 
     def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
         """Replace the user message `entry` with an edited one. The previous version is kept."""
@@ -216,9 +217,7 @@ class SessionController(QObject):
             title = self._assistant.projects.find_title(self.project)
             self._transcript.show_empty_project(title)
 
-    def _start(
-        self, request: OutgoingMessage, start: StartTurn, target: TurnTarget | None = None
-    ) -> None:
+    def _start(self, request: OutgoingMessage, start: StartTurn, target: Ask | None = None) -> None:
         session = self.session if target is None else target.session
         is_open = session == self.session
         if is_open and self.is_running:

@@ -1,7 +1,7 @@
 """A running turn: the message that was sent, and the results received so far."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from time import monotonic
 
@@ -15,7 +15,6 @@ from chains.events import (
     AskResult,
     Event,
     MessageEnded,
-    Mode,
     ModelLoadProgressed,
     ReadingPart,
     Retrieved,
@@ -43,8 +42,7 @@ __all__ = [
     "ChatTurn",
     "OutgoingMessage",
     "StartTurn",
-    "TurnTarget",
-    "build_request",
+    "attach_to",
     "list_paths",
     "list_selections",
     "show_event",
@@ -83,15 +81,6 @@ class OutgoingMessage:
     is_again: bool = False
     continues: str = ""
     reads_whole: bool = False
-
-
-@dataclass(frozen=True)
-class TurnTarget:
-    """The chat, mode and model of a turn. The session ID is None for a new chat."""
-
-    session: str | None
-    mode: Mode
-    model: str | None
 
 
 @dataclass(frozen=True)
@@ -209,17 +198,9 @@ class ChatTurn(QObject):
         self.session = self.session or self.error.session
 
 
-def build_request(message: OutgoingMessage, target: TurnTarget) -> Ask:
-    """Build the assistant's request for a new user message."""
-    return Ask(
-        message.text,
-        target.mode,
-        target.model,
-        target.session,
-        attach=list_paths(message.attached),
-        selections=list_selections(message.attached),
-        reads_whole=message.reads_whole,
-    )
+def attach_to(ask: Ask, attached: tuple[Attachment, ...]) -> Ask:
+    """Return what is asked with the given attachments in place of those that it has."""
+    return replace(ask, attach=list_paths(attached), selections=list_selections(attached))
 
 
 def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
