@@ -8,6 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
@@ -23,6 +24,7 @@ def server(assistant: Assistant, tmp_path: Path) -> Iterator[ModelServer]:
         assistant.settings.set("chat.apiBase", server.url)
         assistant.settings.set("chat.model", "gpt-4o")
         assistant.open_vault(write_notes(tmp_path / "notes"), remember=False)
+        list(assistant.index(CancelToken()))  # so that no wait includes it
         yield server
 
 
