@@ -36,7 +36,7 @@ _EQUIVALENTS: Final = (
     (re.compile(r"`strata settings set (\S+) ([^`]+)`"), r"`set_setting{key: \1, value: \2}`"),
     (re.compile(r"`strata sessions show [^`]+`"), "`get_entries`"),
     (re.compile(r"`strata index`"), "`index`"),
-    (re.compile(r"`strata review --json`"), "`review`"),
+    (re.compile(r"`strata review(?: --json)?`"), "`review`"),
     (re.compile(r"`strata memory list`"), "`list_memories`"),
     (
         re.compile(r"`strata memory forget (\d+) --project ([^`]+)`"),
