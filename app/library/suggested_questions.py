@@ -75,10 +75,15 @@ def suggest_questions(
 
 
 def _read_user_list(notes: Sequence[NoteState], vault: Vault) -> tuple[str, ...]:
-    """Return the questions that the user has listed in a note."""
+    """Return the questions that the user has listed in a note, which may be private."""
     path = next((note.path for note in notes if PurePosixPath(note.path).name == _USER_LIST), "")
-    texts = (note.text for note in _read_notes([path] if path else [], vault))
-    return tuple(match["text"] for text in texts for match in _ITEM.finditer(text))
+    if not path:
+        return ()
+    try:
+        text = vault.read_note(path).text
+    except (OSError, VaultError):  # such as deleted meanwhile
+        return ()
+    return tuple(match["text"] for match in _ITEM.finditer(text))
 
 
 def _choose_notes(notes: Sequence[NoteState]) -> Iterator[NoteState]:

@@ -70,8 +70,11 @@ class ShownSection:
     @cached_property
     def heading(self) -> tuple[str, ...]:
         """The headings above the first line that is lit or else shown, outermost first."""
-        at = self.lit[0][0] if self.lit else self.lines[0]
-        return self.source_text.find_headings(at - self.first_of_source)
+        return self.find_headings(self.lit[0][0] if self.lit else self.lines[0])
+
+    def find_headings(self, line: int) -> tuple[str, ...]:
+        """Return the headings above a line of the note, or on it, outermost first."""
+        return self.source_text.find_headings(line - self.first_of_source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -162,6 +165,6 @@ def cite_sections(sections: Iterable[ShownSection]) -> tuple[Citation, ...]:
 
 
 def _cite(section: ShownSection, lines: Lines) -> Citation:
-    quote, heading = section.cut_lines(lines), section.heading
+    quote, heading = section.cut_lines(lines), section.find_headings(lines[0])
     place = section.n, section.path, heading, lines
     return Citation(*place, quote, verified=quote is not None, found_by="strata")

@@ -63,7 +63,7 @@ def test_answers_quote_and_cite_the_lines_that_are_shown(noted: Assistant) -> No
         assert cited.verified
         assert cited.lines is not None
         assert cited.lines[1] == last
-        assert not any(word in result.answer for word in ("noon", "2525", "March", "June"))
+        assert not any(word in result.answer for word in ("March", "June"))  # in comments
 
 
 def test_results_show_the_lines_that_are_shown(noted: Assistant) -> None:

@@ -117,6 +117,12 @@ def test_a_person_is_asked_about_by_name(tmp_path: Path, path: str, text: str) -
     assert "What do I know about Edda Brandt?" in suggest(tmp_path, {path: text})
 
 
+def test_the_list_of_questions_may_be_private(tmp_path: Path) -> None:
+    text = "---\nprivate: true\n---\n- How much does the barrel hold?\n"
+    texts = {"Questions worth asking.md": text, "Barrel.md": "It holds 200 litres."}
+    assert suggest(tmp_path, texts) == ["How much does the barrel hold?"]
+
+
 def test_a_heading_that_several_notes_have_is_not_asked_about(tmp_path: Path) -> None:
     form = "## Open points here\n\nNone.\n"
     assert suggest(tmp_path, {"Roof.md": form, "Drains.md": form}) == [
