@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from chains.cancel import Pause
-from chains.errors import BadRequest, LocalModelFailed
+from chains.errors import BadRequest, LedgerFailed, LocalModelFailed
 from chains.folders import FOLDER, find_recorded_names, list_named_notes, list_names
 from chains.llm.port import Endpoint, KeyFor, ModelPort, ShapeMemory
 from chains.models import EXTRACTIVE, ModelInfo, look_up_model
@@ -124,22 +124,31 @@ def find_model(turn: Turn, name: str) -> ModelInfo:
     """Look up a model's properties. This may query a server for the model's limit.
 
     A dry run queries no server. It therefore does not reject images if it is unknown whether the
-    server's model accepts them.
+    server's model accepts them. No server is queried either if the ledger cannot be written, such
+    as in a read-only folder, so that a stored request can be rebuilt there.
     """
-    settings, ports, dry_run = turn.settings, turn.ports, turn.ask.dry_run
-    model = look_up_model(
-        name,
-        settings.chat_api_base,
-        key_for=None if dry_run else ports.key_for,
-        offline=settings.privacy_offline,
-        local_context=settings.chat_local_context,
-        image_models=tuple(settings.chat_image_models),
-        ledger=ports.ledger,
-    )
+    ports, dry_run = turn.ports, turn.ask.dry_run
+    try:
+        model = _look_up(turn, name, None if dry_run else ports.key_for)
+    except LedgerFailed:
+        model = _look_up(turn, name, None)
     if dry_run and model.sees is None and model.endpoint and model.endpoint.api_base:
         model = replace(model, sees=True)
     learned = ports.learned and ports.learned.find_limit(model.learned_owner, model.reported_limit)
     return replace(model, input_limit=learned) if learned else model
+
+
+def _look_up(turn: Turn, name: str, key_for: KeyFor | None) -> ModelInfo:
+    settings = turn.settings
+    return look_up_model(
+        name,
+        settings.chat_api_base,
+        key_for=key_for,
+        offline=settings.privacy_offline,
+        local_context=settings.chat_local_context,
+        image_models=tuple(settings.chat_image_models),
+        ledger=turn.ports.ledger,
+    )
 
 
 def learn_limit(turn: Turn, limit: int | None) -> None:

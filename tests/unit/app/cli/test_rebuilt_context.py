@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from chains.llm import server
+from chains.llm.server_queries import ServerQueries
 from tests.support.models.model_server import ModelServer
 from tests.support.processes.command_line import Strata, document
 
@@ -117,6 +119,26 @@ def test_a_turn_that_needs_the_notes_names_their_missing_folder(
     error = document(out)["error"]
     assert (code, error["code"]) == (1, "vault_missing")
     assert str(notes) in error["message"]
+
+
+def test_a_request_is_rebuilt_where_the_ledger_cannot_be_written(
+    strata: Strata,
+    model: ModelServer,
+    notes: Path,
+    elsewhere: Path,
+    strata_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = _ask(strata, model, notes, "How much does it hold?", "--attach", "Barrel.md")
+    _lose_stored_requests(strata_home)
+    ledger = strata_home / "state" / "ledger.log"
+    ledger.unlink(missing_ok=True)
+    ledger.mkdir()
+    monkeypatch.setattr(server, "_queries", ServerQueries())  # as in a new process
+    code, out, _ = strata(*_context(asked["session"], asked["entry"], model))
+    shown = document(out)
+    assert (code, shown["rebuilt"]) == (0, True)
+    assert _list_parts(shown) == _list_parts(asked["context"])
 
 
 def _ask(strata: Strata, model: ModelServer, notes: Path, text: str, *argv: str) -> Any:
