@@ -1,7 +1,8 @@
 """Tell Windows-1252 from the encodings of Central Europe, whose bytes are other letters there.
 
 A text that no Western language could have, but one of Central Europe could, is read as that
-language if enough of its letters say so. If only few do, its encoding is not certain.
+language if enough of its letters say so. If only few do, and signs stand where no Western language
+has them, its encoding is not certain.
 """
 
 import re
@@ -67,7 +68,10 @@ def read_as_central(data: bytes, sample: bytes) -> CentralText | None:
     differing = {one for one, other in zip(shown, western, strict=True) if one != other}
     is_hungarian = _list_letters(shown) <= _HUNGARIAN
     is_sure = len(found) == 1 and len(differing) >= (2 if is_hungarian else _SURE_LETTERS)
-    if not differing or not (is_sure or is_hungarian or has_odd_signs or len(differing) > 1):
+    # Without odd signs, a text that mixes Western languages is as likely: "Søren's naïve fête".
+    # Of the letters that would differ, õ alone is rare in them, and ő is common in Hungarian.
+    is_likely = has_odd_signs or (is_hungarian and "ő" in differing)
+    if not differing or not (is_sure or is_likely):
         return None
     return read._replace(is_sure=is_sure)
 

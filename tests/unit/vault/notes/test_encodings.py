@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.errors import ReadingFailed
-from vault.notes.encodings import decode_text, normalize_line_ends
+from vault.notes.encodings import DecodedText, decode_text, normalize_line_ends
 
 FRENCH = "L'été, la forêt était déjà jaune. « Où ? » — “non”, œuvre à 5 €\r\n"
 
@@ -171,3 +171,20 @@ def test_utf_8_is_never_taken_for_anything_else(text: str) -> None:
 
 def test_every_kind_of_line_end_becomes_one() -> None:
     assert normalize_line_ends("a\r\nb\rc\n") == "a\nb\nc\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A crêpe with jalapeño",
+        "El Niño and the fête",
+        "A naïve view of Søren Kierkegaard",
+        "Ørsted was naïve – really",
+        "hors d’œuvre del año",
+        "Le 15 août, un día en Málaga",
+        "Zoë Ångström, São Tomé, piñata",
+        "Malmö, Córdoba, Besançon, Tromsø",
+    ],
+)
+def test_a_text_that_mixes_western_languages_is_read(text: str) -> None:
+    assert decode_text(text.encode("cp1252")) == DecodedText(text, "cp1252")
