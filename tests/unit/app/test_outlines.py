@@ -61,9 +61,9 @@ def test_an_answer_that_names_notes_without_quoting_them_keeps_their_names(
 ) -> None:
     folder = tmp_path / "Titles"
     folder.mkdir()
-    (folder / "Rhubarb.md").write_text("# Rhubarb\n\nyes\n")
+    (folder / "Rhubarb.md").write_text("# Rhubarb\n")
     assistant.open_vault(folder, remember=False)
-    first, _ = answers(assistant, "Rhubarb?", "And more rhubarb?")
+    first, _ = answers(assistant, "What is in Rhubarb?", "And more rhubarb?")
     assert first.answer.endswith("- Rhubarb [1]")
     summary = summary_of(assistant, first.session)
     assert OPENING not in summary
