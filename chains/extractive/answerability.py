@@ -17,6 +17,7 @@ from chains.extractive.question import AskedQuestion, cut_background
 from chains.extractive.sections import Found
 from chains.extractive.words import (
     is_unspaced,
+    list_compared_words,
     list_names,
     measure_match,
     measure_share,
@@ -79,10 +80,10 @@ def judge(
     asked = cut_background(question.text)
     if quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted):
         return "nothing"
-    if _finds_all_compared(question, chosen):
-        return "answers"
     if _has_no_part_in_period(question, chosen):
         return "nothing"
+    if _finds_all_compared(question, chosen):
+        return "answers"
     is_dated = _is_of_period(question, chosen)
     if is_dated and question.period is not None:
         question = replace(question, words=question.words - question.period.words)
@@ -104,12 +105,27 @@ def judge(
 
 
 def _finds_all_compared(question: AskedQuestion, chosen: Found) -> bool:
-    """Return whether a table row or a note of its name is found for each thing to compare."""
+    """Return whether each thing to compare is found with what the question asks about it.
+
+    A thing is found in a table row that contains its name, and in a note of its name. What is
+    asked, such as the price in "Compare the price of A and B", must be said of each of them.
+    """
     if not question.is_comparison or len(question.facets) == 1:
         return False
-    named = [part.words if part.kind == "row" else part.title_words for part in chosen.parts]
     wanted = [facet.own for facet in question.facets]
-    return all(own and any(own <= words for words in named) for own in wanted)
+    asked = list_compared_words(question.words - question.added).difference(*wanted)
+    return all(own and _finds_compared(own, asked, chosen) for own in wanted)
+
+
+def _finds_compared(own: frozenset[str], asked: frozenset[str], chosen: Found) -> bool:
+    """Return whether the parts about a thing contain all that is asked about it."""
+    about = [
+        part
+        for part in chosen.parts
+        if own <= (part.words if part.kind == "row" else part.title_words)
+    ]
+    held = _list_words(Found(parts=tuple(about)))
+    return bool(about) and all(measure_match(word, held) for word in asked)
 
 
 def _has_no_part_in_period(question: AskedQuestion, chosen: Found) -> bool:

@@ -1,22 +1,68 @@
-"""Tell where sections of different notes say different figures or days of one thing."""
+"""Tell where sections of different notes say different figures or days of one thing.
+
+A reader trusts such a sentence, so nothing is said in doubt: not of events that can happen twice,
+as trips and runs do, nor of sentences of which one says more than the other.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Final
 
 from chains.citations.sections import ShownSection
-from vault.notes.date_spans import Span
-from vault.notes.dates import find_written_spans
+from chains.extractive.writer import escape_markdown
+from vault.notes.date_spans import Span, do_overlap
+from vault.notes.dates import find_written_spans, remove_dates
+from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.notes.text.sentences import split_sentences
-from vault.review.statements import QUALIFIERS, Quantity, find_statements, list_words
+from vault.review.statements import (
+    LEAST_OVERLAP,
+    QUALIFIERS,
+    Quantity,
+    Statement,
+    find_statements,
+    list_words,
+    measure_overlap,
+    read_statement,
+)
+from vault.review.texts import make_singular
 
 __all__ = ["describe_difference"]
 
 _LEAST_SHARED: Final = 2
 _NO_PROSE: Final = ("|", "```", "~~~")
+# Matches a question for an event. German "was" at the start means "what".
+_EVENT: Final = re.compile(
+    r"\b(?:did|were|had|war|waren|wurden?|hatten?)\b|(?<=\s)was\b"
+    r"|\b(?:have|habe|haben|bin|sind) (?:i|we|ich|wir)\b",
+    re.IGNORECASE,
+)
+# Matches a sentence in which the author tells what happened.
+_ACCOUNT: Final = re.compile(r"\bI\b|\b(?:we|ich|wir|je|nous|yo|nosotros)\b|\bj['’]", re.IGNORECASE)
+# One note says "planned for", the other "moved to".
+_PLANNING_WORDS: Final = """
+    due moved now planned postponed rescheduled scheduled set shifted
+    geplant verlegt verschoben vorgesehen
+"""
+_PLANNING: Final = frozenset(_PLANNING_WORDS.split())
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure in a sentence.
+
+    Attributes:
+        unit: its unit as it is written, in lower case, such as "°c".
+        written: the figure with its unit, such as "4 °C".
+        clause: what the figure is of: the sentence as far as the figure's clause, without its unit.
+    """
+
+    quantity: Quantity
+    unit: str
+    written: str
+    clause: Statement
 
 
 @dataclass(frozen=True)
@@ -39,34 +85,46 @@ class _Said:
         return list_words(self.text)
 
     @cached_property
-    def figures(self) -> Mapping[str, Quantity]:
-        """The quantities by their units, without units that occur twice."""
-        found = [each for said in find_statements(self.text) for each in said.quantities]
-        units = [each.unit for each in found]
-        return {each.unit: each for each in found if each.unit and units.count(each.unit) == 1}
+    def is_dated(self) -> bool:
+        """Whether the note or a heading above the sentence is of a day, as in a log."""
+        return any(map(find_written_spans, (self.section.path, *self.section.names)))
 
-    def write_figure(self, unit: str) -> str:
-        """Return the figure of a unit as it is written, such as "4 °C"."""
-        found = re.search(rf"{re.escape(self.figures[unit].written)}\w*", self.text)
-        return self.figures[unit].written if found is None else found[0]
+    @cached_property
+    def figures(self) -> Mapping[str, _Figure]:
+        """The figures by their units, without units that occur twice."""
+        said = find_statements(self.text)
+        quantities = [each for statement in said for each in statement.quantities]
+        found = [_build_figure(self.text, each) for each in quantities if _has_unit(each)]
+        units = [each.unit for each in found]
+        return {each.unit: each for each in found if units.count(each.unit) == 1}
 
     @cached_property
     def days(self) -> tuple[Span, ...]:
         """The dates in the sentence."""
         return find_written_spans(self.text)
 
+    @cached_property
+    def dated(self) -> Statement:
+        """What the date of the sentence is of: the sentence as far as the clause with the date."""
+        until = accumulate(re.split(r"(?<=,)\s+", self.text), "{} {}".format)
+        clause = next((each for each in until if find_written_spans(each)), self.text)
+        read, undated = read_statement(clause), read_statement(remove_dates(clause))
+        return replace(read, words=(read.words & undated.words) - _PLANNING)
+
 
 def describe_difference(question: str, sections: Sequence[ShownSection]) -> str:
     """Return a sentence about the first two notes that differ in what they say, or "" if none do.
 
-    Two sentences are of one thing if they hold the same words of the question. They differ if they
-    have other figures of one unit, or other dates. Figures of notes for single days may differ, as
-    readings of a meter do.
+    Two sentences are of one thing if they hold the same words of the question, and nearly the same
+    words in all. They differ if they have other figures of one unit, or other dates. Notes for
+    single days may differ, as readings of a meter do.
 
     Args:
         question: the question.
         sections: the sections that are shown, with the lines that answer it.
     """
+    if _EVENT.search(question):
+        return ""
     asked = list_words(question)
     said = [each for section in sections for each in _list_said(section, asked)]
     for one, other in combinations(said, 2):
@@ -82,26 +140,60 @@ def _list_said(section: ShownSection, asked: frozenset[str]) -> Iterator[_Said]:
         text = section.cut_lines(lines) or ""
         prose = [line for line in text.split("\n") if not line.lstrip(" >").startswith(_NO_PROSE)]
         for sentence in split_sentences(" ".join(prose)):
-            if asked & list_words(sentence):
+            if asked & list_words(sentence) and not _ACCOUNT.search(sentence):
                 yield _Said(section, sentence, asked & (above | list_words(sentence)))
+
+
+def _has_unit(quantity: Quantity) -> bool:
+    return bool(quantity.unit) and quantity.unit not in FUNCTION_WORDS
+
+
+def _build_figure(text: str, quantity: Quantity) -> _Figure:
+    """Build a figure with its unit, which may be any word behind the number."""
+    number = rf"(?<![\w.,]){re.escape(quantity.written)}"
+    found = re.search(rf"{number}(?P<joined>\w*)(?:\s(?P<following>\w+))?", text)
+    if found is None:
+        return _Figure(quantity, quantity.unit, quantity.written, read_statement(text))
+    following = found["following"] or ""
+    is_unit = following and make_singular(fold(following)) == quantity.unit
+    end = found.end() if is_unit else found.end("joined")
+    written = text[found.start() : end]
+    is_word = quantity.unit[0].isalpha()
+    unit = quantity.unit if is_word else f"{quantity.unit}{found['joined'].lower()}"
+    comma = re.compile(r",\s").search(text, end)
+    clause = read_statement(text[: comma.start()] if comma else text)
+    clause = replace(clause, words=clause.words - list_words(written))
+    return _Figure(quantity, unit, written, clause)
 
 
 def _is_of_one_thing(one: _Said, other: _Said) -> bool:
     is_alike = one.about == other.about and len(one.about) >= _LEAST_SHARED
     is_alike = is_alike and one.section.path != other.section.path
-    return is_alike and not (one.words ^ other.words) & QUALIFIERS
+    is_series = (one.is_dated and other.is_dated) or _are_numbered(one.section, other.section)
+    return is_alike and not is_series and not (one.words ^ other.words) & QUALIFIERS
+
+
+def _are_numbered(one: ShownSection, other: ShownSection) -> bool:
+    """Return whether titles only differ in a number or letter, as "Trip 1" and "Trip 2" do."""
+    these, those = (set(re.findall(r"\w+", each.source.title.lower())) for each in (one, other))
+    added = these ^ those
+    return bool(added) and all(len(word) == 1 or word.isdecimal() for word in added)
 
 
 def _find_figures(one: _Said, other: _Said) -> tuple[str, str] | None:
     """Return the figures or dates in which two sentences differ, or None."""
-    units = one.figures.keys() & other.figures.keys()
-    differing = [unit for unit in units if one.figures[unit].contradicts(other.figures[unit])]
-    is_series = all(find_written_spans(each.section.path) for each in (one, other))
-    if len(differing) == 1 and not is_series:
-        return one.write_figure(differing[0]), other.write_figure(differing[0])
-    if len(one.days) == len(other.days) == 1 and one.days != other.days:
-        return _write_day(one.days[0]), _write_day(other.days[0])
-    return None
+    shared = [unit for unit in one.figures if unit in other.figures]
+    pairs = [(one.figures[unit], other.figures[unit]) for unit in shared]
+    differing = [pair for pair in pairs if pair[0].quantity.contradicts(pair[1].quantity)]
+    if len(differing) == 1:
+        ((said, contradicting),) = differing
+        if measure_overlap(said.clause, contradicting.clause) >= LEAST_OVERLAP:
+            return said.written, contradicting.written
+    have_days = len(one.days) == len(other.days) == 1
+    if not have_days or do_overlap(one.days[0], other.days[0]):
+        return None
+    is_same = measure_overlap(one.dated, other.dated) >= LEAST_OVERLAP
+    return (_write_day(one.days[0]), _write_day(other.days[0])) if is_same else None
 
 
 def _write_day(span: Span) -> str:
@@ -110,5 +202,5 @@ def _write_day(span: Span) -> str:
 
 
 def _write(one: _Said, other: _Said, said: str, differing: str) -> str:
-    titles = [each.section.source.title.replace("*", r"\*") for each in (one, other)]
+    titles = [escape_markdown(each.section.source.title) for each in (one, other)]
     return f"Your notes differ: {said} in *{titles[0]}*, {differing} in *{titles[1]}*."

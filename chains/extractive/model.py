@@ -149,12 +149,10 @@ class ExtractiveModel:
             yield from _write_titles(sources)
             return
         self._kind = _KINDS[verdict if verdict != "nothing" or not of_period else "doubtful"]
-        yield {"answer": FOUND, "doubt": DOUBTFUL}.get(self._kind, NOTHING_ANSWERS)
         sections = found.sections
         if self._kind == "nothing":
             sections = tuple(map(fold_to_best_line, sections))
-        if differing := describe_difference(question.text, sections):
-            yield f"\n{differing}\n"
+        yield _write_lead(self._kind, question.text, sections)
         yield from self._write_sections(sections)
 
     def _list_sources_in_period(
@@ -188,6 +186,16 @@ class ExtractiveModel:
             place, mark = write_place(section), "" if section.lit else f" [{section.n}]"
             yield f"\n{place}{mark}\n" if place or mark else ""
             yield f"\n{write_section(section)}\n"
+
+
+def _write_lead(kind: AnswerKind, question: str, sections: Sequence[ShownSection]) -> str:
+    """Return the line above the sections. It says if two notes that answer differ.
+
+    It is one line because the window keeps the first line above the sections that it draws.
+    """
+    if kind == "answer" and (differing := describe_difference(question, sections)):
+        return f"{FOUND.rstrip()} {differing}\n"
+    return {"answer": FOUND, "doubt": DOUBTFUL}.get(kind, NOTHING_ANSWERS)
 
 
 def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:

@@ -7,6 +7,7 @@ only share a prefix count less.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import pairwise
 from typing import Final
@@ -19,6 +20,7 @@ __all__ = [
     "asks_for_total",
     "is_comparison",
     "is_unspaced",
+    "list_compared_words",
     "list_content_words",
     "list_names",
     "list_pairs",
@@ -92,6 +94,11 @@ def asks_for_total(question: str) -> bool:
 def is_comparison(question: str) -> bool:
     """Return whether a question compares things, as in "the difference between A and B"."""
     return not _COMPARING.isdisjoint(split_words(question))
+
+
+def list_compared_words(words: AbstractSet[str]) -> frozenset[str]:
+    """Return the words of a comparison without those which say that it is one."""
+    return frozenset(words - _COMPARING)
 
 
 def list_subject_words(text: str) -> frozenset[str]:

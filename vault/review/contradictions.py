@@ -13,14 +13,19 @@ from itertools import combinations
 from typing import Final
 
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
-from vault.review.statements import QUALIFIERS, Quantity, Statement, find_statements
+from vault.review.statements import (
+    LEAST_OVERLAP,
+    Quantity,
+    Statement,
+    find_statements,
+    measure_overlap,
+)
 from vault.review.texts import NoteInfo, NoteLine, Vocabulary, list_singulars
 
 __all__ = ["ContradictionRule"]
 
 _CODE_LINE: Final = re.compile(r"\s*(?:[-*+]\s+)?`[^`]+`\s*")
 _LEAST_WORDS: Final = 3
-_LEAST_OVERLAP: Final = 0.7
 _RARE_WORDS: Final = 3  # the words of a statement that are used to find similar ones
 _MOST_ALIKE: Final = 24  # statements with the same rare words; more are a series or a template
 _MOST_IN_SERIES: Final = 3  # notes with the same statement; more are a series
@@ -129,8 +134,8 @@ class ContradictionRule:
         """Return how clearly two statements contradict each other, or 0 if they do not."""
         if one.note.is_dated and other.note.is_dated:
             return 0.0
-        overlap = _measure_overlap(one.statement, other.statement)
-        if overlap < _LEAST_OVERLAP or not _differ_in_one(
+        overlap = measure_overlap(one.statement, other.statement)
+        if overlap < LEAST_OVERLAP or not _differ_in_one(
             one.statement.quantities, other.statement.quantities
         ):
             return 0.0
@@ -162,19 +167,6 @@ def _has_number(words: Collection[str]) -> bool:
 
 def _name_frame(statement: Statement) -> tuple[object, ...]:
     return statement.words, *(quantity.unit for quantity in statement.quantities)
-
-
-def _measure_overlap(one: Statement, other: Statement) -> float:
-    """Return the fraction of words that two statements share.
-
-    Return 0 if the statements may be about different things.
-    """
-    added = one.words ^ other.words
-    if one.words - other.words and other.words - one.words:
-        return 0.0
-    if added & (QUALIFIERS | one.names | other.names):
-        return 0.0
-    return len(one.words & other.words) / len(one.words | other.words)
 
 
 def _differ_in_one(one: Sequence[Quantity], other: Sequence[Quantity]) -> bool:

@@ -14,7 +14,19 @@ from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.notes.text.sentences import split_sentences
 from vault.review.texts import list_singulars, make_singular
 
-__all__ = ["QUALIFIERS", "Quantity", "Statement", "find_statements", "list_words"]
+__all__ = [
+    "LEAST_OVERLAP",
+    "QUALIFIERS",
+    "Quantity",
+    "Statement",
+    "find_statements",
+    "list_words",
+    "measure_overlap",
+    "read_statement",
+]
+
+# Statements that share a smaller fraction of their words may be about different things.
+LEAST_OVERLAP: Final = 0.7
 
 
 def _split_words(text: str) -> frozenset[str]:
@@ -148,14 +160,40 @@ def find_statements(text: str) -> Iterator[Statement]:
         return
     clauses = (clause for each in split_sentences(text) for clause in _CLAUSE_END.split(each))
     for sentence in filter(_HAS_NUMBER.search, clauses):
-        tokens = [
-            _Token(match[0], fold(match[0]), match.start(), match.end())
-            for match in _TOKEN.finditer(sentence)
-        ]
+        tokens = _list_tokens(sentence)
         if 2 <= len(tokens) <= _MOST_TOKENS and not _is_about_its_note(tokens):
             statement = _build_statement(sentence.strip(), tokens)
             if 0 < len(statement.quantities) <= _MOST_QUANTITIES:
                 yield statement
+
+
+def read_statement(text: str) -> Statement:
+    """Read a text as one statement, which may contain no number.
+
+    Args:
+        text: the text, such as a clause.
+    """
+    return _build_statement(text, _list_tokens(text))
+
+
+def measure_overlap(one: Statement, other: Statement) -> float:
+    """Return the fraction of words that two statements share.
+
+    Return 0 if the statements may be about different things.
+    """
+    added = one.words ^ other.words
+    if one.words - other.words and other.words - one.words:
+        return 0.0
+    if not (one.words and other.words) or added & (QUALIFIERS | one.names | other.names):
+        return 0.0
+    return len(one.words & other.words) / len(one.words | other.words)
+
+
+def _list_tokens(text: str) -> list[_Token]:
+    return [
+        _Token(match[0], fold(match[0]), match.start(), match.end())
+        for match in _TOKEN.finditer(text)
+    ]
 
 
 def _is_about_its_note(tokens: Sequence[_Token]) -> bool:

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.citations.sections import ShownSection, cite_sections
+from chains.extractive.model import ExtractiveModel
 from context.layers import Layer, Segment
 from tests.support.window.transcripts import TIME, answer_item, result, widgets
 from tests.support.window.waiting import settle
@@ -213,6 +214,30 @@ def test_a_finished_turn_shows_its_sections_at_once(transcript: Transcript) -> N
     settle()
     (found,) = widgets(transcript, Answer)
     assert "▸ Show 7 more lines" in read_lines(found)
+
+
+@pytest.mark.parametrize("is_reopened", [False, True])
+def test_the_sentence_that_notes_differ_stays_above_the_sections(
+    transcript: Transcript, is_reopened: bool
+) -> None:
+    texts = {"Kitchen.md": "The kettle boils at 96 °C.", "Hut.md": "The kettle boils at 91 °C."}
+    sources = [make_source(n, *each) for n, each in enumerate(texts.items(), start=1)]
+    question = "At what temperature does the kettle boil?"
+    model = ExtractiveModel(question, has_searched=True)
+    text, sections = "".join(model._write_pieces(sources)), model._sections
+    told = "Your notes differ: 96 °C in Kitchen, 91 °C in Hut."
+    item = answer_item(text, sections=sections, sources=sources, citations=cite_sections(sections))
+    if is_reopened:
+        transcript.load(ChatTranscript("Chat", (UserItem("u", question, TIME), item)))
+    else:
+        transcript.begin_turn(question)
+        transcript.live.append(text)
+        told_result = replace(result(text), sections=sections, citations=item.citations)
+        transcript.live.finish(told_result, sources)
+    settle()
+    (found,) = widgets(transcript, Answer)
+    assert found.view.sections == tuple(sections)
+    assert read_lines(found)[0].endswith(told)
 
 
 def test_text_of_a_note_cannot_make_a_link_that_folds(transcript: Transcript) -> None:

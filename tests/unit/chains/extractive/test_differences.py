@@ -50,6 +50,24 @@ def section(path: str, text: str, number: int = 1) -> ShownSection:
             ("Garden.md", "- Beans are sown 3 cm deep"),
             "5 cm in *Beans*, 3 cm in *Garden*",
         ),
+        (
+            "Wie lange müssen Eier kochen?",
+            ("Eier.md", "Eier kochen 6 Minuten lang."),
+            ("Eier weich.md", "Eier kochen 4 Minuten lang."),
+            "6 Minuten in *Eier*, 4 Minuten in *Eier weich*",
+        ),
+        (
+            "How often does the backup of the server run?",
+            ("Backup [1] plan.md", "The backup of the server runs every 3 hours."),
+            ("Backup *old*.md", "The backup of the server runs every 6 hours."),
+            r"3 hours in *Backup \[1] plan*, 6 hours in *Backup \*old\**",
+        ),
+        (
+            "When is the deadline of the tax return?",
+            ("Tax.md", "The deadline of the tax return is 2027-07-31, says my adviser."),
+            ("Letter.md", "The deadline of the tax return is 31 August 2027."),
+            "31 July 2027 in *Tax*, 31 August 2027 in *Letter*",
+        ),
     ],
 )
 def test_two_notes_that_differ_are_told(
@@ -96,6 +114,61 @@ def test_two_notes_that_differ_are_told(
             "How much is the sand for the sandbox?",
             ("Sandbox.md", "| sand | sandbox | 30 € |"),
             ("Shopping.md", "| sand | sandbox | 40 € |"),
+        ),
+        (
+            "When is the dentist appointment?",
+            ("Teeth.md", "The dentist appointment is in May 2024."),
+            ("Calendar.md", "The dentist appointment is on 14 May 2024."),
+        ),
+        (
+            "When is the roof budget meeting?",
+            ("Meetings/2024-05-01.md", "The roof budget meeting is on 1 May 2024."),
+            ("Meetings/2024-06-01.md", "The roof budget meeting is on 1 June 2024."),
+        ),
+        (
+            "When did we visit the castle in Kassel?",
+            ("Castle.md", "The castle in Kassel, visited on 3 May 2023."),
+            ("Summer.md", "The castle in Kassel, visited on 7 June 2024."),
+        ),
+        (
+            "When is the castle in Kassel worth a visit?",
+            ("Castle.md", "We visited the castle in Kassel on 3 May 2023."),
+            ("Summer.md", "We visited the castle in Kassel on 7 June 2024."),
+        ),
+        (
+            "How far is the park run?",
+            ("Run A.md", "The park run took 5 km."),
+            ("Run B.md", "The park run took 10 km."),
+        ),
+        (
+            "How far is the park run?",
+            ("Morning.md", "I ran 5 km in the park run."),
+            ("Evening.md", "I ran 10 km in the park run."),
+        ),
+        (
+            "Wie weit bin ich beim Parklauf gelaufen?",
+            ("Morgen.md", "Parklauf gelaufen: 5 km."),
+            ("Abend.md", "Parklauf gelaufen: 10 km."),
+        ),
+        (
+            "How high is the rent of the flat?",
+            ("Rent.md", "The rent of the flat is 900 € a month."),
+            ("Letter.md", "The rent of the flat was raised by 50 € in spring."),
+        ),
+        (
+            "How high is the rent of the flat?",
+            ("Rent.md", "The rent of the flat is 900 €."),
+            ("Old rent.md", "The rent of the flat in Kiel is 700 €."),
+        ),
+        (
+            "At what temperature do I bake the bread?",
+            ("Oven.md", "Bake the bread at 220 °C."),
+            ("Grill.md", "Bake the flat bread at 300 °C on the stone."),
+        ),
+        (
+            "What is the temperature of the fridge?",
+            ("Fridge.md", "The temperature of the fridge is 4 °C."),
+            ("Manual.md", "The temperature of the fridge is 39.2 °F."),
         ),
     ],
 )

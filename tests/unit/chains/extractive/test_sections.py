@@ -232,3 +232,27 @@ def test_a_comparison_is_answered_by_the_rows_of_both(question, verdict):
     weak = Support(0.0, {"sungold": 0.5, "roma": 0.5, "marzano": 0.9})
     retrieved = replace(source, is_retrieved=True) if not source.is_retrieved else source
     assert judge(read_question(question), [retrieved], weak, found) == verdict
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        ("Compare Anna with Tom", True),
+        ("What is the difference between Anna and Tom?", True),
+        ("Compare the hobby of Anna with Tom", True),
+        ("Compare the salary of Anna with Tom", False),
+        ("What is the difference in salary between Anna and Tom?", False),
+        ("Compare the football of Anna with Tom", False),
+        ("Vergleiche das Gehalt von Anna mit Tom", False),
+        ("Compare Anna and Tom in 2019", False),
+    ],
+)
+def test_a_comparison_is_answered_by_what_it_asks_of_both(question, is_answered):
+    texts = {"Anna": "The hobby of Anna is chess.", "Tom": "The hobby of Tom is football."}
+    sources = [
+        replace(passage(text, number, f"{name}.md"), title=name)
+        for number, (name, text) in enumerate(texts.items(), start=1)
+    ]
+    found = find_sections(read_question(question), sources)
+    weak = Support(0.0, {"anna": 0.5, "tom": 0.5, "salary": 0.9})
+    assert (judge(read_question(question), sources, weak, found) == "answers") is is_answered
