@@ -15,7 +15,7 @@ from chains.citations.sections import ShownSection
 from chains.extractive.writer import escape_markdown
 from vault.notes.date_spans import Span, do_overlap
 from vault.notes.dates import find_written_spans, remove_dates
-from vault.notes.keywords import FUNCTION_WORDS, fold
+from vault.notes.keywords import FUNCTION_WORDS
 from vault.notes.text.sentences import split_sentences
 from vault.review.statements import (
     LEAST_OVERLAP,
@@ -27,7 +27,6 @@ from vault.review.statements import (
     measure_overlap,
     read_statement,
 )
-from vault.review.texts import make_singular
 
 __all__ = ["describe_difference"]
 
@@ -155,7 +154,7 @@ def _build_figure(text: str, quantity: Quantity) -> _Figure:
     if found is None:
         return _Figure(quantity, quantity.unit, quantity.written, read_statement(text))
     following = found["following"] or ""
-    is_unit = following and make_singular(fold(following)) == quantity.unit
+    is_unit = quantity.unit in list_words(following)
     end = found.end() if is_unit else found.end("joined")
     written = text[found.start() : end]
     is_word = quantity.unit[0].isalpha()
