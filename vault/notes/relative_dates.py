@@ -129,7 +129,10 @@ _ROMANCE_SIDE: Final = rf"(?:{_ROMANCE_LAST}|{_ROMANCE_NEXT})"
 _ROMANCE_THIS: Final = r"(?P<this>cette|cet?|ces|est[ea])(?P<last>(?!))?(?P<next>(?!))?"
 _ROMANCE_WEEKEND: Final = r"(?:week-?end|fin de semana)"
 # "Hier" is "here" in German, so another French word must be there.
-_FRENCH: Final = re.compile(r"\b(?:ai|fait|quoi|que|qu|quelles?|quels?|les|mes|notes|soir|d|j)\b")
+# No word counts that German has too, such as "Notes", "AI" or the "d" of "d. h.".
+_FRENCH: Final = re.compile(
+    r"\b(?:(?:fait|quoi|que|qu|quelles?|quels?|les|mes|soir|ai-je|n['’]ai)\b|[dj]['’](?=\w))"
+)
 # The number of days of each unit in a period that ends today, such as the past three weeks.
 _UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _SATURDAY: Final = 5

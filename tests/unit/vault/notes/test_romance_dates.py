@@ -14,6 +14,12 @@ TODAY = date(2026, 11, 18)  # a Wednesday
     [
         ("Qu'est-ce que j'ai fait hier ?", "2026-11-17", "2026-11-18"),
         ("Quelles notes d'hier ?", "2026-11-17", "2026-11-18"),
+        ("Qu'ai-je fait hier ?", "2026-11-17", "2026-11-18"),
+        ("Où ai-je rangé la clé hier ?", "2026-11-17", "2026-11-18"),
+        ("Je n’ai rien noté hier ?", "2026-11-17", "2026-11-18"),
+        ("J’étais chez Anna hier", "2026-11-17", "2026-11-18"),
+        ("les notes d'hier", "2026-11-17", "2026-11-18"),
+        ("mes notes d’hier", "2026-11-17", "2026-11-18"),
         ("avant-hier", "2026-11-16", "2026-11-17"),
         ("aujourd’hui", "2026-11-18", "2026-11-19"),
         ("Les notes de la semaine dernière", "2026-11-09", "2026-11-16"),
@@ -48,7 +54,19 @@ def test_a_relative_date_is_read(question: str, first: str, after: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Was liegt hier im Schrank?", "Is this an error?", "Mes notes", "une semaine", "los lunes"],
+    [
+        "Was liegt hier im Schrank?",
+        "Was steht hier über die Notes von Anna?",
+        "Wo ist das hier, d. h. in Kiel?",
+        "Welche Notes gibt es hier zu Docker?",
+        "Was haben wir hier über AI notiert?",
+        "Wer ist hier J. Meyer?",
+        "What is in Hier, my notes?",
+        "Is this an error?",
+        "Mes notes",
+        "une semaine",
+        "los lunes",
+    ],
 )
 def test_words_of_the_same_form_are_no_dates(question: str) -> None:
     assert find_date_spans(question, TODAY) == ()
