@@ -182,6 +182,7 @@ class _Linker:
         """Return whether a comparison, or a date beside a property, became no condition."""
         links = self._links
         is_compared = any(self._is_lone_sign(item) for item in self._items)
+        is_compared = is_compared or "unequal" in self._around.roles
         is_timed = bool(links.roles & LIMITS - {"until", "since"}) and not links.spans
         is_timed = is_timed or ("created" in links.roles and bool(links.spans))
         return is_compared or is_timed or bool(links.properties and links.spans)

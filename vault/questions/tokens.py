@@ -23,7 +23,25 @@ from vault.questions.words import (
 
 __all__ = ["Item", "find_spans", "list_items"]
 
-_GIVEN: Final = re.compile(r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]|(?<!\S)#(?P<tag>[\w/-]*\w)")
+# A name as a link or a tag, or a sign that compares. An arrow such as "->" is no sign.
+_GIVEN: Final = re.compile(
+    r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]|(?<!\S)#(?P<tag>[\w/-]*\w)"
+    r"|(?P<sign>(?<![-<=>])[=!]*[<>≤≥≦≧≠][<>]*(?:\s?=+)?(?!-(?!\d))|!=+|[~≈](?=\s?\d)"
+    r"|(?<![^\s<>=≤≥≦≧≠:])[-−](?=\d)|(?<=\d)\+(?![\w+]))"
+)
+# The roles of signs, also of those before a date. Of all others, no condition can say the meaning.
+_SIGN_ROLES: Final = {
+    sign: frozenset(roles.split())
+    for signs, roles in (
+        (">", "above after"),
+        ("<", "below before"),
+        (">= => ≥ ≧", "at_least since"),
+        ("<= =< ≤ ≦", "at_most until"),
+        ("+", "or_more"),
+    )
+    for sign in signs.split()
+}
+_OTHER_SIGN: Final = frozenset({"unequal"})
 _MARK: Final = "\ue000"
 # A month without a year or a day, after a word such as "from".
 _MONTH_AFTER: Final = re.compile(
@@ -98,6 +116,8 @@ def list_items(text: str, vocabulary: VaultNames, today: date) -> tuple[Item, ..
 
 
 def _build_given(match: re.Match[str], vocabulary: VaultNames) -> Item:
+    if (sign := match["sign"]) is not None:
+        return Item(sign, _SIGN_ROLES.get("".join(sign.split()), _OTHER_SIGN))
     if (tag := match["tag"]) is not None:
         return Item(tag, names=(Name("tag", tag),), is_given=True)
     written = match["note"].strip()

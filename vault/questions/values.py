@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from vault.questions.days import LIMITS
 from vault.questions.links import Links
 from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
@@ -34,6 +35,8 @@ class ValueLinker:
         item, names = self._items[at], self._links.properties[-1]
         for role, sign in SIGNS.items():
             if role in item.roles:
+                if self._is_before_date(at):  # which is limited by words such as "before"
+                    return int(not item.roles.isdisjoint(LIMITS))
                 self._sign = sign
                 return 1
         known = [each for each in item.list_names("value") if each.property in names]
@@ -42,6 +45,10 @@ class ValueLinker:
             number, used = self._read_number(at)
             return self._add(at, names, known[0].value if known else number, used)
         return self._add(at, having, known[0].value, 1) if known else 0
+
+    def _is_before_date(self, at: int) -> bool:
+        after = self._around.find_behind(at)
+        return after is not None and after.is_date
 
     def _take_measure(self, at: int) -> int:
         """Link a number before its property, as in "more than 4 servings". Return 0 if not so."""
