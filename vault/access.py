@@ -33,8 +33,9 @@ __all__ = [
 PRIVATE = "private"
 HIDDEN = "a file whose name begins with a dot"
 REMEMBERED_NOTES = 10_000
-# The word, or what may stand for it: another encoding, or an escaped character in front matter.
-_MAY_BE_PRIVATE = re.compile(rb"private|\0|\\[xu]", re.IGNORECASE)
+# The word, or what may stand for it: a letter like "i" that counts as one without case, another
+# encoding, or in front matter an escaped character or line break.
+_MAY_BE_PRIVATE = re.compile(rb"pr(?:i|[\x80-\xff]{1,4})vate|\0|\\[xu\r\n]", re.IGNORECASE)
 
 
 def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:

@@ -1,8 +1,10 @@
 """Build a turn from what the user asks, the settings and the open vault."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.config import secrets
@@ -14,6 +16,7 @@ from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
+from app.sessions.session import Session
 from chains.cancel import CancelToken
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
@@ -137,7 +140,7 @@ class TurnBuilder:
                 hint="Begin a chat in a project. `--project DIR` does it.",
             )
         vault = notes or self._vault.vault
-        ports = replace(turn.ports, find_excluded=self._build_exclusion(project))
+        ports = replace(turn.ports, find_excluded=self._build_exclusion(turn.session, project))
         turn = replace(turn, ports=ports, customization=customization, vault=vault)
         if mode.calls_tools:
             scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
@@ -151,16 +154,20 @@ class TurnBuilder:
         """Return the notes of a project, or those of the vault that is open by now."""
         return notes or self._vault.require_vault()
 
-    def _build_exclusion(self, project: str | None) -> FindExcluded:
+    def _build_exclusion(self, chat: SessionPort, project: str | None) -> FindExcluded:
         """Return a function that finds the notes of a chat that models may not read now.
 
-        Paths in the chat are relative to the vault, or to a project outside of the vault.
+        Paths in the chat are relative to the vault, or to a project outside of the vault. The vault
+        is the one that is open, or the one in which the chat began.
         """
         settings, root = self._settings, self._vault.folder
         folder = None if project is None else self._projects.find_folder(project)
-        roots = [one for one in (root, folder) if one is not None]
-        if root is not None and folder is not None and folder.is_relative_to(root):
-            roots = [root]
+        roots = [] if root is None else [root]
+        if folder is not None and (root is None or not folder.is_relative_to(root)):
+            roots.append(folder)
+        begun = chat.header.vault if isinstance(chat, Session) else None
+        if begun and Path(begun) not in roots and os.path.isdir(begun):
+            roots.append(Path(begun))
 
         def find(paths: frozenset[str]) -> frozenset[str]:
             exclude = settings.values.vault_exclude  # as it is now, also while an agent works

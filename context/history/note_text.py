@@ -9,6 +9,7 @@ import html
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 EXCLUDED_LINE: Final = "[This note is now excluded and is not read any more.]"
@@ -17,10 +18,12 @@ _SOURCE: Final = re.compile(
 )
 _ATTRIBUTE: Final = re.compile(r' (\w+)="([^"]*)"')
 _KEPT_ATTRIBUTES: Final = ("n", "path")
-_LINE: Final = re.compile(r"^(?P<path>[^\n]*?\.\w{1,9}):(?:\d+:)? (?P<text>[^\n]+)$", re.MULTILINE)
-_LINKS: Final = re.compile(
-    r"^Links in (?P<path>[^\n]+):\n(?P<text>.*?)\n(?=Links to )", re.MULTILINE | re.DOTALL
-)
+_LINE: Final = re.compile(r"[^\n]+")
+_PATH_END: Final = re.compile(r"\.\w{1,9}(?P<mark>:(?:\d+:)? )(?=[^\n])")
+MOST_PATH_CHARS: Final = 4_096
+MOST_PATH_ENDS: Final = 16
+_LINKS: Final = re.compile(r"^Links in (?P<path>[^\n]+):\n", re.MULTILINE)
+_LINKS_END: Final = "\nLinks to "
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ def hide_note_text(
     stop = len(text) if end is None else end
     shown: list[str] = []
     for piece in find_note_pieces(text):
-        if piece.path in excluded and piece.end > start and piece.start < stop:
+        is_shown = start < piece.end and start < stop and piece.start < stop
+        if is_shown and piece.path in excluded:
             shown += (text[start : piece.start], piece.notice)
             start = max(start, min(piece.end, stop))
     return "".join((*shown, text[start:stop]))
@@ -82,9 +86,30 @@ def _read_source(source: re.Match[str]) -> Iterator[NotePiece]:
 
 
 def _find_listed(text: str, start: int, end: int) -> Iterator[NotePiece]:
-    """Yield the pieces in the part of a result that holds no `<source>` element."""
-    if links := _LINKS.search(text, start, end):
-        yield NotePiece(links["path"], *links.span("text"), EXCLUDED_LINE)
-        start = links.end()
+    """Yield the pieces in the part of a result that holds no `<source>` element, in order.
+
+    A piece may lie within another one.
+    """
+    pieces = [*_find_links(text, start, end), *_find_lines(text, start, end)]
+    yield from sorted(pieces, key=lambda piece: piece.start)
+
+
+def _find_links(text: str, start: int, end: int) -> Iterator[NotePiece]:
+    while (head := _LINKS.search(text, start, end)) is not None:
+        start = text.find(_LINKS_END, head.end(), end)
+        if start < 0:  # nor does a later list end
+            return
+        yield NotePiece(head["path"], head.end(), start, EXCLUDED_LINE)
+
+
+def _find_lines(text: str, start: int, end: int) -> Iterator[NotePiece]:
+    """Yield a piece for each place in a line where the path of a note may end.
+
+    The name of a note or folder may itself look like the end of a path, as in `Log v1.0: old/A.md`.
+    """
     for line in _LINE.finditer(text, start, end):
-        yield NotePiece(line["path"], *line.span("text"), EXCLUDED_LINE)
+        reach = min(line.end(), line.start() + MOST_PATH_CHARS)
+        for found in islice(_PATH_END.finditer(text, line.start(), reach), MOST_PATH_ENDS):
+            path = text[line.start() : found.start("mark")]
+            if ".." not in path.split("/"):  # the tools write no such paths in lines
+                yield NotePiece(path, found.end(), line.end(), EXCLUDED_LINE)

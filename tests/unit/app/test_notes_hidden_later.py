@@ -402,3 +402,43 @@ def test_a_question_that_is_rewritten_holds_nothing(chatting: Chat, vault: Path)
     chatting.ask("What is under the mat?", "vault", model="extractive")
     hide_folder(chatting.assistant, vault)
     assert find_words(chatting.ask("And when is it?", "vault")) == []
+
+
+@pytest.mark.parametrize("name", ["grep_notes", "list_folder"])
+def test_a_folder_whose_name_looks_like_a_file_hides_it_too(
+    chatting: Chat, vault: Path, name: str
+) -> None:
+    folder = "Diary v1.0: old"
+    (vault / folder).mkdir()
+    (vault / folder / "Code.md").write_text(f"# Zebrahead\n{SECRET}\n")
+    list(chatting.assistant.index(CancelToken()))
+    arguments = {"path": folder} | ({"pattern": "[Zz]ebra"} if name == "grep_notes" else {})
+    chatting.call((name, arguments))
+    assert "Zebrahead" in chatting.ask()
+    chatting.assistant.settings.set("vault.exclude", ["Diary v*/"])
+    assert find_words(chatting.ask()) == []
+
+
+@pytest.mark.parametrize("mode", ["chat", "agent"])
+@pytest.mark.parametrize("hide", [hide_by_front_matter, hide_by_obsidian])
+def test_while_another_vault_is_open_it_is_hidden_too(
+    chatting: Chat, vault: Path, tmp_path: Path, hide: Hide, mode: Mode
+) -> None:
+    chatting.call(("read_note", {"path": "Diary/Code.md"}), ("read_note", {"path": "Plan.md"}))
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "Tea.md").write_text("Green.\n")
+    chatting.assistant.open_vault(other, remember=False)
+    assert "7391" in chatting.ask(mode=mode)
+    hide(chatting.assistant, vault)
+    after = chatting.ask(mode=mode)
+    assert find_words(after) == []
+    assert OTHER in after
+
+
+def test_lines_of_a_result_that_name_files_outside_stay(chatting: Chat, vault: Path) -> None:
+    (vault / "Plan.md").write_text(f"# Plan\n../src/app.py:12: {OTHER}\n")
+    list(chatting.assistant.index(CancelToken()))
+    chatting.call(("grep_notes", {"pattern": "beans"}))
+    hide_folder(chatting.assistant, vault)
+    assert OTHER in chatting.ask()

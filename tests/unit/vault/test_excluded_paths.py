@@ -13,6 +13,10 @@ NOTES = {
     "Front.md": "---\nprivate: true\n---\nText.\n",
     "Escaped.md": '---\n"pri\\u0076ate": true\n---\nText.\n',
     "Tag.md": "Text #Private\n",
+    "Dotted.md": "---\nPR\u0130VATE: true\n---\nText.\n".encode().decode("latin-1"),
+    "Dotless.md": "Text #pr\u0131vate\n".encode().decode("latin-1"),
+    "Broken.md": '---\ntags: ["pri\\\n  vate"]\n---\nText.\n',
+    "Returned.md": '---\r\ntags: ["pri\\\r\n  vate"]\r\n---\r\nText.\r\n',
     "Wide.md": "---\nprivate: true\n---\nText.\n".encode("utf-16").decode("latin-1"),
     "Deep/Locked/Note.md": "Text.\n",
     "Deep/Open.md": "Text.\n",
@@ -40,6 +44,7 @@ def test_it_agrees_with_reading_each_note(root: Path, rules: list[str]) -> None:
         except NoteExcluded:
             refused.add(path)
     assert find_excluded(root, paths, rules) == refused
+    assert refused.issuperset({"Dotted.md", "Dotless.md", "Broken.md", "Returned.md"})
 
 
 def test_a_missing_note_counts_as_the_one_of_its_name(root: Path) -> None:
