@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,16 +147,21 @@ def _is_allowed(root: Path, path: str, exclude: Sequence[str]) -> bool:
 
 
 def find_excluded(
-    root: Path, paths: Collection[str], exclude: Sequence[str] = ()
+    root: Path,
+    paths: Collection[str],
+    exclude: Sequence[str] = (),
+    list_moves: Callable[[], Mapping[str, str]] = dict[str, str],
 ) -> frozenset[str]:
     """Return those of the given paths whose notes are excluded or private now.
 
-    A note that is missing counts as moved to where a note of its name is.
+    A note that is missing counts as moved to where Strata moved it, and to where a note of its name
+    is.
 
     Args:
         root: the folder of the notes.
         paths: the paths relative to the folder, or absolute.
         exclude: patterns as in a `.gitignore`.
+        list_moves: returns the present paths of notes that Strata moved, by their earlier paths.
     """
     notes = _CheckedNotes(root, ExcludeRules.load(root, exclude))
     own = {path: path.removeprefix(f"{root}/") for path in paths}
@@ -166,8 +171,12 @@ def find_excluded(
         for path, place in own.items()
         if path not in found and notes.is_missing(place)
     }
-    moved = notes.find_moved({name for name in missing.values() if is_readable_kind(name)})
-    return frozenset(found).union(path for path, name in missing.items() if name in moved)
+    if not missing:
+        return frozenset(found)
+    moves = list_moves()
+    found |= {path for path in missing if (to := moves.get(own[path])) and notes.is_excluded(to)}
+    namesakes = notes.find_moved({name for name in missing.values() if is_readable_kind(name)})
+    return frozenset(found).union(path for path, name in missing.items() if name in namesakes)
 
 
 class _CheckedNotes:

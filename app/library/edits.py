@@ -7,7 +7,7 @@ the user.
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
 from chains.tool import Tool
 from vault.edits.journal import EditJournal, EditRun
-from vault.errors import EditFailed, UndoRefused
+from vault.errors import EditFailed, UndoRefused, VaultError
 from vault.paths import printable
 
 if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is used
@@ -90,6 +90,17 @@ class NoteEdits:
         from vault.edits.editor import NoteEditor
 
         return NoteEditor(root, self._journal, exclude)
+
+    def list_moves(self, root: Path) -> Mapping[str, str]:
+        """Return the present paths of the moved notes of a folder, by their earlier paths.
+
+        If the journal cannot be read, no note counts as moved.
+        """
+        try:
+            return self._journal.list_moves(str(root))
+        except VaultError as error:
+            _log.warning("The journal of edits cannot be read: %s", error)
+            return {}
 
     def describe_run(self, session: str) -> dict[str, Any] | None:
         """Return the changes that a chat's last edit run made to each note.

@@ -171,7 +171,9 @@ class TurnBuilder:
 
         def find(paths: frozenset[str]) -> frozenset[str]:
             exclude = settings.values.vault_exclude  # as it is now, also while an agent works
-            return frozenset().union(*(find_excluded(one, paths, exclude) for one in roots))
+            list_moves = self.agents.edits.list_moves
+            found = (find_excluded(one, paths, exclude, partial(list_moves, one)) for one in roots)
+            return frozenset().union(*found)
 
         return find
 

@@ -135,6 +135,22 @@ class EditJournal:
                     steps[step.id] = step
         return list(steps.values())
 
+    def list_moves(self, root: str) -> dict[str, str]:
+        """Return the present path of each file of a folder that was moved, by its earlier paths.
+
+        Args:
+            root: the folder of notes.
+        """
+        moves: dict[str, str] = {}
+        for step in self.read():
+            if step.root != root or not step.to or step.mark in ("failed", "undone"):
+                continue
+            for earlier in [old for old, new in moves.items() if new == step.path]:
+                moves[earlier] = step.to
+            moves[step.path] = step.to
+            moves.pop(step.to, None)  # moved back
+        return moves
+
     def begin(self, steps: Sequence[EditStep], contents: Iterable[bytes]) -> None:
         """Store steps and file contents in the journal before the notes are changed.
 

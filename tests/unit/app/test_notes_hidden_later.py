@@ -193,6 +193,31 @@ def test_a_note_that_was_only_deleted_stays(chatting: Chat, vault: Path) -> None
     assert "7391" in chatting.ask()
 
 
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [("Diary/Code.md", "Hidden/Other.md")],
+        [("Diary/Code.md", "Open.md"), ("Open.md", "Hidden/Other.md")],
+    ],
+)
+def test_a_note_that_an_agent_moved_to_another_name_is_hidden_there(
+    chatting: Chat, vault: Path, moves: list[tuple[str, str]]
+) -> None:
+    moved = [("move_note", {"path": path, "to": to}) for path, to in moves]
+    chatting.call(("read_note", {"path": "Diary/Code.md"}), *moved)
+    assert (vault / "Hidden/Other.md").exists()
+    chatting.assistant.settings.set("vault.exclude", ["Hidden/"])
+    assert "7391" not in chatting.ask()
+
+
+def test_a_note_that_was_moved_back_is_read_again(chatting: Chat, vault: Path) -> None:
+    away = ("move_note", {"path": "Diary/Code.md", "to": "Hidden/Other.md"})
+    back = ("move_note", {"path": "Hidden/Other.md", "to": "Diary/Code.md"})
+    chatting.call(("read_note", {"path": "Diary/Code.md"}), away, back)
+    chatting.assistant.settings.set("vault.exclude", ["Hidden/"])
+    assert "7391" in chatting.ask()
+
+
 @pytest.mark.parametrize("offset", [0, 3_000, 7_000])
 def test_pages_of_a_stored_result_keep_it_neither_before_nor_after(
     chatting: Chat, vault: Path, offset: int
