@@ -15,6 +15,7 @@ from ui.widgets.buttons import DONE, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
 from ui.widgets.menus import MenuButton
+from ui.widgets.texts import count_units
 
 __all__ = ["RequestView", "as_lines", "find_places"]
 
@@ -178,8 +179,8 @@ def find_places(text: str, words: str) -> list[tuple[int, int]]:
         return found
     places, at, units = [], 0, 0
     for first, last in found:
-        start = units + _units(text[at:first])
-        at, units = last, start + _units(text[first:last])
+        start = units + count_units(text[at:first])
+        at, units = last, start + count_units(text[first:last])
         places.append((start, units))
     return places
 
@@ -192,7 +193,3 @@ def _write_title(context: Mapping[str, Any]) -> str:
     sent = "would be sent next" if is_next else "was sent"
     kept = ", made anew from the chat" if context.get("rebuilt") else ""
     return f"The request that {sent}{kept}"
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2

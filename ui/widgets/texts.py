@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "END_ISOLATE",
     "ISOLATE",
+    "count_units",
     "escape_hidden",
     "from_left",
     "has_rtl",
@@ -87,6 +88,11 @@ def read_selection(cursor: "QTextCursor") -> str:
     plain line breaks and spaces.
     """
     return cursor.selectedText().translate(_INNER)
+
+
+def count_units(text: str) -> int:
+    """Count the UTF-16 code units of a text, in which Qt measures places in a document."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def escape_hidden(text: str) -> str:

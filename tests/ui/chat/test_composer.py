@@ -369,14 +369,12 @@ def test_what_is_written_opens_the_list_that_fits(
     assert sorted(offered(offering)) == sorted(found)
 
 
-def test_a_note_that_is_chosen_is_attached_and_leaves_the_text(
-    qtbot: QtBot, offering: Composer
-) -> None:
+def test_a_note_that_is_chosen_is_attached(qtbot: QtBot, offering: Composer) -> None:
     qtbot.keyClicks(offering.input, "Compare @back")
     with qtbot.waitSignal(offering.attach_chosen) as chosen:
         qtbot.keyClick(offering.input, Qt.Key.Key_Return)
     assert chosen.args == ["Home server/Backups.md"]
-    assert offering.text() == "Compare "
+    assert offering.text() == "Compare Backups"
     assert offered(offering) == []
 
 
@@ -387,8 +385,8 @@ def test_the_address_of_a_page_is_attached_by_choosing_it(qtbot: QtBot, offering
     with qtbot.waitSignal(offering.attach_chosen) as chosen:
         qtbot.keyClick(offering.input, Qt.Key.Key_Return)
     assert chosen.args == [address]
-    assert offering.text() == "Sum up "
-    qtbot.keyClicks(offering.input, f"or {address}")
+    assert offering.text() == f"Sum up {address}"
+    qtbot.keyClicks(offering.input, f" or {address}")
     assert offered(offering) == []  # without the mark an address is only text
 
 
@@ -423,6 +421,30 @@ def test_a_link_stays_in_the_sentence_and_attaches_its_note(
     qtbot.keyClicks(offering.input, " up to date, and [[home server/backups]]")
     assert offering.text() == "Is [[Prices]] up to date, and [[home server/backups]]"
     assert attached == ["Prices.md", "Home server/Backups.md"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        (("@pric", "\t", " up to date?"), " up to date?"),
+        (("🌲 Are the @pric", "\t", " right?"), "🌲 Are the Prices right?"),
+        (("Compare @pric", "\t", " with @back", "\t"), "Compare Prices with Backups"),
+        (("What is in @home server", "\t", "?"), "What is in Home server?"),
+        (("List the notes with #garden/t", "\t", "."), "List the notes with #garden/tools."),
+        (("#garden/t", "\t", " list them"), " list them"),
+        (("  @pric", "\t", "@back", "\t"), "  "),
+    ],
+)
+def test_what_is_attached_stays_a_word_of_its_sentence(
+    qtbot: QtBot, offering: Composer, keys: tuple[str, ...], text: str
+) -> None:
+    with qtbot.waitSignal(offering.attach_chosen):
+        for typed in keys:
+            if typed == "\t":
+                qtbot.keyClick(offering.input, Qt.Key.Key_Tab)
+            else:
+                offering.input.insertPlainText(typed)
+    assert offering.text() == text
 
 
 def test_the_arrows_walk_the_list_and_its_ends_meet(qtbot: QtBot, offering: Composer) -> None:

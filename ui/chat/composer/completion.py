@@ -2,8 +2,9 @@
 
 `@` suggests notes and folders, `[[` suggests notes, `#` suggests tags, and `/` at the start of the
 text suggests commands. A chosen note, folder or tag is attached to the message, and so is a web
-page whose address is typed after `@`. A chosen command is inserted into the text; one that is typed
-in full is sent. A link chosen after `[[` is inserted too, and its note is attached.
+page whose address is typed after `@`; in a sentence its name stays as a word. A chosen command is
+inserted into the text; one that is typed in full is sent. A link chosen after `[[` is inserted too,
+and its note is attached.
 """
 
 import re
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 from ui.chat.composer.text import ENTER, is_send_key
 from ui.theme import Theme
 from ui.widgets.completion_list import Choice, ChoiceView, Match, find_choices
+from ui.widgets.texts import count_units
 from vault.notes.kinds import note_name
 
 __all__ = ["Completer", "Offers", "Trigger", "find_trigger"]
@@ -66,7 +68,7 @@ class Trigger:
 
     Attributes:
         kind: `note`, `link`, `tag`, `command` or `url`.
-        start: the position of the trigger's first character in the text.
+        start: the position of the trigger's first character in the text, in UTF-16 code units.
         query: the text from the end of the prefix (`@`, `[[`, `#` or `/`) to the cursor.
     """
 
@@ -86,7 +88,7 @@ def find_trigger(before: str, line_start: int) -> Trigger | None:
         return Trigger("command", 0, match[1])
     for kind, pattern in _TRIGGERS:
         if match := pattern.search(before):
-            return Trigger(kind, line_start + match.start(), match[1])
+            return Trigger(kind, line_start + count_units(before[: match.start()]), match[1])
     return None
 
 
@@ -128,7 +130,7 @@ class Completer(QObject):
     def begin(self, mark: str) -> None:
         """Insert a prefix such as `@` at the cursor, and show suggestions for it."""
         cursor = self._field.textCursor()
-        before = cursor.block().text()[: cursor.positionInBlock()]
+        before = _read_before(cursor)
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
         cursor.insertText(f" {mark}" if before and not before[-1].isspace() else mark)
         self._field.setTextCursor(cursor)
@@ -220,19 +222,19 @@ class Completer(QObject):
         cursor = self._field.textCursor()
         if cursor.hasSelection():
             return None
-        line = cursor.block().text()[: cursor.positionInBlock()]
-        return find_trigger(line, cursor.block().position())
+        return find_trigger(_read_before(cursor), cursor.block().position())
 
     def _choose(self, value: str) -> None:
         found = self._trigger
         if found is None:
             return
         cursor = self._field.textCursor()
-        cursor.setPosition(found.start)
-        cursor.setPosition(self._field.textCursor().position(), QTextCursor.MoveMode.KeepAnchor)
-        # A link is part of the sentence and is kept; note and tag triggers are removed.
-        words = {"link": f"[[{note_name(value)}]]", "command": f"/{value} "}
-        cursor.insertText(words.get(found.kind, ""))
+        cursor.setPosition(found.start, QTextCursor.MoveMode.KeepAnchor)
+        cursor.beginEditBlock()
+        cursor.removeSelectedText()
+        is_alone = not self._field.toPlainText().strip()
+        cursor.insertText(_write_choice(found.kind, value, is_alone=is_alone))
+        cursor.endEditBlock()
         self._field.setTextCursor(cursor)
         self._hide()
         if found.kind in {"note", "tag", "url"}:
@@ -240,7 +242,7 @@ class Completer(QObject):
 
     def _attach_link(self) -> None:
         cursor = self._field.textCursor()
-        match = _LINK.search(cursor.block().text()[: cursor.positionInBlock()])
+        match = _LINK.search(_read_before(cursor))
         if match is None:
             return
         wanted = match[1].strip().removesuffix(".md").casefold()
@@ -251,6 +253,28 @@ class Completer(QObject):
 
     def _hide(self) -> None:
         self.popup.hide()
+
+
+def _read_before(cursor: QTextCursor) -> str:
+    """Return the text of the cursor's line up to the cursor."""
+    before = QTextCursor(cursor.block())
+    before.setPosition(cursor.position(), QTextCursor.MoveMode.KeepAnchor)
+    return before.selectedText()
+
+
+def _write_choice(kind: str, value: str, *, is_alone: bool) -> str:
+    """Return the text that stays in the field for what the user chose.
+
+    In a sentence, what is attached is one of the sentence's words: "Compare Dune with Emma", "List
+    the notes with the tag #recipe". Where nothing else is written, its chip says it alone.
+    """
+    if kind == "command":
+        return f"/{value} "
+    if kind == "link":
+        return f"[[{note_name(value)}]]"
+    if is_alone:
+        return ""
+    return note_name(value.rstrip("/")) if kind == "note" else value
 
 
 def _find_matches(offers: Offers, trigger: Trigger) -> Sequence[Match]:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from ui.markdown.code_colors import Line, each_line
 from ui.markdown.page.formats import Formats
 from ui.widgets.buttons import IconButton
+from ui.widgets.texts import count_units
 
 __all__ = ["CodeHighlighter", "CopyButtons", "color_line"]
 
@@ -75,7 +76,7 @@ def color_line(block: QTextBlock, runs: Iterable[tuple[str, str]], formats: Form
     at = block.position()
     for color, text in runs:
         cursor.setPosition(at)
-        at += len(text.encode("utf-16-le")) // 2
+        at += count_units(text)
         cursor.setPosition(at, _KEEP)
         cursor.setCharFormat(formats.code(color))
 
