@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:  # a search reports progress without loading the rest
     from chains.citations.check import Citation, Unverified
     from chains.citations.sections import ShownSection
+    from chains.tool import ApprovalRequest
     from context.layers import Segment
     from context.report.report import ContextReport
     from vault.indexing.progress import IndexProgress
@@ -159,29 +160,9 @@ class ToolEnded:
 
 @dataclass(frozen=True)
 class ApprovalRequested:
-    """A tool call needs the user's approval.
+    """A tool call needs the user's approval, and waits until the request is answered."""
 
-    Attributes:
-        id: the id of the proposal, used to answer it.
-        call_id: the id of the tool call.
-        diff: a unified diff of the proposed change, or an empty string if nothing is written.
-        summary: one sentence that describes the call.
-        warnings: reasons why the user should look closely, one sentence each.
-        session_scope: what an approval for the whole session covers, or an empty string if every
-            call needs approval.
-        hunks: the parts of the diff (hunks) that can be approved separately, or an empty tuple if
-            there is only one.
-    """
-
-    id: str
-    call_id: str
-    tool: str
-    arguments: Mapping[str, Any]
-    diff: str
-    summary: str
-    warnings: tuple[str, ...] = ()
-    session_scope: str = ""
-    hunks: tuple[str, ...] = ()
+    request: "ApprovalRequest"
 
 
 @dataclass(frozen=True)

@@ -131,12 +131,13 @@ class Tool:
 
 @dataclass(frozen=True)
 class ApprovalRequest:
-    """A proposal that needs a decision.
+    """A tool call that needs the user's approval, with its proposal.
 
     Attributes:
-        id: the id of the request. If the proposal is computed again, the new request has another
-            id.
+        id: the id of the request, used to answer it. If the proposal is computed again, the new
+            request has another id.
         call_id: the id of the tool call.
+        proposal: what the tool call would do.
     """
 
     id: str

@@ -13,8 +13,7 @@ from app.assistant import Assistant
 from app.cli.output import can_ask
 from app.hidden_characters import escape_text
 from chains.cancel import CancelToken
-from chains.events import ApprovalRequested
-from chains.tool import ApprovalLevel, ApprovalRequest, Decision, KeptHunks, Verdict
+from chains.tool import ApprovalLevel, ApprovalRequest, Decision, KeptHunks, Proposal, Verdict
 from resources.system.processes import is_readable
 
 __all__ = ["TerminalApprovals", "connect_approvals", "format_proposal"]
@@ -113,12 +112,12 @@ def _ask_about_hunk(number: int, hunks: int, cancel: CancelToken) -> str:
     return ""
 
 
-def format_proposal(event: ApprovalRequested) -> Iterator[str]:
+def format_proposal(proposal: Proposal) -> Iterator[str]:
     """Yield lines that show what a tool call would do."""
     yield ""
-    yield escape_text(event.summary)
-    yield from _format_diff(event.diff)
-    yield from (f"Careful: {escape_text(warning)}" for warning in event.warnings)
+    yield escape_text(proposal.summary)
+    yield from _format_diff(proposal.diff)
+    yield from (f"Careful: {escape_text(warning)}" for warning in proposal.warnings)
 
 
 def _format_diff(diff: str) -> Iterator[str]:

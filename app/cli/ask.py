@@ -111,7 +111,8 @@ class TurnPrinter:
 
                 self._end_text()
                 self._line.clear()
-                sys.stderr.write("".join(f"{line}\n" for line in format_proposal(event)))
+                lines = format_proposal(event.request.proposal)
+                sys.stderr.write("".join(f"{line}\n" for line in lines))
             case Warned() if not self._output.is_json and event.topic not in self._topics:
                 self._topics.update(filter(None, [event.topic]))
                 self._line.clear()

@@ -191,8 +191,8 @@ class Jobs:
         with ExitStack() as asked:
             for event in events:
                 if isinstance(event, ApprovalRequested):
-                    asked.callback(self._approvals.close, event.id)
-                    self._approvals.open(event.id, len(event.hunks))
+                    asked.callback(self._approvals.close, event.request.id)
+                    self._approvals.open(event.request.id, len(event.request.proposal.hunks))
                 if (told := convert_event(event)) is None:
                     continue
                 name, data = told

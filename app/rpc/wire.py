@@ -159,16 +159,17 @@ def _tool_start(event: ToolStarted) -> Json:
 
 
 def _approval_request(event: ApprovalRequested) -> Json:
+    request, proposal = event.request, event.request.proposal
     return {
-        "approval_id": event.id,
-        "tool_call": event.call_id,
-        "tool": event.tool,
-        "arguments": event.arguments,
-        "summary": event.summary,
-        "diff": event.diff,
-        "warnings": list(event.warnings),
-        "session_scope": event.session_scope,
-        "hunks": list(event.hunks),
+        "approval_id": request.id,
+        "tool_call": request.call_id,
+        "tool": request.tool,
+        "arguments": request.arguments,
+        "summary": proposal.summary,
+        "diff": proposal.diff,
+        "warnings": list(proposal.warnings),
+        "session_scope": proposal.session_scope,
+        "hunks": list(proposal.hunks),
     }
 
 

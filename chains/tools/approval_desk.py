@@ -35,7 +35,7 @@ __all__ = [
 class ApprovalDesk:
     """Holds proposals until they are answered. Thread-safe.
 
-    The front end shows the event `ApprovalRequested`, and calls `answer` with the id in the event.
+    The front end shows the request in `ApprovalRequested`, and calls `answer` with its id.
     An answer may arrive before the turn starts waiting for it.
     """
 

@@ -143,20 +143,5 @@ def ask_person(
             _log.exception("No decision could be had about %s", request.tool)
             return "reject"
 
-    yield _build_event(request)
+    yield ApprovalRequested(request)
     return run_in_pool(decide, cancel)
-
-
-def _build_event(request: ApprovalRequest) -> ApprovalRequested:
-    proposal = request.proposal
-    return ApprovalRequested(
-        request.id,
-        request.call_id,
-        request.tool,
-        request.arguments,
-        proposal.diff,
-        proposal.summary,
-        proposal.warnings,
-        proposal.session_scope,
-        proposal.hunks,
-    )

@@ -26,6 +26,7 @@ from chains.events import (
     TurnEnded,
 )
 from chains.request.ask import Ask, Selection
+from chains.tool import ApprovalRequest
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
@@ -87,7 +88,7 @@ class OutgoingMessage:
 class CallDecided:
     """An event: the user has approved or refused a proposed tool call."""
 
-    request: ApprovalRequested
+    request: ApprovalRequest
     is_approved: bool
 
 

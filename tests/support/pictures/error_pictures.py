@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.errors import ErrorInfo
-from chains.events import ApprovalRequested
+from chains.tool import ApprovalRequest, Proposal
 from tests.support.models.model_server import Answer, Failure, Silence
 from tests.support.pictures.gallery import Shot
 from tests.support.pictures.picture_states import show_column
@@ -93,15 +93,15 @@ def show_overflow(on: Stage) -> Iterator[Shot]:
 def show_approvals(on: Stage) -> Iterator[Shot]:
     """Show each kind of approval in a chat of its own."""
     on.play_half(COFFEE)
-    cards: list[tuple[str, dict[str, Any]]] = [
+    cards: list[tuple[str, ApprovalRequest]] = [
         ("edit", _edit(build_diff("Home server/Backups.md", _BEFORE, _AFTER))),
         ("hunks", _edit("", tuple(one.diff for one in list_hunks(_BEFORE, _TWICE)))),
         ("web", _fetch(_ADDRESS)),
         ("server", _server("Files: npx -y @modelcontextprotocol/server-filesystem /home/me/notes")),
         ("tool", _use({"query": "backup", "options": {"limit": 20, "paths": ["a", "b"] * 20}})),
     ]
-    for name, fields in cards:
-        card = on.window.transcript.show_approval(ApprovalRequested(**fields))
+    for name, request in cards:
+        card = on.window.transcript.show_approval(request)
         settle(700)
         card.refuse.setFocus()
         yield Shot(f"approval-{name}", on.window.transcript.scroller.to_end)
@@ -109,49 +109,25 @@ def show_approvals(on: Stage) -> Iterator[Shot]:
     on.stop()
 
 
-def _edit(diff: str, hunks: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {
-        "id": "a1",
-        "call_id": "c1",
-        "tool": "edit_note",
-        "arguments": {},
-        "diff": diff,
-        "summary": "Home server/Backups.md, line 8.",
-        "hunks": hunks,
-    }
+def _edit(diff: str, hunks: tuple[str, ...] = ()) -> ApprovalRequest:
+    proposal = _propose("Home server/Backups.md, line 8.", diff=diff, hunks=hunks)
+    return ApprovalRequest("a1", "c1", "edit_note", {}, proposal)
 
 
-def _fetch(address: str) -> dict[str, Any]:
-    return {
-        "id": "a1",
-        "call_id": "c1",
-        "tool": "fetch_url",
-        "arguments": {"url": address},
-        "diff": "",
-        "summary": address,
-        "session_scope": "www.example.org",
-        "warnings": ("The address has words of your notes in it: backup",),
-    }
+def _fetch(address: str) -> ApprovalRequest:
+    warnings = ("The address has words of your notes in it: backup",)
+    proposal = _propose(address, session_scope="www.example.org", warnings=warnings)
+    return ApprovalRequest("a1", "c1", "fetch_url", {"url": address}, proposal)
 
 
-def _server(command: str) -> dict[str, Any]:
-    return {
-        "id": "a1",
-        "call_id": "c1",
-        "tool": "start_server",
-        "diff": "",
-        "summary": command,
-        "arguments": {"command": command},
-    }
+def _server(command: str) -> ApprovalRequest:
+    return ApprovalRequest("a1", "c1", "start_server", {"command": command}, _propose(command))
 
 
-def _use(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "id": "a1",
-        "call_id": "c1",
-        "tool": "files__search_everything",
-        "diff": "",
-        "summary": "search_everything of files",
-        "session_scope": "search_everything",
-        "arguments": arguments,
-    }
+def _use(arguments: dict[str, Any]) -> ApprovalRequest:
+    proposal = _propose("search_everything of files", session_scope="search_everything")
+    return ApprovalRequest("a1", "c1", "files__search_everything", arguments, proposal)
+
+
+def _propose(summary: str, **fields: Any) -> Proposal:
+    return Proposal("write", summary, lambda: "", **fields)

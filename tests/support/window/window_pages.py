@@ -5,7 +5,6 @@ A test describes what the user does, such as `window.chat.open("Backups")` or
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt
@@ -24,7 +23,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.startup import StartupInfo
-from chains.events import ApprovalRequested
+from chains.tool import ApprovalRequest, Proposal
 from tests.support.window.clicks import (
     choose_from_button,
     choose_from_row,
@@ -241,10 +240,9 @@ class ChatPage:
         **fields: Any,
     ) -> ApprovalCard:
         """Show an approval card for a tool, as if a turn were waiting for it."""
-        asked = ApprovalRequested(
-            "a1", "c1", tool, arguments or {}, fields.pop("diff", ""), summary, **fields
-        )
-        card = self.view.show_approval(replace(asked, session_scope=scope))
+        proposal = Proposal("write", summary, lambda: "", session_scope=scope, **fields)
+        asked = ApprovalRequest("a1", "c1", tool, arguments or {}, proposal)
+        card = self.view.show_approval(asked)
         QApplication.processEvents()
         return card
 

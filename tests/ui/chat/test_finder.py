@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
-from chains.events import ApprovalRequested
+from chains.tool import ApprovalRequest, Proposal
 from tests.support.window.clicks import click_button
 from ui.chat.message.answer import Answer
 from ui.chat.transcript.feed import MOST_LIVE
@@ -175,7 +175,8 @@ def test_a_running_turn_and_its_card_are_kept_while_a_far_place_is_shown(
     transcript.load(Chat("c", tuple(turns)))
     transcript.begin_turn("And now?")
     transcript.live.append("It ")
-    card = transcript.show_approval(ApprovalRequested("a1", "c1", "remember", {}, "", "Remember."))
+    proposal = Proposal("memory", "Remember.", lambda: "")
+    card = transcript.show_approval(ApprovalRequest("a1", "c1", "remember", {}, proposal))
     QApplication.processEvents()
     bar.finder.open()
     bar.field.setText("Bean 3.")

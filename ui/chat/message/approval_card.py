@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from chains.events import ApprovalRequested
-from chains.tool import Decision, KeptHunks, Verdict
+from chains.tool import ApprovalRequest, Decision, KeptHunks, Verdict
 from context.messages import thaw
 from ui.chat.message.code import CodeBox
 from ui.theme import Theme, dress
@@ -191,12 +190,12 @@ class ApprovalCard(AccessibleFrame):
 
     decided = Signal(str, object)
 
-    def __init__(self, request: ApprovalRequested, parent: QWidget | None = None) -> None:
+    def __init__(self, request: ApprovalRequest, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.AlertMessage, parent)
         self.request = request
         self.is_armed = False
         self.hunks: HunkList | None = None
-        words = choose_words(request.tool, request.session_scope)
+        words = choose_words(request.tool, request.proposal.session_scope)
         self.title = make_wrapped_label(words.question, "ui_strong")
         self.refuse = self._make_button(words.refuse, "reject")
         self.approve = self._make_button(words.approve, "once")
@@ -289,9 +288,10 @@ class ApprovalCard(AccessibleFrame):
         column.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
         column.setSpacing(8)
         column.addLayout(self._head())
-        if self.request.summary and self.request.tool != _FETCH:  # a fetch shows its address below
-            column.addWidget(_wrap(self.request.summary, "secondary"))
-        for warning in self.request.warnings:
+        proposal = self.request.proposal
+        if proposal.summary and self.request.tool != _FETCH:  # a fetch shows its address below
+            column.addWidget(_wrap(proposal.summary, "secondary"))
+        for warning in proposal.warnings:
             column.addLayout(_warn(warning))
         if body := self._body():
             column.addWidget(body)
@@ -315,12 +315,12 @@ class ApprovalCard(AccessibleFrame):
         This is a list of hunks, a diff of the note, or otherwise the arguments of the call. Return
         None if the call has no arguments.
         """
-        if self.request.hunks:
-            self.hunks = HunkList(self.request.hunks)
+        if self.request.proposal.hunks:
+            self.hunks = HunkList(self.request.proposal.hunks)
             self.hunks.changed.connect(self._on_hunks_changed)
             return self.hunks
-        if self.request.diff:
-            return DiffView(self.request.diff)
+        if self.request.proposal.diff:
+            return DiffView(self.request.proposal.diff)
         text = _show_arguments(self.request.arguments)
         return CodeBox(text, "Arguments") if text else None
 
@@ -328,7 +328,7 @@ class ApprovalCard(AccessibleFrame):
         """Update the approve button's label with the number of changes that it approves."""
         if self.hunks is None:
             return
-        kept, total = len(self.hunks.find_kept()), len(self.request.hunks)
+        kept, total = len(self.hunks.find_kept()), len(self.request.proposal.hunks)
         words = choose_words(self.request.tool, "")
         some = ButtonText(
             f"Make {kept} of {total} changes", "Write the changes that are switched on"
@@ -386,6 +386,8 @@ def _show_arguments(arguments: Mapping[str, Any]) -> str:
     return json.dumps(thaw(arguments), ensure_ascii=False, indent=1)
 
 
-def _describe(request: ApprovalRequested, words: ApprovalWords) -> str:
+def _describe(request: ApprovalRequest, words: ApprovalWords) -> str:
     """Return the card's question, summary and warnings as one text for screen readers."""
-    return " ".join(filter(None, (words.question, one_line(request.summary), *request.warnings)))
+    proposal = request.proposal
+    texts = (words.question, one_line(proposal.summary), *proposal.warnings)
+    return " ".join(filter(None, texts))

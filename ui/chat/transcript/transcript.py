@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 from app.config.models import ModelChoice
 from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
-from chains.events import ApprovalRequested
 from chains.models import EXTRACTIVE
+from chains.tool import ApprovalRequest
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.approval_card import ApprovalCard
@@ -176,7 +176,7 @@ class Transcript(QWidget):
         )
         self.scroller.to_end()
 
-    def show_approval(self, request: ApprovalRequested) -> ApprovalCard:
+    def show_approval(self, request: ApprovalRequest) -> ApprovalCard:
         """Append an approval card without moving the visible messages, and return the card."""
         card = ApprovalCard(request)
         slot = self.maker.make_loose_slot("approval", lambda: card)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit
 
 from app.assistant import Assistant
 from chains.events import ApprovalRequested, ToolEnded
-from chains.tool import Verdict
+from chains.tool import ApprovalRequest, Verdict
 from chains.tools.approval_desk import ApprovalDesk
 from ui.chat.message.approval_card import ApprovalCard
 from ui.controllers.session import SessionController
@@ -36,7 +36,7 @@ class _Waiting:
     """A proposed tool call that the user has neither approved nor refused yet."""
 
     turn: ChatTurn
-    request: ApprovalRequested
+    request: ApprovalRequest
     card: ApprovalCard | None = None
     left_out: frozenset[int] = frozenset()
 
@@ -72,10 +72,11 @@ class ApprovalController(QObject):
 
     def _on_event(self, turn: ChatTurn, event: object) -> None:
         if isinstance(event, ApprovalRequested):
-            self._forget_call(turn, event.call_id)  # the same call is proposed again
-            self._desk.open(event.id, len(event.hunks))
-            self._waiting[event.id] = _Waiting(turn, event)
-            self._ask(event.id)
+            request = event.request
+            self._forget_call(turn, request.call_id)  # the same call is proposed again
+            self._desk.open(request.id, len(request.proposal.hunks))
+            self._waiting[request.id] = _Waiting(turn, request)
+            self._ask(request.id)
         elif isinstance(event, ToolEnded):
             self._forget_call(turn, event.id)
 

@@ -10,7 +10,7 @@ from shiboken6 import isValid
 
 from app.assistant import Assistant
 from app.errors import describe
-from chains.events import ApprovalRequested
+from chains.tool import ApprovalRequest, Proposal
 from ui.chat.message.approval_card import ApprovalCard
 from ui.controllers.reading.open_note import ReadingController
 from ui.frame import WindowFrame
@@ -85,23 +85,27 @@ class LinkController(QObject):
             return
         warnings = (_CHANGED,) if is_again else ()
         summary = f"{path} gets a link to {to}."
-        request = ApprovalRequested("", "", _TOOL, {}, plan.diff, summary, warnings)
+        apply = partial(self._assistant.user_edits.apply, plan)
+        proposal = Proposal("write", summary, apply, plan.diff, warnings=warnings)
+        request = ApprovalRequest("", "", _TOOL, {}, proposal)
         self._before = self._before or QApplication.focusWidget()
         self._card = card = ApprovalCard(request)
-        card.decided.connect(partial(self._on_decided, to, plan))
+        card.decided.connect(partial(self._on_decided, to, path, proposal))
         self._frame.note.show_card(card)
         card.setFocus(Qt.FocusReason.OtherFocusReason)
         announce(card, card.accessibleName(), is_urgent=True)
 
-    def _on_decided(self, to: str, plan: EditPlan, _id: str, decision: object) -> None:
+    def _on_decided(
+        self, to: str, path: str, proposal: Proposal, _id: str, decision: object
+    ) -> None:
         self._frame.note.remove_card()
         self._card = None
         before, self._before = self._before, None
         is_there = before is not None and isValid(before) and before.isVisible()
         (before if before is not None and is_there else self._frame.note).setFocus()
         if decision != "reject":
-            task = self._runner.call(lambda: self._assistant.user_edits.apply(plan))
-            task.yielded.connect(partial(self._on_applied, plan.path, to))
+            task = self._runner.call(proposal.apply)
+            task.yielded.connect(partial(self._on_applied, path, to))
             task.failed.connect(partial(self._on_refused, to))
             task.start()
 

@@ -157,7 +157,10 @@ def test_a_note_that_changed_meanwhile_is_asked_about_again(
     approve(window, qtbot)
     assert (vault / "Rain.md").read_text("utf-8") == newer
     settle()
-    assert any("has changed meanwhile" in warning for warning in find_card(window).request.warnings)
+    assert any(
+        "has changed meanwhile" in warning
+        for warning in find_card(window).request.proposal.warnings
+    )
     approve(window, qtbot)
     assert (vault / "Rain.md").read_text("utf-8") == f"{newer}\n## Related\n\n- [[Hose]]\n"
 

@@ -93,8 +93,8 @@ def test_what_is_approved_once_is_done_and_asked_again_next_time(run, server):
     assert statuses(events) == ["ok", "denied"]
     assert results(server)[0] == "Written."
     assert "the user rejected this call" in results(server)[1]
-    asked = [event for event in events if isinstance(event, ApprovalRequested)]
-    assert [(e.tool, e.diff, e.summary) for e in asked] == [
+    asked = [event.request for event in events if isinstance(event, ApprovalRequested)]
+    assert [(e.tool, e.proposal.diff, e.proposal.summary) for e in asked] == [
         ("write_diary", "+a", "Write the diary."),
         ("write_diary", "+b", "Write the diary."),
     ]
@@ -196,7 +196,7 @@ def test_a_brake_asks_a_person_whatever_was_allowed(run, server):
     diary, person = Diary(warnings=("A tenth is removed.",)), Person("once")
     server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
     (asked,) = [e for e in run(diary, port=person, level="all") if isinstance(e, ApprovalRequested)]
-    assert asked.warnings == ("A tenth is removed.",)
+    assert asked.request.proposal.warnings == ("A tenth is removed.",)
     assert diary.text == "a"
 
 
@@ -235,7 +235,7 @@ def test_a_stop_while_it_waits_ends_the_turn_and_does_nothing(run, server):
     server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
     for event in run(diary, port=desk, token=token):
         if isinstance(event, ApprovalRequested):
-            desk.open(event.id)
+            desk.open(event.request.id)
             token.cancel()
     assert isinstance(event, TurnEnded)
     assert (event.result.status, diary.text) == ("interrupted", "")
@@ -246,9 +246,9 @@ def test_an_answer_may_come_before_it_is_waited_for(run, server):
     server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
     for event in run(diary, port=desk):
         if isinstance(event, ApprovalRequested):
-            desk.open(event.id)
-            assert desk.answer(event.id, "once")
-            assert not desk.answer(event.id, "reject")
+            desk.open(event.request.id)
+            assert desk.answer(event.request.id, "once")
+            assert not desk.answer(event.request.id, "reject")
     assert diary.text == "a"
     assert not desk.answer("unknown", "once")
 
@@ -258,7 +258,7 @@ def test_all_that_waits_is_rejected_when_the_front_end_goes(run, server):
     server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
     for event in run(diary, port=desk):
         if isinstance(event, ApprovalRequested):
-            desk.open(event.id)
+            desk.open(event.request.id)
             threading.Thread(target=desk.reject_all).start()
     assert diary.text == ""
 
