@@ -1,5 +1,6 @@
 """Read notes: decode files and parse headings, links and properties.
 
+    amounts        Read the numbers that values begin with, such as "1,400 EUR", and add them.
     code_pages     Tell Windows-1252 from the encodings of Central Europe.
     copies         Recognise the copies of notes by the names of their files.
     date_spans     Build ranges of days: a day, a week, a month or a year.
@@ -26,6 +27,7 @@ This package may import `vault.errors`, `vault.paths`, `vault.workers` and `reso
 """
 
 __all__ = [
+    "amounts",
     "copies",
     "date_spans",
     "dates",

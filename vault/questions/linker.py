@@ -21,7 +21,7 @@ from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
 from vault.questions.vocabulary import Name
 from vault.questions.words import find_roles
-from vault.search.conditions import Condition, parse_property
+from vault.search.conditions import ANY_VALUE, Condition, parse_property
 
 __all__ = ["link_items"]
 
@@ -52,7 +52,7 @@ class _Linker:
     def __init__(self, items: Sequence[Item], spans: Sequence[Span], dated: Collection[str]):
         self._items = items
         self._spans = spans
-        self._dated = dated
+        self._dated = frozenset(dated)
         self._links = Links()
         self._around = Surroundings(items)
         self._values = ValueLinker(items, self._around, self._links)
@@ -182,7 +182,7 @@ class _Linker:
         """Return whether a comparison, or a date beside a property, became no condition."""
         links = self._links
         is_compared = any(self._is_lone_sign(item) for item in self._items)
-        is_compared = is_compared or "unequal" in self._around.roles
+        is_compared = is_compared or "other_sign" in self._around.roles
         is_timed = bool(links.roles & LIMITS - {"until", "since"}) and not links.spans
         is_timed = is_timed or ("created" in links.roles and bool(links.spans))
         return is_compared or is_timed or bool(links.properties and links.spans)
@@ -321,9 +321,7 @@ class _Linker:
             return 0
         if names := item.list_names(kind):
             self._mark = None
-            if mark == "link" and self._around.is_source(at):
-                mark = "linked_from"
-            self._links.add(*list_conditions(item, mark, names))
+            self._add_marked(at, mark, names)
             return 1
         if item.is_silent or item.roles or item.is_given:
             return 0
@@ -338,6 +336,15 @@ class _Linker:
             return 0
         self._links.add(Condition(key, item.text))
         return 1
+
+    def _add_marked(self, at: int, mark: Mark, names: Sequence[Name]) -> None:
+        """Add what a word such as "tag" announces."""
+        if mark == "property":
+            self._add_property(at)
+            return
+        if mark == "link" and self._around.is_source(at):
+            mark = "linked_from"
+        self._links.add(*list_conditions(self._items[at], mark, names))
 
     def _choose_name(self, at: int) -> Name | None:
         """Choose which of the names of an item is meant.
@@ -364,6 +371,8 @@ class _Linker:
             return is_state and bool(self._links.heads)
         if name.kind != "property":
             return False
+        if item.roles <= {"filler"} and (self._around.is_had(at) or self._links.is_negated):
+            return True
         return self._around.is_state_named(at, self._dated, has_days=bool(self._spans))
 
     def _add_name(self, at: int, name: Name) -> None:
@@ -380,10 +389,32 @@ class _Linker:
                 links.notes += item.list_names("note")
                 links.texts |= dict.fromkeys(item.list_names("note"), item.text)
             case "property":
-                named = item.list_names("property")
-                links.properties.append(tuple(dict.fromkeys(each.value for each in named)))
+                self._add_property(at)
             case "value":
                 self._add_bare_value(at)
+
+    def _add_property(self, at: int) -> None:
+        """Add a property, whose value may follow. Else notes have it, or lack it."""
+        named = self._items[at].list_names("property")
+        names = tuple(dict.fromkeys(each.value for each in named))
+        if self._is_part(at, names):
+            self._links.add(*(Condition("property", ANY_VALUE, name) for name in names))
+        else:
+            self._links.properties.append(names)
+
+    def _is_part(self, at: int, names: Sequence[str]) -> bool:
+        """Return whether notes are asked for that have a property, or lack it.
+
+        Args:
+            at: the position of its name.
+            names: the properties that it may name.
+        """
+        if self._values.is_awaited(at, names) or self._around.names_note():
+            return False
+        if self._spans and not self._dated.isdisjoint(names):
+            return False
+        is_named = "property" in self._around.list_roles(at - 1) or self._links.is_negated
+        return is_named or self._around.is_had(at)
 
     def _add_bare_value(self, at: int) -> None:
         """Add a value whose property is not named, such as "Jane Austen"."""

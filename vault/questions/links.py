@@ -24,7 +24,7 @@ __all__ = [
     "list_conditions",
 ]
 
-Mark = Literal["tag", "folder", "link", "linked_from", "links"]
+Mark = Literal["tag", "folder", "link", "linked_from", "links", "property"]
 MARKS: Final[tuple[Mark, ...]] = get_args(Mark)
 STATES: Final = frozenset({"open", "done", "due", "overdue"})
 

@@ -165,7 +165,7 @@ def _asks_for_list(
     asks_what = asks_what or bool("which_things" in roles and links.heads and has_head)
     if task == "any" and not (asks or is_filtered):
         return False  # as "What is a task?"
-    is_marked = bool(clauses and roles & {"tag", "folder", "link", "linked_from"})
+    is_marked = bool(clauses and roles & {"tag", "folder", "link", "linked_from", "property"})
     return bool((asks or asks_what) and (has_head or links.heads or is_marked))
 
 

@@ -17,6 +17,7 @@ SIGNS: Final[dict[str, Comparison]] = {
     "above": ">",
     "below": "<",
     "exactly": "=",
+    "unequal": "!=",
 }
 _NO_ROLES: Final = frozenset[str]()
 
@@ -77,6 +78,26 @@ class Surroundings:
                 return False
         return False
 
+    def names_note(self) -> bool:
+        """Return whether the question names a note, and not a word or folder of the same form."""
+        return any(
+            item.list_names("note") and not (item.roles or item.list_names("folder"))
+            for item in self._items
+        )
+
+    def is_had(self, at: int) -> bool:
+        """Return whether a word such as "with" or "have" stands before an item."""
+        before = at - 1
+        while before >= 0 and self._items[before].is_silent:
+            if "having" in self._items[before].roles:
+                return True
+            before -= 1
+        return before >= 0 and "having" in self._items[before].roles
+
+    def is_not(self, at: int) -> bool:
+        """Return whether "not" stands at a position."""
+        return "not" in self.list_roles(at) and "filler" not in self.list_roles(at)
+
     def is_place(self, at: int) -> bool:
         """Return whether an item names a folder and follows a word such as "in"."""
         if not self._items[at].list_names("folder"):
@@ -135,7 +156,4 @@ class Surroundings:
             return False
         if item.roles & STATES:
             return "tasks" not in self.roles and fold(item.text) in dated and has_days
-        return self.is_compared(at) or any(
-            each.list_names("note") and not (each.roles or each.list_names("folder"))
-            for each in self._items
-        )
+        return self.is_compared(at) or self.names_note()

@@ -27,7 +27,9 @@ __all__ = ["Item", "find_spans", "list_items"]
 _GIVEN: Final = re.compile(
     r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]|(?<!\S)#(?P<tag>[\w/-]*\w)"
     r"|(?P<sign>(?<![-<=>])[=!]*[<>≤≥≦≧≠][<>]*(?:\s?=+)?(?!-(?!\d))|!=+|[~≈](?=\s?\d)"
-    r"|(?<![^\s<>=≤≥≦≧≠:])[-−](?=\d)|(?<=\d)\+(?![\w+]))"
+    r"|(?<![^\s<>=≤≥≦≧≠:])[-−](?=\d)|(?<=\d)\+(?![\w+])"
+    r"|(?:(?<=(?<![\w.,-])\d)|(?<=(?<![\w.,-])\d\d)|(?<=(?<![\w.,-])\d\.\d))"
+    r"(?:[-–]|\.\.)(?=\d{1,2}(?![\w-])))"
 )
 # The roles of signs, also of those before a date. Of all others, no condition can say the meaning.
 _SIGN_ROLES: Final = {
@@ -38,10 +40,12 @@ _SIGN_ROLES: Final = {
         (">= => ≥ ≧", "at_least since"),
         ("<= =< ≤ ≦", "at_most until"),
         ("+", "or_more"),
+        ("!= !== <> ≠", "unequal"),
+        ("- – ..", "to"),
     )
     for sign in signs.split()
 }
-_OTHER_SIGN: Final = frozenset({"unequal"})
+_OTHER_SIGN: Final = frozenset({"other_sign"})
 _MARK: Final = "\ue000"
 # A month without a year or a day, after a word such as "from".
 _MONTH_AFTER: Final = re.compile(
@@ -57,7 +61,7 @@ _MOST_IN_THING: Final = 3
 # Roles of phrases that say little by themselves, so that a name of the vault is preferred.
 _THINGS: Final = ("tag", "folder", "note")
 _WEAK: Final = frozenset(
-    {"filler", "what", "in", "from", "towards", "between", "to", "until", "yes_no"}
+    {"filler", "what", "in", "from", "towards", "between", "to", "until", "yes_no", "having"}
 )
 
 

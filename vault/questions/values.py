@@ -13,6 +13,16 @@ __all__ = ["ValueLinker"]
 
 # What is said behind a value, as in "4 or more".
 _SIGNS_BEHIND: Final[dict[str, Comparison]] = {"or_more": ">=", "or_less": "<="}
+_OPPOSITES: Final[dict[Comparison, Comparison]] = {
+    "=": "!=",
+    "!=": "=",
+    "<": ">=",
+    "<=": ">",
+    ">": "<=",
+    ">=": "<",
+}
+# Roles of words that may stand between the name of a property and its value.
+_BEFORE_VALUES: Final = frozenset({"not", "between", *SIGNS})
 
 
 class ValueLinker:
@@ -23,12 +33,35 @@ class ValueLinker:
         self._around = around
         self._links = links
         self._sign: Comparison = "="
+        self._is_negated = False
+        self._last: tuple[Sequence[str], int] = ((), -1)
 
     def take(self, at: int) -> int:
         """Link the item at a position if it is a value, and return how many items were used."""
         if self._links.properties and (used := self._take_value(at)):
             return used
-        return self._take_measure(at) or self._take_value_before(at)
+        return self._take_second(at) or self._take_measure(at) or self._take_value_before(at)
+
+    def is_awaited(self, at: int, names: Sequence[str]) -> bool:
+        """Return whether a value follows the name of a property, as in "a rating above 3".
+
+        Args:
+            at: the position of the name.
+            names: the properties that it may name.
+        """
+        behind = at + 1
+        while behind < len(self._items):
+            item = self._items[behind]
+            if self._around.is_place(behind):
+                return False
+            if self._is_number(behind) or any(
+                each.property in names for each in item.list_names("value")
+            ):
+                return True
+            if not (item.is_silent or item.roles & _BEFORE_VALUES):
+                return False
+            behind += 1
+        return False
 
     def _take_value(self, at: int) -> int:
         """Link a value of the property that was named last. Return 0 if the item is none."""
@@ -39,9 +72,14 @@ class ValueLinker:
                     return int(not item.roles.isdisjoint(LIMITS))
                 self._sign = sign
                 return 1
+        if self._around.is_not(at) and self.is_awaited(at, names):
+            self._is_negated = not self._is_negated
+            return 1
         known = [each for each in item.list_names("value") if each.property in names]
         having = tuple(dict.fromkeys(each.property for each in known))
         if item.text[0].isdecimal():
+            if used := self._take_range(at, names):
+                return used
             number, used = self._read_number(at)
             return self._add(at, names, known[0].value if known else number, used)
         return self._add(at, having, known[0].value, 1) if known else 0
@@ -50,23 +88,84 @@ class ValueLinker:
         after = self._around.find_behind(at)
         return after is not None and after.is_date
 
-    def _take_measure(self, at: int) -> int:
-        """Link a number before its property, as in "more than 4 servings". Return 0 if not so."""
-        signs = [sign for role, sign in SIGNS.items() if role in self._items[at].roles]
-        number = at + 1 if signs else at
-        behind = number + 1
+    def _take_second(self, at: int) -> int:
+        """Take another comparison of the last property, as "and below 5" in "> 2 and below 5"."""
+        names, end = self._last
+        has_and = "and" in self._around.list_roles(at)
+        compared = at + 1 if has_and else at
+        signs = self._list_signs(compared)
+        if at != end or not signs or not self._is_number(compared + 1):
+            return 0
+        if self._find_named_behind(compared + 1)[1]:
+            return 0
+        self._links.properties.append(tuple(names))
+        self._sign = signs[0]
+        return compared + 1 - at
+
+    def _list_signs(self, at: int) -> list[Comparison]:
+        return [sign for role, sign in SIGNS.items() if role in self._around.list_roles(at)]
+
+    def _take_range(self, at: int, names: Sequence[str]) -> int:
+        """Link two numbers that are the ends of a range, and return how many items they are."""
+        end = self._find_range_end(at)
+        if not end or self._is_negated:
+            return 0
+        number, used = self._read_number(end)
+        self._sign = ">="
+        self._add(at, names, self._items[at].text, 1)
+        self._links.properties.append(tuple(names))
+        self._sign = "<="
+        return end - at + self._add(end, names, number, used)
+
+    def _find_range_end(self, at: int) -> int:
+        """Return where the second number of a range is, as in "3 to 5", or 0 if there is none.
+
+        The word "and" joins two numbers to a range only behind one such as "between".
+        """
+        joins, before = self._around.list_roles(at + 1), self._around.list_roles(at - 1)
+        is_between = "between" in before and before.isdisjoint({"in", "from"})
+        is_joined = "to" in joins and ("and" not in joins or is_between)
+        return at + 2 if is_joined and self._is_number(at + 2) else 0
+
+    def _is_number(self, at: int) -> bool:
+        is_there = 0 <= at < len(self._items)
+        return is_there and not self._items[at].is_date and self._items[at].text[0].isdecimal()
+
+    def _find_named_behind(self, at: int) -> tuple[int, tuple[str, ...]]:
+        """Return the properties that are named behind a number, as in "4 servings", with the place.
+
+        No properties are returned if the item names something else.
+        """
+        behind = at + 1
         while behind < len(self._items) and self._items[behind].is_silent:
             behind += 1
-        if behind >= len(self._items) or not self._items[number].text[0].isdecimal():
-            return 0
+        if behind >= len(self._items):
+            return behind, ()
         item = self._items[behind]
         is_thing = bool(item.list_names("tag") or item.list_names("folder"))
-        if self._items[number].is_date or is_thing or not (named := item.list_names("property")):
+        names = () if is_thing else tuple(each.value for each in item.list_names("property"))
+        return behind, names
+
+    def _take_measure(self, at: int) -> int:
+        """Link a number before its property, as in "more than 4 servings". Return 0 if not so."""
+        signs = self._list_signs(at)
+        is_between = "between" in self._items[at].roles
+        number = at + 1 if signs or is_between else at
+        if not self._is_number(number):
             return 0
-        self._sign = signs[0] if signs else "="
-        names = tuple(name.value for name in named)
+        end = self._find_range_end(number)
+        if is_between and not end:
+            return 0
+        behind, names = self._find_named_behind(end or number)
+        if not names:
+            return 0
         self._links.properties.append(names)
-        return behind + self._add(number, names, self._items[number].text, 1) - at
+        if end:
+            self._take_range(number, names)
+        else:
+            self._sign = signs[0] if signs else "="
+            behind += self._add(number, names, self._items[number].text, 1) - 1
+        return behind + 1 - at
 
     def _take_value_before(self, at: int) -> int:
         """Link a value before its property, as in "with active status". Return 0 if not so."""
@@ -95,11 +194,12 @@ class ValueLinker:
         """
         after = self._around.list_roles(at + used)
         for role, sign in _SIGNS_BEHIND.items():
-            if role in after:
+            if role in after and not self._is_number(at + used + 1):
                 self._sign, used = sign, used + 1
-        read = [parse_property(name, f"{self._sign}{value}") for name in names]
+        sign = _OPPOSITES[self._sign] if self._is_negated else self._sign
+        read = [parse_property(name, f"{sign}{value}") for name in names]
         self._links.properties.pop()
-        self._sign = "="
+        self._sign, self._is_negated, self._last = "=", False, (names, at + used)
         if conditions := [condition for condition in read if condition is not None]:
             self._links.add(*conditions)
         return used

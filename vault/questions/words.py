@@ -5,6 +5,7 @@ read in the language that knows most of its words, since "todos" is a list of ta
 and "all" in another.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,11 @@ __all__ = [
 _LANGUAGES: Final = ("en", "de", "fr", "es")
 _MOST_WORDS: Final = 60
 _MOST_IN_PHRASE: Final = 6
+# A word, or a number with a decimal point or thousands, but no date such as 19.11.2026.
+_WORD: Final = re.compile(
+    r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[.,]\d+)"
+    rf"(?![.,-]?\d)|{WORD.pattern}"
+)
 _APART: Final = frozenset(",;:/|")
 _SHORTEST_STEM: Final = 3
 # Endings that two forms of a word may differ in.
@@ -74,7 +80,7 @@ def split_words(text: str) -> tuple[Word, ...]:
     """Split a text into words. Words after the first 60 are left out."""
     found = list[Word]()
     end = 0
-    for match in islice(WORD.finditer(text), _MOST_WORDS):
+    for match in islice(_WORD.finditer(text), _MOST_WORDS):
         is_apart = not _APART.isdisjoint(text[end : match.start()])
         found.append(Word(match[0], fold(match[0]), is_apart))
         end = match.end()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeVar, cast
 
 from vault.catalog import Catalog
+from vault.notes.amounts import parse_amount, read_number
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
 from vault.notes.tasks import TaskKind, find_tasks
@@ -20,6 +21,7 @@ from vault.records import Records
 from vault.search.passages import Passages
 
 __all__ = [
+    "ANY_VALUE",
     "PARTS",
     "Comparison",
     "Condition",
@@ -37,7 +39,10 @@ __all__ = [
 ]
 
 _Ordered = TypeVar("_Ordered", float, str)
-Comparison = Literal["=", "<", "<=", ">", ">="]
+Comparison = Literal["=", "!=", "<", "<=", ">", ">="]
+
+# The value of a condition that a note has a property at all, as in `[rating:*]`.
+ANY_VALUE: Final = "*"
 
 # What a note may have, by the value of `has:`.
 PARTS: Final = {
@@ -49,12 +54,18 @@ PARTS: Final = {
     "done-task": "a done task",
 }
 _TASKS: Final[Mapping[str, TaskKind]] = {"task": "any", "open-task": "open", "done-task": "done"}
-_TEST: Final = re.compile(r"(?P<sign><=|>=|<|>|=)?\s*(?P<value>.+)")
-_NUMBER: Final = re.compile(r"[-+]?\d[\d.,'\u00a0\u202f]*")
+_TEST: Final = re.compile(r"(?P<sign><=|>=|!=|<|>|=)?\s*(?P<value>.+)")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
-_SIGNS: Final = {"=": "", "<": "below ", "<=": "at most ", ">": "above ", ">=": "at least "}
-_SIGNS_OF_DAYS: Final = {"=": "", "<": "before ", "<=": "until ", ">": "after ", ">=": "since "}
+_SIGNS: Final = {
+    "=": "",
+    "!=": "other than ",
+    "<": "below ",
+    "<=": "at most ",
+    ">": "above ",
+    ">=": "at least ",
+}
+_SIGNS_OF_DAYS: Final = _SIGNS | {"<": "before ", "<=": "until ", ">": "after ", ">=": "since "}
 
 
 # Finds the notes that fulfil a condition. The notes to choose from are keyed by file id.
@@ -89,6 +100,8 @@ class Condition:
         """The value in a sentence, such as "rating: at least 4" for a property."""
         if self.key == "has":
             return PARTS[self.value]
+        if self.name and self.value == ANY_VALUE:
+            return f"the property {self.name}"
         signs = _SIGNS_OF_DAYS if _DAY.match(self.value) else _SIGNS
         return f"{self.name}: {signs[self.comparison]}{self.value}" if self.name else self.value
 
@@ -119,14 +132,14 @@ def compare_values(value: str, condition: Condition) -> bool:
     """Return whether a value of a property fulfils a condition.
 
     Days are compared as days, and values that begin with a number by it. Other values are equal if
-    they differ only in case and accents.
+    they differ only in case and accents, and amounts also if no unit is asked for.
     """
     wanted = condition.value
-    if condition.comparison == "=":
-        return _simplify(value) == _simplify(wanted)
+    if condition.comparison in ("=", "!="):
+        return _is_equal(value, wanted) == (condition.comparison == "=")
     if _DAY.match(value) and _DAY.match(wanted):
         return _is_in_order(value[:10], wanted[:10], condition.comparison)
-    number, limit = _read_number(value), _read_number(wanted)
+    number, limit = read_number(value), read_number(wanted)
     if number is None or limit is None:
         return False
     return _is_in_order(number, limit, condition.comparison)
@@ -211,8 +224,16 @@ def find_by_part(condition: Condition, catalog: Catalog, paths: Mapping[int, str
 
 
 def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int, str]) -> set[int]:
-    """Find the notes with a value of this property that fulfils the condition."""
+    """Find the notes with a value of this property that fulfils the condition.
+
+    A note fulfils "other than" if it has the property, and none of its values is the given one.
+    """
     rows = catalog.rows("SELECT file_id, value FROM properties WHERE name = ?", (condition.name,))
+    if condition.value == ANY_VALUE:
+        return {int(number) for number, _ in rows}
+    if condition.comparison == "!=":
+        equal = {int(number) for number, value in rows if _is_equal(value, condition.value)}
+        return {int(number) for number, _ in rows} - equal
     return {int(number) for number, value in rows if compare_values(value, condition)}
 
 
@@ -221,19 +242,14 @@ def _simplify(value: str) -> str:
     return text.rpartition("|")[0] or text
 
 
-def _read_number(text: str) -> float | None:
-    found = _NUMBER.match(text.strip().lstrip("€$£").strip())
-    if found is None:
-        return None
-    digits = re.sub(r"['\u00a0\u202f]", "", found[0]).rstrip(".,")
-    if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
-        digits = digits.replace(",", "")
-    elif re.fullmatch(r"[-+]?\d{1,3}(?:\.\d{3})*,\d+|[-+]?\d{1,3}(?:\.\d{3}){2,}", digits):
-        digits = digits.replace(".", "")
-    try:
-        return float(digits.replace(",", "."))
-    except ValueError:
-        return None
+def _is_equal(value: str, wanted: str) -> bool:
+    """Return whether two values are the same text or quantity. A unit may be left out."""
+    if _simplify(value) == _simplify(wanted):
+        return True
+    amount, other = parse_amount(value), parse_amount(wanted)
+    if amount is None or other is None or amount.number != other.number:
+        return False
+    return not other.unit or fold(amount.unit) == fold(other.unit)
 
 
 def _is_in_order(value: _Ordered, limit: _Ordered, comparison: Comparison) -> bool:

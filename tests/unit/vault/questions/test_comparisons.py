@@ -1,0 +1,139 @@
+"""Comparisons of properties in questions: decimals, ranges, "not", and notes without one."""
+
+from typing import Final
+
+import pytest
+
+from tests.unit.vault.conftest import NotesIndexer
+from vault.vault import Vault
+
+RATINGS: Final = {"Dune": "5", "Emma": "4", "Solaris": "4.5", "Ulysses": "2", "Kim": "4,25"}
+NOTES: Final = (
+    {f"Books/{name}.md": f"---\nrating: {rating}\n---\n#book\n" for name, rating in RATINGS.items()}
+    | {"Books/Unread.md": "---\npages: 310\n---\n#book\n"}
+    | {
+        "Bikes/Gravel.md": "---\nkind: bike\nweight: 9.8 kg\nprice: 1,400 EUR\n---\n#gear\n",
+        "Bikes/City.md": "---\nkind: bike\nweight: 17 kg\nprice: 650 EUR\n---\n#gear\n",
+        "Work/Backup.md": "---\nkind: server\n---\nPlain text about ratings.\n",
+        "Trips/Lyon.md": "---\nstars: 5\ndays: 4\n---\n#trip\n",
+        "Trips/Oslo.md": "---\ndays: 3\n---\n#trip\n",
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(NOTES)
+
+
+def list_names(index: Vault, question: str) -> str | None:
+    """Return the names that a question lists, or None if it is not read as a list or count."""
+    reading = index.read_question(question)
+    if reading is None or reading.operation not in ("list", "count"):
+        return None
+    found = index.list_notes(reading.query, 100)
+    return " ".join(sorted(hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits))
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which books have a rating higher than 4?", "Dune Kim Solaris"),
+        ("Which books are rated higher than 4?", "Dune Kim Solaris"),
+        ("Which books have a rating of at least 4.5?", "Dune Solaris"),
+        ("List all books with rating 4.5", "Solaris"),
+        ("How many books have a rating of 4.5 or more?", "Dune Solaris"),
+        ("Which books have a rating below 4.25?", "Emma Ulysses"),
+        ("Which gear weighs less than 10.5 kg?", "Gravel"),
+        ("Which gear has a price of more than 1,000?", "Gravel"),
+        ("Welche Bücher haben ein rating von mindestens 4,5?", "Dune Solaris"),
+        ("Welche Bücher haben ein rating über 4?", "Dune Kim Solaris"),
+        ("Quels livres ont un rating supérieur à 4,25 ?", "Dune Solaris"),
+        ("Quels livres ont un rating inférieur ou égal à 4 ?", "Emma Ulysses"),
+        ("¿Qué libros tienen un rating mayor que 4.25?", "Dune Solaris"),
+        ("¿Qué libros tienen un rating de 4,5 o más?", "Dune Solaris"),
+    ],
+)
+def test_a_decimal_is_one_number(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which books have a rating between 4 and 4.5?", "Emma Kim Solaris"),
+        ("List the books with a rating from 2 to 4", "Emma Ulysses"),
+        ("How many books have a rating of 2 to 4?", "Emma Ulysses"),
+        ("List all books with rating 2-4", "Emma Ulysses"),
+        ("Which trips took between 2 and 3 days?", "Oslo"),
+        ("Welche Bücher haben ein rating zwischen 2 und 4?", "Emma Ulysses"),
+        ("Welche Bücher haben ein rating von 2 bis 4?", "Emma Ulysses"),
+        ("Quels livres ont un rating entre 2 et 4 ?", "Emma Ulysses"),
+        ("¿Qué libros tienen un rating entre 2 y 4?", "Emma Ulysses"),
+        ("List all books with rating > 2 and < 5", "Emma Kim Solaris"),
+        ("List all books with a rating above 2 and below 4.5", "Emma Kim"),
+    ],
+)
+def test_a_range_has_both_ends(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("List all notes with rating not 5", "Emma Kim Solaris Ulysses"),
+        ("List all notes with rating != 5", "Emma Kim Solaris Ulysses"),
+        ("List all notes with rating ≠ 5", "Emma Kim Solaris Ulysses"),
+        ("List the books whose rating is not 5", "Emma Kim Solaris Ulysses"),
+        ("Which books have a rating other than 5?", "Emma Kim Solaris Ulysses"),
+        ("Which books have a rating that is not above 4?", "Emma Ulysses"),
+        ("List all notes with rating not > 4", "Emma Ulysses"),
+        ("Which notes have a kind that is not bike?", "Backup"),
+        ("Welche Bücher haben ein rating, das nicht 5 ist?", "Emma Kim Solaris Ulysses"),
+        ("Welche Bücher haben ein rating ungleich 5?", "Emma Kim Solaris Ulysses"),
+        ("Quels livres ont un rating différent de 5 ?", "Emma Kim Solaris Ulysses"),
+        ("¿Qué libros tienen un rating distinto de 5?", "Emma Kim Solaris Ulysses"),
+    ],
+)
+def test_another_value_is_one_that_the_note_has(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes have the property kind?", "Backup City Gravel"),
+        ("List all notes with the property stars", "Lyon"),
+        ("How many notes have a kind?", "Backup City Gravel"),
+        ("Which books have no rating?", "Unread"),
+        ("List all books without a rating", "Unread"),
+        ("List the trips without stars", "Oslo"),
+        ("Which trips do not have stars?", "Oslo"),
+        ("Which notes without the property kind are in Bikes?", ""),
+        ("Welche Notizen haben die Eigenschaft kind?", "Backup City Gravel"),
+        ("Welche Bücher haben kein rating?", "Unread"),
+        ("Alle Bücher ohne rating", "Unread"),
+        ("Quelles notes ont la propriété kind ?", "Backup City Gravel"),
+        ("Quels voyages n'ont pas de stars ?", "Oslo"),
+        ("¿Qué notas tienen la propiedad kind?", "Backup City Gravel"),
+        ("¿Qué libros no tienen rating?", "Unread"),
+    ],
+)
+def test_notes_have_a_property_or_lack_it(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("[rating:*]", "Dune Emma Kim Solaris Ulysses"),
+        ("tag:book -[rating:*]", "Unread"),
+        ("[rating:!=4.5]", "Dune Emma Kim Ulysses"),
+        ("[rating:4.50]", "Solaris"),
+        ("[weight:17]", "City"),
+    ],
+)
+def test_filters_for_a_property(index: Vault, query: str, names: str) -> None:
+    found = index.list_notes(query, 100)
+    listed = sorted(hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits)
+    assert " ".join(listed) == names
