@@ -19,4 +19,14 @@ This package may import context and vault, but nothing else from chains. It veri
 only against text that was sent to the model.
 """
 
-__all__ = ["changes", "check", "map_notes", "pieces", "quotes", "sections", "sentences", "sources"]
+__all__ = [
+    "changes",
+    "check",
+    "map_notes",
+    "parser",
+    "pieces",
+    "quotes",
+    "sections",
+    "sentences",
+    "sources",
+]

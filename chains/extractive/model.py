@@ -12,6 +12,7 @@ from datetime import date
 from typing import Final
 
 from chains.cancel import CancelToken
+from chains.citations.parser import parse_answer
 from chains.citations.sections import ShownSection
 from chains.events import AnswerKind
 from chains.extractive.answerability import Verdict, judge
@@ -108,6 +109,15 @@ class ExtractiveModel:
         self._kind: AnswerKind = "answer"
         self._sections: tuple[ShownSection, ...] = ()
 
+    def list_cited(self, sources: Sequence[Segment]) -> tuple[int, ...]:
+        """Return the citation numbers in the answer from these sources, in the order of its text.
+
+        Args:
+            sources: the numbered sources of the request in the order of the search results.
+        """
+        groups = parse_answer("".join(self._write_pieces(sources))).numbers
+        return tuple(dict.fromkeys(number for group in groups for number in group.numbers))
+
     def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
         require_sealed(request)
@@ -141,7 +151,8 @@ class ExtractiveModel:
             yield from () if beginnings else _write_titles(of_period)
             return
         rarity = self._support.weights if self._support is not None else {}
-        found = find_sections(question, of_period or leading, self._compare, rarity)
+        ranks = {source.number or 0: rank for rank, source in enumerate(sources, start=1)}
+        found = find_sections(question, of_period or leading, self._compare, rarity, ranks)
         verdict = judge(question, leading, self._support, found)
         if not found.sections or (verdict == "unrelated" and not of_period):
             self._kind = "nothing" if found.parts else "doubt"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from chains.extractive.answer_type import contains_answer_of_type, mentions_time
@@ -116,6 +117,7 @@ def rank_parts(
     facet: Facet,
     rarity: Mapping[str, float],
     compare: Compare | None,
+    ranks: Mapping[int, int] = MappingProxyType({}),
 ) -> list[ScoredPart]:
     """Rank the parts by how well they answer a question, best first.
 
@@ -130,13 +132,14 @@ def rank_parts(
             vault. If empty, the weights are estimated from the parts.
         compare: a function that compares a question with short texts by meaning. If None, only
             words are compared.
+        ranks: the rank of each source in the search results, keyed by citation number. The default
+            is the number.
     """
     weights = _weigh_question(question, parts, facet, rarity)
     pairs = list_pairs(question.searched)
     by_words = [_score_words(part, weights, pairs) for part in parts]
-    order = sorted(
-        _list_suitable(question, parts), key=lambda at: -by_words[at] - _score_rank(parts[at])
-    )
+    by_rank = [_score_rank(ranks.get(part.number, part.number)) for part in parts]
+    order = sorted(_list_suitable(question, parts), key=lambda at: -by_words[at] - by_rank[at])
     best = order[:MOST_COMPARED]
     asked = facet.leave_out_others(question.searched)
     texts = [_write_compared(parts[at]) for at in best]
@@ -146,7 +149,7 @@ def rank_parts(
 
     def score(at: int, cosine: float | None) -> ScoredPart:
         nearness = USUAL_COSINE if cosine is None else cosine
-        whole = by_words[at] + _score_rank(parts[at]) + MEANING_WEIGHT * nearness
+        whole = by_words[at] + by_rank[at] + MEANING_WEIGHT * nearness
         return ScoredPart(parts[at], whole + _score_form(question, parts[at], named), cosine)
 
     scored = [score(at, cosine) for at, cosine in zip(best, measured, strict=True)]
@@ -236,10 +239,10 @@ def _score_words(
     return WORDS_WEIGHT * share + PAIRS_WEIGHT * shared
 
 
-def _score_rank(part: Part) -> float:
-    """Return a score that is higher if the part's source ranks higher in the search results."""
-    number = max(1, part.number)
-    return FIRST_WEIGHT / number - RANK_WEIGHT * math.log(number)
+def _score_rank(rank: int) -> float:
+    """Return a score that is higher if a source ranks higher in the search results."""
+    rank = max(1, rank)
+    return FIRST_WEIGHT / rank - RANK_WEIGHT * math.log(rank)
 
 
 def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) -> float:

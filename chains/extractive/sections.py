@@ -8,6 +8,7 @@ other sections show only their best line.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -64,6 +65,7 @@ def find_sections(
     sources: Sequence[Segment],
     compare: Compare | None = None,
     rarity: Mapping[str, float] = MappingProxyType({}),
+    ranks: Mapping[int, int] = MappingProxyType({}),
 ) -> Found:
     """Find the sections of the sources that answer a question best.
 
@@ -74,14 +76,12 @@ def find_sections(
             words are compared.
         rarity: a weight from 0 to 1 for each word, which is higher if the word is rarer in the
             vault.
+        ranks: the rank of each source in the search results, keyed by citation number. The default
+            is the number.
     """
     parts = [part for source in sources for part in build_parts(source)]
-    rankings = [
-        sort_dated(
-            question, rank_parts(question, parts, facet=facet, rarity=rarity, compare=compare)
-        )
-        for facet in question.facets
-    ]
+    rank = partial(rank_parts, question, parts, rarity=rarity, compare=compare, ranks=ranks)
+    rankings = [sort_dated(question, rank(facet=facet)) for facet in question.facets]
     by_number = {source.number or 0: source for source in sources}
     texts = {n: read_source_text(each) for n, each in by_number.items()}
     sections: list[ShownSection] = []

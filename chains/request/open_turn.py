@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chains.cancel import Pause
 from chains.errors import BadRequest, LedgerFailed, LocalModelFailed
@@ -25,10 +25,14 @@ from chains.request.turn import Turn
 from chains.tokenizer import load_counter
 from context.layers import Segment
 
+if TYPE_CHECKING:
+    from chains.extractive.model import ExtractiveModel
+
 __all__ = [
     "find_model",
     "learn_limit",
     "offer_found_tools",
+    "open_extractive_model",
     "open_language_model",
     "open_model",
     "open_turn",
@@ -174,6 +178,11 @@ def open_model(turn: Turn, read: Sequence[Segment] = ()) -> ModelPort:
     """
     if turn.model_name != EXTRACTIVE:
         return open_language_model(turn, turn.model, read)
+    return open_extractive_model(turn)
+
+
+def open_extractive_model(turn: Turn) -> "ExtractiveModel":
+    """Return a port that answers with quotations, without a language model."""
     # Its regular expressions take long to compile, and searches do without them.
     from chains.extractive.model import ExtractiveModel
 

@@ -21,7 +21,7 @@ from chains.request.draft import (
     draft_turn,
     prepare_turn,
 )
-from chains.request.open_turn import open_turn
+from chains.request.open_turn import open_extractive_model, open_turn
 from chains.request.project import has_note_text, join_texts
 from chains.request.session import SessionView
 from chains.request.turn import Turn
@@ -53,11 +53,15 @@ from chains.turn.result import build_dry_result, build_result, end_turn
 from context.assemble.attachments import CurrentSource
 from context.assemble.inputs import GivenSummary
 from context.assemble.request import Request
+from context.assemble.turn_context import fit_passages
+from context.draft import Tail
 from context.errors import BadInputs
 from context.fit.compact_session import CompactionPreview, CompactionReport, preview_session
 from context.fit.edit import edit_summary
 from context.hooks import HookRegistry
-from context.log.entries import Entry
+from context.layers import Layer, Segment
+from context.log.entries import Entry, SegmentsEntry
+from context.messages import Message
 from context.report.warnings import warn_of_attachments, warn_of_losses
 
 if TYPE_CHECKING:
@@ -175,10 +179,11 @@ def _draft(
     warnings = (*hooks.problems, *found.warnings, *fitted.warnings)
     if turn.is_regenerated:
         turn, lost = redraft_turn(turn)
+        turn = _number_redrafted(turn)
         yield from map(Warned, lost)
         return hooks.add_to(turn), (*warnings, *lost)
     more = len(fitted.attached) - len(turn.attached)
-    segments = (*fitted.attached, *found.shift_numbers(more))
+    segments = _number_as_cited(turn, (*fitted.attached, *found.shift_numbers(more)))
     is_searched = turn.search is not None
     if is_searched:
         yield Retrieved(segments)
@@ -186,6 +191,48 @@ def _draft(
     stored_fields = {**turn.stored_fields, **found.stored_fields}
     turn = draft_turn(turn, segments if is_kept else None, stored_fields)
     return hooks.add_to(turn), warnings
+
+
+def _number_as_cited(turn: Turn, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Return the segments of a turn with the numbers that a reader of the answer meets in order.
+
+    The order of the segments stays that of the search results. If a model answers, the numbers stay
+    as they are too.
+
+    Args:
+        turn: the turn, with the query and the quality of its results.
+        segments: the attached and retrieved segments, of which the request may contain fewer.
+    """
+    if turn.model_name != EXTRACTIVE or not segments:
+        return tuple(segments)
+    tail = Tail(tuple(segments), Message("user", turn.ask.question), turn.counter)
+    fitted = fit_passages(tail, turn.compute_request_budget(turn.factor).budget).tail
+    sent = [segment for segment in fitted.segments if segment.layer is Layer.L3]
+    cited = open_extractive_model(turn).list_cited(sent)
+    known = [segment.number for segment in segments if segment.number is not None]
+    ordered = dict.fromkeys((*(number for number in cited if number in known), *known))
+    numbers = {number: at for at, number in enumerate(ordered, start=1)}
+    return tuple(
+        segment if segment.number is None else replace(segment, number=numbers[segment.number])
+        for segment in segments
+    )
+
+
+def _number_redrafted(turn: Turn) -> Turn:
+    """Give the sources of a regenerated turn the numbers that the new answer cites in order.
+
+    If the numbers differ from those of the earlier answer, which keeps its own, the sources are
+    stored again.
+    """
+    session, entry = turn.session, turn.segments_entry
+    sent = find_sent_segments(session) if entry is None else entry.segments
+    numbered = _number_as_cited(turn, sent)
+    if numbered == tuple(sent):
+        return turn
+    if entry is None:
+        place = session.new_id(), session.path()[-1].id, session.now(), turn.id
+        entry = SegmentsEntry(*place, numbered)
+    return replace(turn, segments_entry=replace(entry, segments=numbered))
 
 
 def _prepare(turn: Turn, warnings: Sequence[str]) -> Generator[Event, None, Prepared]:
