@@ -39,6 +39,7 @@ from vault.search.hits import SearchResult
 
 if TYPE_CHECKING:
     from app.config.model_setup import ModelSetup
+    from app.library.embeds import EmbeddedNotes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
     from app.sessions.branches import BranchEditor, ChatCompactor
@@ -160,7 +161,18 @@ class Assistant:
     def images(self) -> VaultImages:
         """Reads images of the open vault, and of projects outside of it, for display."""
         find_project = self.projects.find_folder_around
-        return VaultImages(lambda: self._vault.folder, self._images, find_project)
+        return VaultImages(
+            lambda: self._vault.folder,
+            self._images,
+            find_project,
+            lambda: self.settings.values.vault_exclude,
+        )
+
+    def open_embeds(self) -> "EmbeddedNotes":
+        """Return a reader of the notes that notes and answers embed, for one use."""
+        from app.library.embeds import EmbeddedNotes
+
+        return EmbeddedNotes(self._vault.vault, self.projects)
 
     @cached_property
     def long_texts(self) -> "LongTexts":

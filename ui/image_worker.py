@@ -1,9 +1,10 @@
 """The child process that decodes images and encodes them again, for models and for the window.
 
 Run as `python -P -m ui.image_worker`. A request consists of the header `{format}` and the bytes of
-a file. The answer consists of the header `{media_type, width, height, own_width, own_height}` and
-the bytes of a PNG or JPEG file. `own_width` and `own_height` are the size of the original image. If
-the image cannot be converted, the answer is only the header `{failure}`.
+a file. For a page of a PDF file, the header is `{format, page}`. The answer consists of the header
+`{media_type, width, height, own_width, own_height}` and the bytes of a PNG or JPEG file.
+`own_width` and `own_height` are the size of the original image. If the image cannot be converted,
+the answer is only the header `{failure}`.
 
 Only the pixels are kept. The result contains no location, time or other metadata of a photo, and
 the photo is rotated upright. The child process has limited memory and no window. It ends when no
@@ -31,6 +32,7 @@ IDLE_S: Final = 30.0
 MOST_PIXELS: Final = 100_000_000
 # All providers accept images of this size. Most of them scale larger ones down themselves.
 LONGEST_EDGE: Final = 2_048
+_PAGE_WIDTH: Final = 1_520  # the text column on a screen with a pixel ratio of 2
 MOST_BYTES: Final = 3_750_000  # 5 MB as base64, the smallest limit of a provider
 JPEG_QUALITY: Final = 90
 SMALLER: Final = 0.75
@@ -45,6 +47,8 @@ def main() -> None:
 
 def _convert(frame: Frame) -> Answer:
     try:
+        if frame.header["format"] == "pdf":
+            return draw_page(frame.payload, frame.header["page"])
         return convert_image(frame.payload, frame.header["format"])
     except MemoryError:
         return {"failure": "decoding it takes too much memory"}, b""
@@ -80,6 +84,33 @@ def convert_image(data: bytes, form: str) -> Answer:
     answer, encoded = _encode(_keep_pixels(image), "jpeg" if form == "jpeg" else "png")
     own = _turn_upright(reader, size if size.isValid() else image.size())
     return {**answer, "own_width": own.width(), "own_height": own.height()}, encoded
+
+
+def draw_page(data: bytes, number: int) -> Answer:
+    """Draw a page of a PDF file, and encode its pixels.
+
+    Args:
+        data: the bytes of the file.
+        number: the number of the page, counted from 1.
+
+    Returns:
+        The header and the bytes of the answer, as described in the module's docstring.
+    """
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    try:
+        document = PdfDocument(data)
+        if not 1 <= number <= len(document):
+            return {"failure": f"it has no page {number}, but {len(document):,} pages"}, b""
+        page = document[number - 1]
+        scale = min(_PAGE_WIDTH / page.get_width(), LONGEST_EDGE / page.get_height())
+        drawn = page.render(scale=scale, prefer_bgrx=True)
+    except (PdfiumError, ValueError, ZeroDivisionError):
+        return {"failure": "it is damaged or protected by a password"}, b""
+    form = QImage.Format.Format_RGB32
+    image = QImage(bytes(drawn.buffer), drawn.width, drawn.height, drawn.stride, form)
+    answer, encoded = _encode(image, "png")
+    return {**answer, "own_width": image.width(), "own_height": image.height()}, encoded
 
 
 def _turn_upright(reader: QImageReader, size: QSize) -> QSize:

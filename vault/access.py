@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath, VaultError
 from vault.exclude.rules import ExcludeRules
-from vault.notes.kinds import IMAGE, MARKDOWN, TEXT, find_kind, is_readable_kind
+from vault.notes.kinds import IMAGE, MARKDOWN, TEXT, FileKind, find_kind, is_readable_kind
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.notes.text.document import Document
 from vault.paths import printable, safe_path
@@ -26,6 +26,7 @@ __all__ = [
     "list_names",
     "parse_allowed",
     "read_allowed",
+    "read_allowed_bytes",
     "read_allowed_image",
     "read_as_tool",
 ]
@@ -100,8 +101,19 @@ def read_allowed_image(root: Path, path: str, exclude: Sequence[str] = ()) -> by
         UnsafePath: the path is outside of the vault.
         NoteUnreadable: the file is missing or too large.
     """
+    return read_allowed_bytes(root, path, IMAGE, exclude)
+
+
+def read_allowed_bytes(root: Path, path: str, kind: FileKind, exclude: Sequence[str] = ()) -> bytes:
+    """Read the bytes of a file that may be given to a model. `kind` sets its largest size.
+
+    Raises:
+        NoteExcluded: a rule excludes the file.
+        UnsafePath: the path is outside of the vault.
+        NoteUnreadable: the file is missing or too large.
+    """
     _refuse_excluded(root, path, exclude)
-    return read_bytes(root, path, IMAGE)
+    return read_bytes(root, path, kind)
 
 
 def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import threading
 from base64 import b64encode
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from app.errors import InvalidRequest
 from context.layers import ImageData
@@ -101,14 +101,30 @@ class ImageReader:
         if not form:
             reason = "it is not a PNG, JPEG, GIF, WebP or BMP image"
             raise UndecodableImage(reason, has_format=False)
+        return self._read_once({"format": form}, data)
+
+    def draw_page(self, data: bytes, page: int) -> ReadImage:
+        """Draw a page of a PDF file.
+
+        Args:
+            data: the content of the file.
+            page: the number of the page, counted from 1.
+
+        Raises:
+            UndecodableImage: the file is damaged or protected, or has no such page.
+        """
+        return self._read_once({"format": "pdf", "page": page}, data)
+
+    def _read_once(self, header: dict[str, Any], data: bytes) -> ReadImage:
         version = hashlib.sha256(data).hexdigest()
+        key = f"{version}#{header.get('page', '')}"
         with self._lock:
-            if version not in self._known:
-                self._known[version] = self._decode(version, form, data)
+            if key not in self._known:
+                self._known[key] = self._decode(version, header, data)
                 while len(self._known) > MOST_IMAGES:
                     self._known.popitem(last=False)
-            self._known.move_to_end(version)
-            return self._known[version]
+            self._known.move_to_end(key)
+            return self._known[key]
 
     def close(self) -> None:
         """Stop the child process that decodes images. The next image starts a new one."""
@@ -117,9 +133,9 @@ class ImageReader:
                 self._child.close()
                 self._child = None
 
-    def _decode(self, version: str, form: str, data: bytes) -> ReadImage:
+    def _decode(self, version: str, request: dict[str, Any], data: bytes) -> ReadImage:
         try:
-            header, payload = self._ask(form, data)
+            header, payload = self._ask(request, data)
         except (ChildDied, ChildRefused) as error:
             raise UndecodableImage("it is damaged, or takes too much memory") from error
         if "failure" in header:
@@ -128,11 +144,11 @@ class ImageReader:
         own_size = (header["own_width"], header["own_height"])
         return ReadImage(version, image, header["width"], header["height"], own_size)
 
-    def _ask(self, form: str, data: bytes) -> Frame:
+    def _ask(self, request: dict[str, Any], data: bytes) -> Frame:
         """Decode an image in the child process, which is restarted if it has exited.
 
         Args:
-            form: the format of the image, such as `png`.
+            request: the format of the image, such as `png`, and the page of a PDF file.
             data: the content of the file.
         """
         while True:
@@ -140,7 +156,7 @@ class ImageReader:
                 self._end()
                 self._child = Child(_WORKER)
             try:
-                return self._child.answer(self._child.submit({"format": form}, data), READ_S)
+                return self._child.answer(self._child.submit(request, data), READ_S)
             except ChildDied:
                 if not self._child.has_left:
                     raise

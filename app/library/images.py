@@ -11,10 +11,10 @@ from pathlib import Path
 
 from app.errors import InvalidRequest, NotFound, VaultNotChosen
 from app.library.image_reader import IMAGE_SUFFIXES, ImageReader, ReadImage, UndecodableImage
-from vault.access import read_allowed_image
+from vault.access import read_allowed_bytes, read_allowed_image
 from vault.errors import NoteUnreadable
 from vault.exclude.rules import ExcludeRules
-from vault.notes.kinds import IMAGE
+from vault.notes.kinds import IMAGE, PDF
 from vault.notes.note import read_bytes
 
 __all__ = [
@@ -40,6 +40,7 @@ class VaultImages:
         find_root: Callable[[], Path | None],
         reader: ImageReader,
         find_project: Callable[[Path], Path | None] = lambda _file: None,
+        list_excluded: Callable[[], Sequence[str]] = lambda: (),
     ) -> None:
         """Create the object. No image is read yet.
 
@@ -47,8 +48,10 @@ class VaultImages:
             find_root: returns the folder of the open vault, or None if no vault is open.
             reader: decodes the images.
             find_project: returns the folder of the project that contains a file outside the vault.
+            list_excluded: returns the exclude patterns, in `.gitignore` syntax.
         """
         self._find_root, self._reader, self._find_project = find_root, reader, find_project
+        self._list_excluded = list_excluded
 
     def find(self, target: str, note: str) -> str:
         """Return the path of the image that a link refers to.
@@ -97,6 +100,29 @@ class VaultImages:
             raise InvalidRequest(
                 f"The image {name} cannot be shown: {error.reason}.", hint=_OTHER_PROGRAM
             ) from error
+
+    def read_page(self, path: str, page: int) -> ReadImage:
+        """Draw a page of a PDF file of the vault, or of one outside of it by its absolute path.
+
+        Args:
+            path: the path of the file.
+            page: the number of the page, counted from 1.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            InvalidRequest: the file cannot be read, or has no such page.
+            NoteExcluded: the file is excluded from models, so it is not shown in a note either.
+            UnsafePath: the path leads out of the vault.
+        """
+        name, file, root = posixpath.basename(path), Path(path), self._find_root()
+        if root is None and not file.is_absolute():
+            raise VaultNotChosen
+        folder, own = (file.parent, file.name) if file.is_absolute() else (root or file, path)
+        try:
+            data = read_allowed_bytes(folder, own, PDF, self._list_excluded())
+            return self._reader.draw_page(data, page)
+        except (NoteUnreadable, UndecodableImage) as error:
+            raise InvalidRequest(f"{name} cannot be shown: {error.reason}.") from error
 
     def _read_bytes(self, file: Path, path: str) -> bytes:
         if file.is_absolute():
@@ -152,7 +178,7 @@ def _is_attachable(path: str) -> bool:
 
 
 def _list_paths(source: str, note: str) -> Iterator[str]:
-    for folder in (posixpath.dirname(note), ""):
+    for folder in ("",) if source.startswith("/") else (posixpath.dirname(note), ""):
         path = posixpath.normpath(posixpath.join(folder, source.lstrip("/")))
         if not path.startswith(("../", "/")):
             yield path

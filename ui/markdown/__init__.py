@@ -8,6 +8,7 @@ The text may still grow while it is parsed. The parser does not use Qt.
     blocks       Leaves: the blocks of Markdown text as a flat list, each with the boxes it is
                  nested in.
     code_colors  Syntax highlighting with Pygments: lines of code with the names of their colours.
+    embeds       Embedded notes: the leaves to draw in place of them, and why one is not shown.
     inline       Converts the parser's inline tokens to runs of text, and checks link addresses.
     note_parts   Cuts a note into parts that are parsed and drawn one by one.
     parser       The Markdown dialect of answers and notes: CommonMark, mathematics, and Obsidian's
@@ -25,4 +26,4 @@ loaded. A leaf is final when text that arrives later can no longer change it. Te
 pieces yields the same leaves as the complete text. Text whose leaves are final is not parsed again.
 """
 
-__all__ = ["blocks", "inline", "note_parts", "parser", "stream"]
+__all__ = ["blocks", "embeds", "inline", "note_parts", "parser", "stream"]

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from itertools import count
 from typing import Literal
 
 from ui.widgets.texts import is_rtl
@@ -20,14 +21,17 @@ __all__ = [
     "Cells",
     "CodeLines",
     "ColumnLayout",
+    "Embed",
     "HeadingLeaf",
     "Leaf",
     "Missing",
     "Paragraph",
+    "QuietRow",
     "Rule",
     "Run",
     "Style",
     "TableRows",
+    "make_key",
     "plain",
     "settle_columns",
 ]
@@ -37,6 +41,7 @@ GROUP_ROWS = 6
 _NUMBER = re.compile(r"[-+−±~<>≈]?\s?[$€£¥]?\s?\d[\d.,\u00a0\u202f ]*\s?(?:%|[A-Za-z°µ€]{1,3})?")
 _FEWEST, _SHORT, _MOST, _PADDING = 4, 12, 40, 3
 _READABLE = 24
+_keys = count(1)
 
 
 class Style(IntFlag):
@@ -71,17 +76,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A container for blocks of Markdown: a list item, quote, callout or footnote.
+    """A container for blocks of Markdown: a list item, quote, callout, footnote or embedded note.
 
     Attributes:
         kind: the kind of container.
         key: a unique number that distinguishes two adjacent boxes of one kind.
         marker: an item's marker (`•`, `3.`, `[x]`, `[ ]`), or a footnote's label.
         tone: the colour of a callout: `success`, `amber`, `danger` or `neutral`.
-        icon: the name of a callout's icon.
+        icon: the name of the icon of a callout or an embedded note.
     """
 
-    kind: Literal["item", "quote", "callout", "footnote"]
+    kind: Literal["item", "quote", "callout", "footnote", "embed"]
     key: int
     marker: str = ""
     tone: str = ""
@@ -90,7 +95,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph. `is_title` marks the title line of a callout."""
+    """A paragraph. `is_title` marks the title line of a callout or an embedded note."""
 
     runs: tuple[Run, ...]
     boxes: tuple[Box, ...] = ()
@@ -192,6 +197,38 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Embed:
+    """A note, or a part of one, that is embedded with `![[…]]` and not read yet.
+
+    Attributes:
+        target: the name or path of the note as written, with the heading or `^block` after `#`.
+        boxes: the boxes (containers such as quotes) around the embedded note.
+    """
+
+    target: str
+    boxes: tuple[Box, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QuietRow:
+    """A row that stands in place of something that is not shown, such as a private note.
+
+    Attributes:
+        words: why it is not shown, as a sentence.
+        icon: the name of the icon before the words.
+        action: the link that opens it elsewhere, or None.
+        boxes: the boxes (containers such as quotes) around the row.
+    """
+
+    words: str
+    icon: str
+    action: Run | None = None
+    boxes: tuple[Box, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A horizontal rule."""
 
@@ -199,7 +236,12 @@ class Rule:
     line: int = field(default=0, compare=False)
 
 
-Leaf = Paragraph | HeadingLeaf | CodeLines | TableRows | Missing | Rule
+Leaf = Paragraph | HeadingLeaf | CodeLines | TableRows | Missing | Embed | QuietRow | Rule
+
+
+def make_key() -> int:
+    """Return a number that no other box has."""
+    return next(_keys)
 
 
 def plain(runs: tuple[Run, ...]) -> str:

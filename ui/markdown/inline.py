@@ -1,8 +1,8 @@
 """Convert the parser's inline tokens to runs of text, and check link addresses."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
@@ -15,10 +15,12 @@ __all__ = [
     "NOTE",
     "SECTION",
     "TAG",
+    "EmbeddedNote",
     "Picture",
     "check_link",
+    "cut_embeds",
+    "describe_target",
     "parse_host",
-    "pictures_only",
     "read_inline",
     "split_first_line",
 ]
@@ -35,13 +37,32 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # One address, and at most a subject: other fields could add recipients, a text or an attachment.
 _MAIL = re.compile(r"(?i)mailto:[^@?&,;:#%\\/]+@[^@?&,;:#%\\/]+(?:\?subject=(?P<subject>[^&#]*))?")
 BREAK = "\N{LINE SEPARATOR}"
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif")
+_PICTURES = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp"),
+    *(".avif", ".heic", ".heif", ".tif", ".tiff"),
+)
+_NOTES = (".md", ".markdown", ".pdf", ".canvas")
 _DIGITS = re.compile(r"\d+")
 _STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKE, "mark": Style.MARK}
 _OPENS = {f"{name}_open": style for name, style in _STYLES.items()}
 _CLOSES = {f"{name}_close": style for name, style in _STYLES.items()}
 
-Picture = tuple[str, str, str, str]
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image in a text. The attributes are those of `Missing`."""
+
+    where: str
+    alt: str
+    link: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedNote:
+    """A note that is embedded in a text, by its name or path as written."""
+
+    target: str
 
 
 def check_link(address: str) -> str:
@@ -107,15 +128,52 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
     return _join(runs)
 
 
-def pictures_only(tokens: Sequence[Token]) -> list[Picture]:
-    """Return the images of a paragraph that contains nothing else.
+def cut_embeds(
+    tokens: Sequence[Token],
+) -> Iterator[tuple[Sequence[Token] | Picture | EmbeddedNote, int]]:
+    """Cut the tokens of a paragraph at the images and notes that are shown in place.
 
-    If the paragraph contains anything else, return an empty list. Each image is a tuple: its host
-    or file name, its description, its web address, and the path of a local image as written.
+    An image from the web is not shown, so it is cut out only where it stands alone, and so is an
+    image that is a link.
+
+    Yields:
+        Text, an image or an embedded note, each with the number of line breaks before it.
     """
-    shown = [token for token in tokens if not _is_space(token)]
-    pictures = [token for token in shown if _is_picture(token)]
-    return [_picture(token) for token in pictures] if len(pictures) == len(shown) else []
+    is_alone = all(_is_space(token) or _is_embed(token) for token in tokens)
+    text: list[Token] = []
+    depth = breaks = before = 0
+    for token in tokens:
+        depth += token.nesting
+        if not depth and _is_embed(token) and (is_alone or _find_local(token)):
+            if text := _strip(text):
+                yield text, before
+            yield _read_embed(token), breaks
+            text, before = [], breaks
+        else:
+            if not text and _is_break(token):
+                before += 1
+            text.append(token)
+        breaks += _is_break(token)
+    if (text := _strip(text)) or not tokens:
+        yield text, before
+
+
+def _strip(tokens: list[Token]) -> list[Token]:
+    """Return the tokens of a text without the space at both ends."""
+    while tokens and _is_space(tokens[0]):
+        del tokens[0]
+    while tokens and _is_space(tokens[-1]):
+        del tokens[-1]
+    return tokens
+
+
+def _read_embed(token: Token) -> Picture | EmbeddedNote:
+    return _picture(token) if _is_picture(token) else EmbeddedNote(_find_local(token))
+
+
+def _find_local(token: Token) -> str:
+    """Return the name or path of an embedded file as written, or "" if it is on the web."""
+    return token.content if token.type == "embed" else _picture(token).source
 
 
 def split_first_line(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
@@ -148,7 +206,7 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
             return [Run(str(token.meta["label"]), style | Style.RAISED)]
         case "wikilink":
             link = NOTE + token.content
-            return [Run(token.info or _note_words(token.content), style, link)]
+            return [Run(token.info or describe_target(token.content), style, link)]
         case "tag":
             link = TAG + token.content.removeprefix("#")
         case "image" | "embed":
@@ -167,17 +225,28 @@ def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
         link: the address of the surrounding link, or an empty string.
     """
     if not _is_picture(token):
-        return [Run(token.info or _note_words(token.content), style, NOTE + token.content)]
-    where, _alt, web, source = _picture(token)
-    own = web or (NOTE + source if source else "")
-    said = f"Image: {where}" if source else f"Image not loaded: {where}"
+        target = _find_local(token)
+        return [Run(token.info or describe_target(target), style, NOTE + target)]
+    image = _picture(token)
+    own = image.link or (NOTE + image.source if image.source else "")
+    said = f"Image: {image.where}" if image.source else f"Image not loaded: {image.where}"
     return [Run(said, style | Style.ITALIC, link or own)]
+
+
+def _is_embed(token: Token) -> bool:
+    return token.type in {"embed", "image"}
 
 
 def _is_picture(token: Token) -> bool:
     if token.type == "embed":
         return token.content.lower().endswith(_PICTURES)
-    return token.type == "image"
+    if token.type != "image":
+        return False
+    return not _picture(token).source.partition("#")[0].lower().endswith(_NOTES)
+
+
+def _is_break(token: Token) -> bool:
+    return token.type in {"softbreak", "hardbreak"}
 
 
 def _is_space(token: Token) -> bool:
@@ -188,17 +257,17 @@ def _is_space(token: Token) -> bool:
 
 def _picture(token: Token) -> Picture:
     if token.type == "embed":
-        return token.content, token.info, "", token.content
+        return Picture(token.content, token.info, "", token.content)
     source = str(token.attrGet("src") or "")
     link = check_link(source)
     host = parse_host(source)
     name = "part of the text" if source.startswith("data:") else source.rsplit("/", 1)[-1]
     is_local = not host and not _SCHEME.match(source) and not source.startswith("//")
     local = unquote(source) if is_local else ""
-    return host or unquote(name), token.content, link if host else "", local
+    return Picture(host or unquote(name), token.content, link if host else "", local)
 
 
-def _note_words(target: str) -> str:
+def describe_target(target: str) -> str:
     """Return the text to show for a link without its own text, such as `Pump.pdf › page 7`."""
     return _PAGE.sub(r" › page \1", target.strip("#")).replace("#", " › ")
 

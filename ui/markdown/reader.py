@@ -9,7 +9,6 @@ beginning.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -20,6 +19,7 @@ from ui.markdown.blocks import (
     Cells,
     CodeLines,
     ColumnLayout,
+    Embed,
     HeadingLeaf,
     Leaf,
     Missing,
@@ -27,15 +27,16 @@ from ui.markdown.blocks import (
     Rule,
     Run,
     TableRows,
+    make_key,
     settle_columns,
 )
 from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
-from ui.markdown.inline import pictures_only, read_inline
+from ui.markdown.embeds import PDF_ICON, enclose, find_pdf_page
+from ui.markdown.inline import NOTE, EmbeddedNote, Picture, cut_embeds, describe_target, read_inline
 from ui.markdown.parser import parse_callout, parser
 
 __all__ = ["Resume", "Unit", "read_units"]
 
-_keys = count(1)
 _ALIGN = re.compile(r"text-align:(\w+)")
 
 
@@ -153,7 +154,7 @@ class _Reader:
     def _item_leaves(
         self, item: Sequence[Token], number: int | None, boxes: tuple[Box, ...]
     ) -> Iterator[Leaf]:
-        box = Box("item", next(_keys), _marker(item[0], number))
+        box = Box("item", make_key(), _marker(item[0], number))
         found = list(self._leaves(item[1:-1], (*boxes, box)))
         yield from found or [Paragraph((), (*boxes, box), line=_find_line(item[0]))]
 
@@ -165,7 +166,7 @@ class _Reader:
         first = group[0]
         match first.type:
             case "paragraph_open":
-                yield from _paragraph(group[1], boxes)
+                yield from _text(group[1].children or (), boxes, _find_line(group[1]))
             case "heading_open":
                 runs = read_inline(group[1].children or ())
                 yield HeadingLeaf(int(first.tag[1]), runs, boxes, _find_line(first))
@@ -179,7 +180,7 @@ class _Reader:
                 for unit in self._row_groups(group, boxes):
                     yield from unit.leaves
             case "footnote_reference_open":
-                box = Box("footnote", next(_keys), str(first.meta["label"]))
+                box = Box("footnote", make_key(), str(first.meta["label"]))
                 yield from self._leaves(group[1:-1], (*boxes, box))
             case "hr":
                 yield Rule(boxes, _find_line(first))
@@ -195,13 +196,14 @@ class _Reader:
         is_text = bool(inner) and inner[0].type == "paragraph_open"
         callout = parse_callout(inner[1].content) if is_text else None
         if callout is None:
-            yield from self._leaves(inner, (*boxes, Box("quote", next(_keys))))
+            yield from self._leaves(inner, (*boxes, Box("quote", make_key())))
             return
-        box = Box("callout", next(_keys), "", callout.tone, callout.icon)
+        box = Box("callout", make_key(), "", callout.tone, callout.icon)
         line = _find_line(inner[0])
         yield Paragraph(self._read_runs(callout.title), (*boxes, box), is_title=True, line=line)
         if callout.rest.strip():
-            yield Paragraph(self._read_runs(callout.rest), (*boxes, box), line=line + 1)
+            parsed = self._markdown.parseInline(callout.rest)
+            yield from _text(parsed[0].children or (), (*boxes, box), line + 1)
         yield from self._leaves(inner[3:], (*boxes, box))
 
     def _read_runs(self, text: str) -> tuple[Run, ...]:
@@ -279,14 +281,39 @@ def _group_siblings(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
             start = index + 1
 
 
-def _paragraph(inline: Token, boxes: tuple[Box, ...]) -> Iterator[Leaf]:
-    children = inline.children or []
-    pictures = pictures_only(children)
-    if pictures:
-        for where, alt, link, source in pictures:
-            yield Missing(where, alt, link, boxes, _find_line(inline), source)
+def _text(tokens: Sequence[Token], boxes: tuple[Box, ...], line: int) -> Iterator[Leaf]:
+    """Yield the leaves of a paragraph: its text, and its images and embedded notes in between.
+
+    Args:
+        tokens: the inline tokens of the paragraph.
+        boxes: the boxes around the paragraph.
+        line: the number of its first line, or 0 if it is unknown.
+    """
+    for piece, breaks in cut_embeds(tokens):
+        at = line + breaks if line else 0
+        if isinstance(piece, Picture):
+            yield Missing(piece.where, piece.alt, piece.link, boxes, at, piece.source)
+        elif isinstance(piece, EmbeddedNote):
+            yield from _embed(piece.target, boxes, at)
+        else:
+            yield Paragraph(_trim(read_inline(piece)), boxes, line=at)
+
+
+def _trim(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """Return the runs of a paragraph without the space at its ends, where an image was cut out."""
+    if not runs:
+        return runs
+    first = replace(runs[0], text=runs[0].text.lstrip(" "))
+    runs = (first, *runs[1:])
+    return (*runs[:-1], replace(runs[-1], text=runs[-1].text.rstrip(" ")))
+
+
+def _embed(target: str, boxes: tuple[Box, ...], line: int) -> Iterator[Leaf]:
+    if not find_pdf_page(*target.partition("#")[::2]):
+        yield Embed(target, boxes, line)
         return
-    yield Paragraph(read_inline(children), boxes, line=_find_line(inline))
+    page = Missing(describe_target(target), "", "", (), 0, target)
+    yield from enclose((page,), describe_target(target), NOTE + target, PDF_ICON, boxes, line)
 
 
 def _find_line(token: Token) -> int:

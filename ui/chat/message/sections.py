@@ -36,7 +36,7 @@ class AnswerView(MarkdownView):
     def __init__(self) -> None:
         self.sections: tuple[ShownSection, ...] = ()
         self.lit: Sequence[Lines] = ()
-        super().__init__()
+        super().__init__(embeds={})
         self._lead = ""
         self._opened: frozenset[str] = frozenset()
 

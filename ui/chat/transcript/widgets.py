@@ -1,6 +1,7 @@
 """Build the widgets of messages from transcript items, and forward their signals."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QObject, Signal
@@ -51,6 +52,7 @@ class MessageMaker(QObject):
         citation_pointed: an answer's entry ID and the number of the hovered citation, which is 0
             when the pointer leaves it.
         link_activated: a permitted address.
+        embed_wanted: a view of an answer, and the source of an image or note that it embeds.
         action_requested: a `MessageAction`.
         attachment_opened: the clicked `Attachment`.
         summary_edit_requested: the `SummaryItem` to edit.
@@ -62,6 +64,7 @@ class MessageMaker(QObject):
     citation_activated = Signal(str, int, int)
     citation_pointed = Signal(str, int)
     link_activated = Signal(str)
+    embed_wanted = Signal(object, str)
     action_requested = Signal(object)
     attachment_opened = Signal(object)
     summary_edit_requested = Signal(object)
@@ -160,6 +163,7 @@ class MessageMaker(QObject):
         made.citation_activated.connect(self.citation_activated)
         made.citation_pointed.connect(self.citation_pointed)
         made.link_activated.connect(self.link_activated)
+        made.view.embed_wanted.connect(partial(self.embed_wanted.emit, made.view))
         made.action_requested.connect(self.action_requested)
         made.retry_requested.connect(self.retry_requested)
         if broken is not None:

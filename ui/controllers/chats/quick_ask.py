@@ -53,6 +53,7 @@ class QuickAskController(QObject):
         self._maker = MessageMaker(self)
         self._maker.citation_activated.connect(self._on_citation)
         self._maker.link_activated.connect(frame.transcript.maker.link_activated)
+        self._maker.embed_wanted.connect(frame.transcript.maker.embed_wanted)
         self.apply_setting()
 
     @cached_property

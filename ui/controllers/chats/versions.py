@@ -57,6 +57,7 @@ class VersionsController(QObject):
         self._maker = MessageMaker(self)
         self._maker.citation_activated.connect(self._on_citation)
         self._maker.link_activated.connect(frame.transcript.maker.link_activated)
+        self._maker.embed_wanted.connect(frame.transcript.maker.embed_wanted)
         frame.transcript.maker.action_requested.connect(self._on_action)
         session.turn_begun.connect(self._on_turn_begun)
         session.event_arrived.connect(self._on_event)

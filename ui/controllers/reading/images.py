@@ -1,65 +1,122 @@
-"""Load the images that the open note shows, and images that the user opens on their own."""
+"""Load the images and embedded notes that notes and answers show, and images that are opened."""
 
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt
 from PySide6.QtGui import QImage
+from shiboken6 import isValid
 
 from app.assistant import Assistant
 from app.errors import AppError, NotFound, describe
+from app.library.embeds import EmbeddedNotes
 from app.library.images import VaultImages
 from chains.cancel import CancelToken
-from ui.markdown.page.images import ImageFailure, Picture
+from ui.chat.transcript.widgets import MessageMaker
+from ui.controllers.reading.embeds import EmbedExpander
+from ui.markdown.embeds import find_pdf_page, read_embed_source
+from ui.markdown.page.images import Embedded, ImageFailure, Picture
+from ui.markdown.page.view import MarkdownView
 from ui.panels.notes.image import OpenImage
 from ui.panels.notes.note_panel import NotePanel
+from ui.panels.notes.reader import NoteReader
 from ui.tasks import Task, TaskRunner
 from vault.errors import VaultError
 
-__all__ = ["ImageController", "open_image", "read_embedded"]
+__all__ = ["EmbedController", "open_image", "read_embedded"]
 
 # In pixels: the text column and the tallest image in it, on a screen with a pixel ratio of 2.
 _LARGEST = QSize(1_520, 1_440)
+_PAGE_RATIO = 2.0
 
 
-class ImageController(QObject):
-    """Loads the images that the open note's page requests, one after another.
+@dataclass(frozen=True)
+class _Wanted:
+    """An image or embedded note that a view has to show.
 
-    Nothing is fetched from the network: only files inside the vault are read. They are decoded in
-    a child process with limited memory.
+    Attributes:
+        view: the page of the note panel, or the text of an answer.
+        source: the source, as in the view's signal `embed_wanted`.
+        origin: the path of the note, or for an answer as for a link in an answer.
     """
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, panel: NotePanel) -> None:
+    view: NoteReader | MarkdownView
+    source: str
+    origin: str
+
+
+class EmbedController(QObject):
+    """Loads the images and embedded notes that notes and answers show, one after another.
+
+    Nothing is fetched from the network: only files inside the vault or a project are read. Images
+    are decoded in a child process with limited memory.
+
+    Args:
+        assistant: reads the images and notes.
+        runner: runs the loading in the background.
+        panel: the panel of the open note.
+        maker: builds the answers.
+        find_origin: returns the path from which links of the shown chat lead.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        panel: NotePanel,
+        maker: MessageMaker,
+        find_origin: Callable[[], str],
+    ) -> None:
         super().__init__(panel)
         self._assistant, self._runner, self._panel = assistant, runner, panel
-        self._waiting: list[str] = []
-        self._loading = ""
+        self._waiting: list[_Wanted] = []
+        self._loading: list[_Wanted] = []
         self._task: Task | None = None
-        panel.page.image_wanted.connect(self._on_wanted)
+        self._find_origin = find_origin
+        panel.page.embed_wanted.connect(self._on_wanted)
+        maker.embed_wanted.connect(self._on_answer_wanted)
 
     def _on_wanted(self, source: str) -> None:
-        self._waiting.append(source)
-        if self._task is not None and self._loading != self._panel.path:
+        self._add(_Wanted(self._panel.page, source, self._panel.path))
+
+    def _on_answer_wanted(self, view: MarkdownView, source: str) -> None:
+        self._add(_Wanted(view, source, self._find_origin()))
+
+    def _add(self, wanted: _Wanted) -> None:
+        self._waiting.append(wanted)
+        is_stale = any(not self._is_shown(one) for one in self._loading)
+        if self._task is not None and is_stale:
             self._task.cancel()  # another note has been opened
+            self._waiting += [one for one in self._loading if self._is_shown(one)]
+            self._loading = []
         self._start()
 
+    def _is_shown(self, wanted: _Wanted) -> bool:
+        """Return whether a view still exists and shows the note that wants something."""
+        if not isValid(wanted.view):
+            return False
+        return wanted.view is not self._panel.page or wanted.origin == self._panel.path
+
     def _start(self) -> None:
-        images, path = self._assistant.images, self._panel.path
         if self._task is not None or not self._waiting:
             return
-        sources, self._waiting, self._loading = self._waiting, [], path
-        self._task = self._runner.stream(lambda token: _load(images, sources, path, token))
+        self._loading, self._waiting = self._waiting, []
+        sources = [(one.source, one.origin) for one in self._loading]
+        self._task = self._runner.stream(lambda token: _load(self._assistant, sources, token))
         self._task.yielded.connect(self._on_loaded)
         self._task.finished.connect(self._on_finished)
         self._task.start()
 
-    def _on_loaded(self, loaded: tuple[str, str, Picture]) -> None:
-        path, source, image = loaded
-        if path == self._panel.path:
-            self._panel.page.show_image(source, image)
+    def _on_loaded(self, content: Embedded) -> None:
+        if self._loading:
+            wanted = self._loading.pop(0)
+            if self._is_shown(wanted):
+                wanted.view.show_embed(wanted.source, content)
 
     def _on_finished(self) -> None:
-        self._task = None
+        self._task, self._loading = None, []
         self._start()
 
 
@@ -80,18 +137,22 @@ def read_embedded(images: VaultImages, source: str, note: str) -> Picture:
 
     Args:
         images: the images of the vault.
-        source: the path or name of the image as written in the note.
+        source: the path or name of the image as written in the note, or of a PDF file with `#page=`
+            and the number of the page.
         note: the path of the note.
 
     Returns:
         The image, or the reason why it cannot be shown.
     """
+    name, _, place = source.partition("#")
+    page = find_pdf_page(name, place)
     try:
-        path = images.find(source, note)
+        path = _find_image(images, name if page else source, note)
     except NotFound as error:
-        return ImageFailure(describe(error).message, is_found=False)
+        message = f"There is no file named {name}." if page else describe(error).message
+        return ImageFailure(message, is_found=False)
     try:
-        image = open_image(images, path).image
+        image = _open_page(images, path, page) if page else open_image(images, path).image
     except (AppError, VaultError) as error:
         return ImageFailure(describe(error).message, is_found=True)
     if image.width() <= _LARGEST.width() and image.height() <= _LARGEST.height():
@@ -100,10 +161,39 @@ def read_embedded(images: VaultImages, source: str, note: str) -> Picture:
     return image.scaled(_LARGEST, ratio, smooth)
 
 
+def _find_image(images: VaultImages, name: str, origin: str) -> str:
+    """Return the path of an image. An answer's image is one of its project or else of the vault."""
+    try:
+        return images.find(name, origin)
+    except NotFound:
+        if not Path(origin).is_dir():
+            raise
+        return images.find(name, "")
+
+
+def _open_page(images: VaultImages, path: str, page: int) -> QImage:
+    """Draw a page of a PDF file, at the size that it has on paper at 96 pixels per inch or less."""
+    data = b64decode(images.read_page(path, page).image.data)
+    image = QImage.fromData(QByteArray(data))
+    image.setDevicePixelRatio(_PAGE_RATIO)
+    return image
+
+
 def _load(
-    images: VaultImages, sources: list[str], path: str, token: CancelToken
-) -> Iterator[tuple[str, str, Picture]]:
-    """Yield a tuple for each image: the note's path, the image's source, and the image or error."""
-    for source in sources:
+    assistant: Assistant, sources: list[tuple[str, str]], token: CancelToken
+) -> Iterator[Embedded]:
+    """Yield each image or embedded note, or the reason why it cannot be shown.
+
+    Args:
+        assistant: reads the images and notes.
+        sources: the source of each, and the path of the note or answer that shows it.
+        token: cancels the loading.
+    """
+    notes: EmbeddedNotes | None = None
+    for source, origin in sources:
         token.raise_if_cancelled()
-        yield path, source, read_embedded(images, source, path)
+        if target := read_embed_source(source):
+            notes = notes or assistant.open_embeds()
+            yield EmbedExpander(notes, assistant.images).read(target, origin)
+        else:
+            yield read_embedded(assistant.images, source, origin)

@@ -16,7 +16,7 @@ from app.library.images import is_image_link
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from ui.controllers.notes import NotesController
-from ui.controllers.reading.images import ImageController, open_image
+from ui.controllers.reading.images import EmbedController, open_image
 from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
@@ -74,7 +74,9 @@ class ReadingController(QObject):
         self.slow_timer.timeout.connect(self._show_slow)
         self._rereads = LatestOnly(runner, 0, self)
         self._rereads.answered.connect(self._on_reread)
-        ImageController(assistant, runner, frame.note)
+        EmbedController(
+            assistant, runner, frame.note, frame.transcript.maker, self._find_answer_origin
+        )
         self._menu = NoteMenuController(assistant, frame)
         notes.listed.connect(self._mark_missing_links)
         self._panel.head.closed.connect(self.close)
@@ -386,8 +388,12 @@ class ReadingController(QObject):
         self.follow_link(address, self._panel.path)
 
     def _follow_answer_link(self, address: str) -> None:
+        self.follow_link(address, self._find_answer_origin())
+
+    def _find_answer_origin(self) -> str:
+        """Return the folder of the chat's project if it is outside the vault, or ""."""
         project = self._session.project or ""
-        self.follow_link(address, project if PurePath(project).is_absolute() else "")
+        return project if PurePath(project).is_absolute() else ""
 
 
 def _list_sources(source: str) -> tuple[str, ...]:

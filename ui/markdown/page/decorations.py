@@ -34,12 +34,12 @@ class Panel:
         start: the indentation in pixels at the start of the lines.
         end: the indentation in pixels at the end of the lines.
         tone: the name of a callout's colour.
-        icon: the name of the icon of a callout or a missing image.
+        icon: the name of the icon of a callout, an embedded note or a row in place of one.
         language: the language of a code block.
         is_rtl: whether the text runs from right to left.
     """
 
-    kind: Literal["code", "callout", "quote", "missing"]
+    kind: Literal["code", "callout", "quote", "missing", "embed"]
     first: int
     last: int
     start: float
@@ -175,7 +175,7 @@ class BoxDecorations:
         for depth, box in enumerate(leaf.boxes):
             if box in before:
                 self._stretch(box, last)
-            elif box.kind in {"callout", "quote"}:
+            elif box.kind in {"callout", "quote", "embed"}:
                 panel = _panel(box, leaf, depth, first, last)
                 self._open[box.key] = panel
                 ink.panels.append(panel)
@@ -190,8 +190,11 @@ class BoxDecorations:
 def _panel(box: Box, leaf: Leaf, depth: int, first: int, last: int) -> Panel:
     inset = compute_inset(leaf.boxes[:depth])
     text = plain(leaf.runs) if isinstance(leaf, Paragraph | HeadingLeaf) else ""
+    kind: Literal["callout", "embed", "quote"] = "quote"
+    if box.kind in {"callout", "embed"}:
+        kind = box.kind
     return Panel(
-        "callout" if box.kind == "callout" else "quote",
+        kind,
         first,
         last,
         inset.start,

@@ -10,10 +10,11 @@ from PySide6.QtCore import QSizeF, QUrl
 from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument, QTextImageFormat
 
 from ui.markdown.blocks import Missing, Run
+from ui.markdown.embeds import EmbeddedText, EmbedFailure
 from ui.markdown.inline import NOTE
 from ui.markdown.page.spacing import compute_inset
 
-__all__ = ["ImageFailure", "Picture", "find_action", "fit_picture", "insert_picture"]
+__all__ = ["Embedded", "ImageFailure", "Picture", "find_action", "fit_picture", "insert_picture"]
 
 _LEAST_WIDTH = 24
 _MOST_HEIGHT = 720
@@ -34,6 +35,7 @@ class ImageFailure:
 
 
 Picture = QImage | ImageFailure
+Embedded = Picture | EmbeddedText | EmbedFailure
 
 
 def insert_picture(

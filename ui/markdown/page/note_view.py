@@ -1,6 +1,6 @@
 """`NoteView`, a Markdown view of one part of a note, which can highlight source lines."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import (
@@ -11,13 +11,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from ui.markdown.blocks import Missing
 from ui.markdown.inline import NOTE
 from ui.markdown.note_parts import NotePart, read_part
-from ui.markdown.page.images import Picture
+from ui.markdown.page.images import Embedded
 from ui.markdown.page.lines import find_line_at, find_line_band
 from ui.markdown.page.view import MarkdownView
-from ui.markdown.page.writer import OUTDENT
 from ui.theme import Theme
 from ui.widgets.menus import show_menu
 
@@ -35,45 +33,30 @@ class NoteView(MarkdownView):
 
     Attributes:
         part: the part of the note that is drawn.
-        sources: the paths or names of the part's local images, as written.
 
     Args:
         part: the part of the note to draw.
         width: the width of the view in pixels.
-        images: the loaded images by their source, and the reasons why others are not shown.
+        embeds: the loaded images and embedded notes by their source, which all parts share.
         parent: the parent widget.
     """
 
     menu_wanted = Signal(QMenu)
 
     def __init__(
-        self, part: NotePart, width: int, images: Mapping[str, Picture], parent: QWidget
+        self, part: NotePart, width: int, embeds: dict[str, Embedded], parent: QWidget
     ) -> None:
-        self._images, self._text_width = images, width - 2 * OUTDENT
         self._is_missing: Callable[[str], bool] = lambda _target: False
-        super().__init__(parent)
+        super().__init__(parent, embeds)
         self.part = part
         self._lit: tuple[int, int] | None = None
         self.setAccessibleName("Text of the note")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.resize(width, self.height())
-        leaves = read_part(part)
-        self.sources = tuple(
-            leaf.source for leaf in leaves if isinstance(leaf, Missing) and leaf.source
-        )
-        self.set_leaves(leaves)
 
-    def set_width(self, width: int) -> None:
-        """Set the view's width in pixels, to which images are fitted."""
-        self.resize(width, self.height())
-        if self._text_width != width - 2 * OUTDENT:
-            self._text_width = width - 2 * OUTDENT
-            if self._images and self.sources:
-                self._rewrite()
-
-    def show_images(self) -> None:
-        """Draw this part of the note again, because images have been loaded."""
-        self._rewrite()
+    def draw(self) -> None:
+        """Draw the part, once the receivers of the signals are connected."""
+        self.set_leaves(read_part(self.part))
 
     def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
         """Show links to notes that do not exist in a quiet colour, with a dashed line.
@@ -158,11 +141,6 @@ class NoteView(MarkdownView):
         menu = self._pointing.menu(self.anchorAt(event.pos()))
         self.menu_wanted.emit(menu)
         show_menu(menu, event.globalPos())
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._writer.pictures = self._images
-        self._writer.picture_width = self._text_width
 
     def _paint_ground(self, painter: QPainter) -> None:
         """Paint the background of the highlighted lines, as wide as the view."""

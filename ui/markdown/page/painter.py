@@ -15,14 +15,20 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, Q
 from ui.icons import paint_icon
 from ui.markdown.page.decorations import Decorations, ListMarker, Panel, Pill, Rows, RuleLine, Span
 from ui.markdown.page.geometry import baseline, find_bottom, find_origin, find_top, line_at, pieces
-from ui.markdown.page.spacing import CODE_PADDING
+from ui.markdown.page.spacing import CODE_PADDING, EMBED_INSET
 from ui.markdown.page.table import CELL_PADDING
 from ui.markdown.page.writer import OUTDENT
 from ui.theme import Theme
 
 __all__ = ["DecorationPainter", "Reach"]
 
-_PANEL_PADDING = {"code": CODE_PADDING, "missing": CODE_PADDING, "callout": 10, "quote": 2}
+_PANEL_PADDING = {
+    "code": CODE_PADDING,
+    "missing": CODE_PADDING,
+    "callout": 10,
+    "quote": 2,
+    "embed": 2,
+}
 _CODE_HEAD = 24
 _SPARE = 2  # above and below highlighted lines
 
@@ -240,6 +246,9 @@ class DecorationPainter:
             x = rect.right() - 3 if panel.is_rtl else rect.left()
             painter.fillRect(QRectF(x, top, 3, bottom - top), theme.color("line.strong"))
             return
+        if panel.kind == "embed":
+            self._paint_embed(painter, panel, ink)
+            return
         soft = "bg.raised" if panel.tone in {"", "neutral"} else f"{panel.tone}.soft"
         shape = QPainterPath()
         shape.addRoundedRect(rect, theme.radius("lg"), theme.radius("lg"))
@@ -252,12 +261,31 @@ class DecorationPainter:
         else:
             self._paint_code_head(painter, panel, rect)
 
-    def _find_quote_ends(self, quote: Panel, ink: Decorations) -> tuple[float, float]:
-        """Return the y coordinates of a quote's top and bottom edges.
+    def _paint_embed(self, painter: QPainter, panel: Panel, ink: Decorations) -> None:
+        """Paint the line beside an embedded note, and the icon before its title."""
+        theme, rect = Theme.current(), self.panel_rect(panel)
+        top, bottom = self._find_quote_ends(panel, ink)
+        x = rect.right() - 2 if panel.is_rtl else rect.left()
+        painter.fillRect(QRectF(x, top, 2, bottom - top), theme.color("line.control"))
+        side = theme.px(16)
+        block, first = line_at(self._document, panel.first)
+        middle = baseline(block, first) - theme.px(4)
+        inset = theme.px(EMBED_INSET)
+        left = rect.right() - inset - side if panel.is_rtl else rect.left() + inset
+        spot = QRect(round(left), round(middle - side / 2), side, side)
+        paint_icon(painter, spot, panel.icon, "text.secondary")
 
-        They include a code block at the start or end of the quote.
+    def _find_quote_ends(self, quote: Panel, ink: Decorations) -> tuple[float, float]:
+        """Return the y coordinates of the top and bottom edges of a quote or embedded note.
+
+        They include a background, such as that of code, at its start or end.
         """
-        codes = [panel for panel in ink.panels if panel.kind == "code"]
+        codes = [
+            panel
+            for panel in ink.panels
+            if panel.kind in {"code", "missing", "callout"}
+            and quote.first <= panel.first <= panel.last <= quote.last
+        ]
         rect = self.panel_rect(quote)
         tops = [self.panel_rect(code).top() for code in codes if code.first == quote.first]
         bottoms = [self.panel_rect(code).bottom() for code in codes if code.last == quote.last]

@@ -13,6 +13,7 @@ from ui.markdown.blocks import (
     Leaf,
     Missing,
     Paragraph,
+    QuietRow,
     Rule,
     TableRows,
 )
@@ -21,6 +22,8 @@ from ui.theme import Theme
 __all__ = [
     "CALLOUT_INSET",
     "CODE_PADDING",
+    "EMBED_HANG",
+    "EMBED_INSET",
     "Inset",
     "compute_inset",
     "compute_padding_below",
@@ -30,9 +33,11 @@ __all__ = [
 CODE_PADDING = 12
 _HANG = 22
 _QUOTE_INSET = 16
+EMBED_INSET = 18
+EMBED_HANG = 22
 CALLOUT_INSET = 36
 _CALLOUT_END = 16
-_PADDING = {"callout": 10, "quote": 2, "item": 0, "footnote": 0}
+_PADDING = {"callout": 10, "quote": 2, "item": 0, "footnote": 0, "embed": 2}
 _CODE_HEAD = 24
 
 
@@ -57,6 +62,8 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
         if box.kind == "callout":
             start += theme.px(CALLOUT_INSET)
             end += _CALLOUT_END
+        elif box.kind == "embed":
+            start += EMBED_INSET
         else:
             start += _QUOTE_INSET if box.kind == "quote" else theme.px(_HANG)
     return Inset(start, end)
@@ -90,7 +97,7 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
     inner = sum(_PADDING[box.kind] for box in leaf.boxes if box not in before)
     if isinstance(leaf, CodeLines):
         return inner + CODE_PADDING + Theme.current().px(_CODE_HEAD)
-    return inner + (CODE_PADDING if isinstance(leaf, Missing) else 0)
+    return inner + (CODE_PADDING if isinstance(leaf, Missing | QuietRow) else 0)
 
 
 def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
@@ -104,10 +111,12 @@ def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
     """
     after = following.boxes if following else ()
     outer = sum(_PADDING[box.kind] for box in leaf.boxes if box not in after)
-    return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing) else 0)
+    return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing | QuietRow) else 0)
 
 
 def _distance(leaf: Leaf, previous: Leaf) -> float:
+    if isinstance(previous, Paragraph) and previous.is_title and previous.boxes[-1].kind == "embed":
+        return 6
     if isinstance(leaf, HeadingLeaf):
         return _get_heading_space(leaf, "space_before")
     if isinstance(previous, HeadingLeaf):

@@ -29,9 +29,10 @@ from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
 from ui.markdown.page.decorations import Decorations, Panel, Pill
 from ui.markdown.page.formats import Formats
+from ui.markdown.page.images import Embedded
 from ui.markdown.page.painter import DecorationPainter, Reach
 from ui.markdown.page.wide import WideBlocks
-from ui.markdown.page.writer import DocumentWriter
+from ui.markdown.page.writer import OUTDENT, DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
 from ui.theme import Theme
 from ui.widgets.menus import show_menu
@@ -52,6 +53,8 @@ class MarkdownView(QTextBrowser):
         citation_pointed: the number of the hovered citation, or 0 when the hover ends.
         source_opened: the source of a clicked citation, with the lines of its claim.
         link_clicked: a permitted address.
+        embed_wanted: the source of an image or an embedded note that has to be loaded. The receiver
+            calls `show_embed`.
         rewritten: the whole document was written again. Earlier text cursors are invalid.
 
     Attributes:
@@ -63,10 +66,21 @@ class MarkdownView(QTextBrowser):
     citation_pointed = Signal(int)
     source_opened = Signal(object)
     link_clicked = Signal(str)
+    embed_wanted = Signal(str)
     rewritten = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, embeds: "dict[str, Embedded] | None" = None
+    ) -> None:
+        """Create an empty view.
+
+        Args:
+            parent: the parent widget.
+            embeds: the loaded images and embedded notes by their source, which the view may share
+                with others. If it is None, they are shown as placeholders.
+        """
         super().__init__(parent)
+        self._embeds, self._asked = embeds, set[str]()
         self._set_up_widget()
         self._leaves: list[Leaf] = []
         self._stream: MarkdownStream | None = None
@@ -77,6 +91,8 @@ class MarkdownView(QTextBrowser):
         interval = Theme.current().duration("stream_flush")
         self._timer = QTimer(self, singleShot=True, interval=interval)
         self._timer.timeout.connect(self.flush)
+        self._embeds_timer = QTimer(self, singleShot=True, interval=0)
+        self._embeds_timer.timeout.connect(self._rewrite)
         self._colors = QTimer(self, interval=0)
         self._colors.timeout.connect(self._on_colors)
         self._pointing = LinkHandler(self, self._targets, self._find_pills)
@@ -143,6 +159,18 @@ class MarkdownView(QTextBrowser):
         self._ink.forget()
         self._place_buttons()
         self.viewport().update()
+
+    def show_embed(self, source: str, content: Embedded) -> None:
+        """Show a loaded image or embedded note in place of its placeholders.
+
+        Args:
+            source: the source, as in the signal `embed_wanted`.
+            content: the image or note, or the reason why it is not shown.
+        """
+        if self._embeds is not None:
+            self._embeds[source] = content
+        if source in self._writer.wanted:
+            self._embeds_timer.start()  # several that arrive together are drawn at once
 
     def mark(self, number: int) -> None:
         """Highlight the citations with the given number, or none if the number is 0."""
@@ -222,6 +250,8 @@ class MarkdownView(QTextBrowser):
         if event.oldSize().width() != event.size().width():
             self._ink.forget()
             self._fit()
+            if self._embeds:
+                self._embeds_timer.start()  # images are fitted to the new width
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scroll the transcript while the user drags a selection beyond the viewport's edge."""
@@ -285,8 +315,20 @@ class MarkdownView(QTextBrowser):
     def _begin(self) -> None:
         self.document().setDefaultFont(Theme.current().font("body"))
         self._writer = DocumentWriter(self.document(), Formats())
+        self._writer.shown = self._embeds
+        self._writer.picture_width = self._find_text_width()
         self._ink = DecorationPainter(self.document())
         self.wide.forget()
+
+    def _find_text_width(self) -> int:
+        """Return the width of the text in pixels, which no image exceeds."""
+        return self.width() - 2 * OUTDENT
+
+    def _ask_embeds(self) -> None:
+        """Request the images and embedded notes that the document shows as placeholders."""
+        for source in [one for one in self._writer.wanted if one not in self._asked]:
+            self._asked.add(source)
+            self.embed_wanted.emit(source)
 
     @property
     def _inks(self) -> tuple[Decorations, Decorations]:
@@ -313,6 +355,7 @@ class MarkdownView(QTextBrowser):
         self._leaves.extend(final)
         self._restore(selection)
         self._fit()
+        self._ask_embeds()
 
     def _rewrite(self) -> None:
         self.document().clear()
@@ -323,6 +366,7 @@ class MarkdownView(QTextBrowser):
         self._show_doubts()
         self._fit()
         self.rewritten.emit()
+        self._ask_embeds()
 
     def _fit(self) -> None:
         self.wide.fit_tables(*self._inks)

@@ -1,6 +1,6 @@
 """Write blocks of Markdown into a document: final blocks once, changing ones at each update."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -15,10 +15,12 @@ from PySide6.QtGui import (
 from ui.markdown.blocks import (
     Box,
     CodeLines,
+    Embed,
     HeadingLeaf,
     Leaf,
     Missing,
     Paragraph,
+    QuietRow,
     Rule,
     Run,
     Style,
@@ -26,6 +28,7 @@ from ui.markdown.blocks import (
     plain,
 )
 from ui.markdown.code_colors import Line as CodeLine
+from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, find_embed_source
 from ui.markdown.inline import NOTE
 from ui.markdown.page.code import CodeHighlighter, color_line
 from ui.markdown.page.decorations import (
@@ -38,9 +41,15 @@ from ui.markdown.page.decorations import (
     Span,
 )
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.images import Picture, find_action, insert_picture
+from ui.markdown.page.images import Embedded, ImageFailure, find_action, insert_picture
 from ui.markdown.page.lines import NO_LINE, find_row_line
-from ui.markdown.page.spacing import CODE_PADDING, compute_inset, compute_padding_below, gap_above
+from ui.markdown.page.spacing import (
+    CODE_PADDING,
+    EMBED_HANG,
+    compute_inset,
+    compute_padding_below,
+    gap_above,
+)
 from ui.markdown.page.table import (
     cell_format,
     find_alignment,
@@ -48,6 +57,7 @@ from ui.markdown.page.table import (
     reverse_rtl_columns,
     table_format,
 )
+from ui.theme import Theme
 from ui.widgets.texts import END_ISOLATE, ISOLATE, has_rtl
 
 __all__ = ["OUTDENT", "DocumentWriter"]
@@ -64,8 +74,9 @@ class DocumentWriter:
         written: the number of final leaves (blocks of Markdown) that have been written.
         recoloring: the highlighter for long code, which works in steps.
         doubtful: the start positions of the unverified citations.
-        pictures: maps image sources to the loaded image or the reason why it cannot be shown. Other
-            images are shown as placeholders, and so are all images if this is None.
+        shown: maps the sources of images and embedded notes to what is shown, or to the reason why
+            it is not. Others are shown as placeholders, and so are all if this is None.
+        wanted: the sources that are drawn as placeholders and missing in `shown`, in order.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -89,7 +100,8 @@ class DocumentWriter:
         self.tail = Decorations()
         self.written = 0
         self.doubtful: frozenset[int] = frozenset()
-        self.pictures: Mapping[str, Picture] | None = None
+        self.shown: Mapping[str, Embedded] | None = None
+        self.wanted: dict[str, None] = {}
         self.picture_width = 0
 
     @property
@@ -106,7 +118,7 @@ class DocumentWriter:
         """Write final blocks, then the blocks in `tail`, which the next call replaces."""
         self._cursor.beginEditBlock()
         self._remove_tail()
-        for leaf in final:
+        for leaf in self._expand(final):
             self._write(leaf)
         self.written += len(final)
         if tail:
@@ -142,9 +154,27 @@ class DocumentWriter:
         self._code_end = self._code.last if self._code else 0
         self._ink = self.tail = Decorations()
         self._has_tail = True
-        for leaf in tail:
+        for leaf in self._expand(tail):
             self._write(leaf)
         self._ink = self.final
+
+    def _expand(self, leaves: Sequence[Leaf]) -> Iterator[Leaf]:
+        """Yield leaves, with the text of embedded notes in place of them."""
+        for leaf in leaves:
+            if isinstance(leaf, Embed):
+                found = self._find(find_embed_source(leaf))
+                shown = found if isinstance(found, EmbeddedText | EmbedFailure) else None
+                yield from draw_embed(leaf, shown, can_load=self.shown is not None)
+            else:
+                yield leaf
+
+    def _find(self, source: str) -> Embedded | None:
+        """Return what is shown for a source, and remember the source if it is not loaded yet."""
+        if self.shown is None or not source:
+            return None
+        if source not in self.shown:
+            self.wanted[source] = None
+        return self.shown.get(source)
 
     def _remove_tail(self) -> None:
         if not self._has_tail:
@@ -175,6 +205,8 @@ class DocumentWriter:
                 self._write_table(leaf, top)
             case Missing():
                 self._write_missing(leaf, top)
+            case QuietRow():
+                self._write_quiet(leaf, top)
             case Rule():
                 self._begin(self._formats.spacer(top=top), leaf.boxes)
                 self._ink.rules.append(RuleLine(self._cursor.position()))
@@ -192,11 +224,23 @@ class DocumentWriter:
         kinds = {box.kind for box in leaf.boxes}
         role = "ui" if "footnote" in kinds else "body"
         tone = "text.secondary" if kinds & {"quote", "footnote"} else "text.primary"
-        if leaf.is_title:
+        if leaf.is_title and leaf.boxes[-1].kind == "embed":
+            self._write_embed_title(leaf, top)
+        elif leaf.is_title:
             runs = tuple(_bold(run) for run in leaf.runs)
             self._write_runs(runs, leaf.boxes, role, _title_tone(leaf.boxes), top)
         else:
             self._write_runs(leaf.runs, leaf.boxes, role, tone, top)
+
+    def _write_embed_title(self, leaf: Paragraph, top: float) -> None:
+        block = self._formats.block("label", plain(leaf.runs), top=top)
+        inset = compute_inset(leaf.boxes)
+        hang = Theme.current().px(EMBED_HANG)
+        is_rtl = block.layoutDirection() == _RTL
+        block.setLeftMargin(inset.end if is_rtl else inset.start + hang)
+        block.setRightMargin(inset.start + hang if is_rtl else inset.end)
+        self._next_block(block, self._formats.text("label", "text.secondary", Run("")))
+        self._insert(self._cursor, leaf.runs, "label", "text.secondary")
 
     def _write_heading(self, leaf: HeadingLeaf, top: float) -> None:
         role = f"h{min(leaf.level, 3)}"
@@ -290,28 +334,33 @@ class DocumentWriter:
         return self._formats.text(role, tone, Run(""))
 
     def _write_missing(self, leaf: Missing, top: float) -> None:
-        picture = (self.pictures or {}).get(leaf.source)
+        picture = self._find(leaf.source)
         if isinstance(picture, QImage):
             self._begin(self._formats.spacer(top=top), leaf.boxes)
             href = self._href(Run("", link=NOTE + leaf.source))
             insert_picture(self._cursor, leaf, picture, self.picture_width, href)
             return
-        is_loading = self.pictures is not None and leaf.source and picture is None
+        failure = picture if isinstance(picture, ImageFailure) else None
+        is_loading = self.shown is not None and leaf.source and failure is None
         state = "Loading image" if is_loading else "Image not loaded"
-        words = f"{state}: {leaf.where}" if picture is None else picture.message
-        block = self._formats.block("ui", words, top=top)
+        words = f"{state}: {leaf.where}" if failure is None else failure.message
+        action = None if is_loading else find_action(leaf, failure)
+        self._write_quiet(QuietRow(words, "image-square", action, leaf.boxes), top)
+
+    def _write_quiet(self, leaf: QuietRow, top: float) -> None:
+        block = self._formats.block("ui", leaf.words, top=top)
         inset = compute_inset(leaf.boxes)
         block.setLeftMargin(inset.start + CODE_PADDING + 24)
         block.setRightMargin(inset.end + CODE_PADDING)
         self._next_block(block, self._formats.text("ui", "text.secondary", Run("")))
         here = self._cursor.position()
-        self._ink.panels.append(
-            Panel("missing", here, here, inset.start, inset.end, icon="image-square")
-        )
-        runs = [Run(words)]
-        if action := None if is_loading else find_action(leaf, picture):
-            runs += [Run("   "), action]
+        panel = Panel("missing", here, here, inset.start, inset.end, icon=leaf.icon)
+        self._ink.panels.append(panel)
+        runs = [Run(leaf.words)]
+        if leaf.action:
+            runs += [Run("   "), leaf.action]
         self._insert(self._cursor, runs, "ui", "text.secondary")
+        panel.last = self._cursor.position()
 
     def _begin(
         self,

@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
 from ui.markdown.note_parts import NotePart, cut_parts, find_part
-from ui.markdown.page.images import Picture
+from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
 from ui.theme import Theme, dress
 from ui.widgets.geometry import compute_column
@@ -32,7 +32,7 @@ class NoteReader(QScrollArea):
 
     Signals:
         link_clicked: emitted with the address of a clicked link that may be opened.
-        image_wanted: emitted with the path or name of a local image that has to be loaded.
+        embed_wanted: emitted with the source of an image or embedded note that has to be loaded.
         selection_changed: emitted when the selection has changed.
         menu_wanted: emitted with the context menu of the text before it is shown.
         part_drawn: emitted with the index of a part each time it has been drawn.
@@ -40,7 +40,7 @@ class NoteReader(QScrollArea):
 
     part_drawn = Signal(int)
 
-    image_wanted = Signal(str)
+    embed_wanted = Signal(str)
     link_clicked = Signal(str)
     selection_changed = Signal()
     menu_wanted = Signal(QMenu)
@@ -51,7 +51,7 @@ class NoteReader(QScrollArea):
         self._views: dict[int, NoteView] = {}
         self._heights: list[int] = []
         self._tops: list[int] = []
-        self._images: dict[str, Picture] = {}
+        self._embeds: dict[str, Embedded] = {}
         self._wanted: set[str] = set()
         self._lit = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
@@ -80,7 +80,7 @@ class NoteReader(QScrollArea):
             kinds: the kind of each line, as in `Note.kinds`, or "" if it is unknown.
         """
         self._clear()
-        self._images.clear()
+        self._embeds.clear()
         self._wanted.clear()
         self._parts = cut_parts(text, kinds)
         self._heights = [self._estimate(part) for part in self._parts]
@@ -95,17 +95,16 @@ class NoteReader(QScrollArea):
         for view in self._views.values():
             view.mark_missing(is_missing)
 
-    def show_image(self, source: str, image: Picture) -> None:
-        """Replace the placeholder of an image with the image.
+    def show_embed(self, source: str, content: Embedded) -> None:
+        """Show an image or an embedded note in place of its placeholders.
 
         Args:
-            source: the path or name of the image as written in the note.
-            image: the image, or the reason why it cannot be shown.
+            source: the source, as in the signal `embed_wanted`.
+            content: the image or note, or the reason why it is not shown.
         """
-        self._images[source] = image
+        self._embeds[source] = content
         for view in self._views.values():
-            if source in view.sources:
-                view.show_images()
+            view.show_embed(source, content)
 
     def light(self, first: int, last: int) -> None:
         """Highlight lines without scrolling. If `first` is 0, remove the highlight."""
@@ -304,12 +303,14 @@ class NoteReader(QScrollArea):
     def _make(self, index: int) -> None:
         left, width = self._compute_column()
         self._is_placing = True
-        view = NoteView(self._parts[index], width, self._images, self._page)
-        view.light(*self._lit)
-        view.mark_missing(self._is_missing)
+        view = NoteView(self._parts[index], width, self._embeds, self._page)
         view.link_clicked.connect(self.link_clicked)
         view.selectionChanged.connect(self.selection_changed)
         view.menu_wanted.connect(self.menu_wanted)
+        view.embed_wanted.connect(self._on_embed_wanted)
+        view.draw()
+        view.light(*self._lit)
+        view.mark_missing(self._is_missing)
         view.move(left, self._tops[index])
         view.show()
         view.installEventFilter(self)
@@ -317,18 +318,19 @@ class NoteReader(QScrollArea):
         self._views[index] = view
         self._is_placing = False
         self._lay_out()
-        for source in view.sources:
-            if source not in self._wanted:
-                self._wanted.add(source)
-                self.image_wanted.emit(source)
         self.part_drawn.emit(index)
+
+    def _on_embed_wanted(self, source: str) -> None:
+        if source not in self._wanted:
+            self._wanted.add(source)
+            self.embed_wanted.emit(source)
 
     def _lay_out(self) -> None:
         """Position all parts below each other, and set the width of the drawn parts."""
         self._is_placing = True
         left, width = self._compute_column()
         for index, view in self._views.items():
-            view.set_width(width)
+            view.resize(width, view.height())
             self._heights[index] = view.height()
         steps = (height + _GAP for height in self._heights)
         self._tops = list(accumulate(steps, initial=_ABOVE))

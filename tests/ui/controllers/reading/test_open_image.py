@@ -215,8 +215,12 @@ def test_an_image_of_the_web_is_not_offered(note: NotePage) -> None:
     assert "Show image" not in note.text
 
 
-def test_an_image_within_a_line_is_a_link_to_it(note: NotePage) -> None:
-    note.click_link("Image: bed.png")
+def test_an_image_within_a_line_is_shown_and_leads_to_itself(note: NotePage) -> None:
+    view, spot = note.find_words("Inline")
+    shown = view.document().find("Inline").block().next()
+    assert shown.text() == "\N{OBJECT REPLACEMENT CHARACTER}"
+    assert shown.next().text() == "it is."
+    note.click(view, spot + QPoint(0, 60))
     settle()
     assert has_ink(find_page(note))
 

@@ -1,0 +1,177 @@
+"""Read the notes that a note or an answer embeds, and convert them to leaves.
+
+The notes that an embedded note embeds are part of its leaves, to a depth of two. What is read for
+one embedded note is limited, since notes can embed themselves and each other.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from app.errors import NotFound, describe
+from app.library.embeds import EmbeddedNotes
+from app.library.images import VaultImages
+from ui.markdown.blocks import (
+    Embed,
+    HeadingLeaf,
+    Leaf,
+    Missing,
+    Paragraph,
+    QuietRow,
+    Run,
+    TableRows,
+    plain,
+)
+from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed
+from ui.markdown.inline import NOTE
+from ui.markdown.note_parts import NotePart, read_part
+from vault.embeds import EmbeddedPart
+from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
+from vault.notes.kinds import note_name
+
+__all__ = ["EmbedExpander"]
+
+_DEPTH: Final = 2
+_MOST_CHARS: Final = 20_000
+_MOST_EMBEDS: Final = 40
+
+# A part of a note: its path and lines.
+_Place = tuple[str, tuple[int, int] | None]
+
+
+class EmbedExpander:
+    """Reads one embedded note, with the notes that it embeds.
+
+    Args:
+        notes: finds and reads the notes.
+        images: finds the images in them.
+    """
+
+    def __init__(self, notes: EmbeddedNotes, images: VaultImages) -> None:
+        self._notes, self._images = notes, images
+        self._chars, self._embeds = _MOST_CHARS, _MOST_EMBEDS
+
+    def read(
+        self, target: str, source: str, above: tuple[_Place, ...] = ()
+    ) -> EmbeddedText | EmbedFailure:
+        """Return the text of an embedded note, or the reason why it is not shown.
+
+        Args:
+            target: the name or path as written, with a heading or `^block` after `#`.
+            source: the path of the note that embeds it, or as for a link in an answer.
+            above: the parts of notes around the embedded note, from the outside in, except the note
+                that is shown.
+        """
+        name, _, anchor = target.partition("#")
+        path = self._notes.resolve(name, source)
+        if path is None:
+            return self._explain_missing(name, source)
+        self._embeds -= 1
+        link = f"{NOTE}{target if path.startswith('/') else _join(path, anchor)}"
+        title = _describe(path, anchor)
+        if len(above) >= _DEPTH or self._embeds < 0 or self._chars <= 0:
+            return EmbedFailure(f"Not opened here: {title}", "file-text", link)
+        if not anchor and path in {source, *(place for place, _ in above)}:
+            return EmbedFailure(f"{title} embeds itself here.", "arrows-clockwise", link)
+        try:
+            part = self._notes.read(path, anchor)
+        except NoteExcluded as error:
+            return _explain_excluded(error, title, link)
+        except (NoteUnreadable, UnsafePath) as error:
+            return EmbedFailure(describe(error).message, "file-x")
+        if part is None:
+            return _explain_no_part(path, anchor)
+        if (path, part.lines) in above:
+            return EmbedFailure(f"{title} embeds itself here.", "arrows-clockwise", link)
+        leaves = tuple(self._expand(part, path, link, (*above, (path, part.lines))))
+        if leaves and isinstance(leaves[0], HeadingLeaf) and plain(leaves[0].runs) == title:
+            leaves = leaves[1:]  # the title above says it already
+        return EmbeddedText(title, link, leaves)
+
+    def _expand(
+        self, part: EmbeddedPart, path: str, link: str, above: tuple[_Place, ...]
+    ) -> Iterator[Leaf]:
+        text = _cut_text(part)
+        shown = text if len(text) <= self._chars else _shorten(text, self._chars)
+        self._chars -= len(shown)
+        for leaf in read_part(NotePart(1, shown)):
+            if isinstance(leaf, Embed):
+                yield from draw_embed(leaf, self.read(leaf.target, path, above), can_load=False)
+            else:
+                yield self._rebase(leaf, path)
+        if len(shown) < len(text):
+            yield QuietRow("The rest is in the note.", "dots-three", Run("Open note", link=link))
+
+    def _rebase(self, leaf: Leaf, path: str) -> Leaf:
+        """Return a leaf of an embedded note whose links work in the note that shows it."""
+        match leaf:
+            case Paragraph() | HeadingLeaf():
+                return replace(leaf, runs=self._rebase_runs(leaf.runs, path))
+            case TableRows():
+                rows = tuple(
+                    tuple(self._rebase_runs(cell, path) for cell in row) for row in leaf.rows
+                )
+                return replace(leaf, rows=rows)
+            case Missing() if leaf.source:
+                return replace(leaf, source=self._rebase_image(leaf.source, path))
+        return leaf
+
+    def _rebase_runs(self, runs: tuple[Run, ...], path: str) -> tuple[Run, ...]:
+        return tuple(
+            replace(run, link=self._rebase_link(run.link, path))
+            if run.link.startswith(NOTE)
+            else run
+            for run in runs
+        )
+
+    def _rebase_link(self, link: str, path: str) -> str:
+        name, _, anchor = link.removeprefix(NOTE).partition("#")
+        found = self._notes.resolve(name, path)
+        return link if found is None else NOTE + _join(found, anchor)
+
+    def _rebase_image(self, source: str, path: str) -> str:
+        name, mark, page = source.partition("#")
+        try:
+            return "/" + self._images.find(name, path).lstrip("/") + mark + page
+        except NotFound:
+            return source
+
+    def _explain_missing(self, name: str, source: str) -> EmbedFailure:
+        try:
+            self._images.find(name, source)
+        except NotFound:
+            return EmbedFailure(f"There is no note named {name}.", "file-x")
+        return EmbedFailure(f"{name} is not shown: it is neither a note nor an image.", "file")
+
+
+def _join(path: str, anchor: str) -> str:
+    return f"{path}#{anchor}" if anchor else path
+
+
+def _describe(path: str, anchor: str) -> str:
+    heading = "" if anchor.startswith("^") else anchor.replace("#", " › ")
+    return f"{note_name(path)} › {heading}" if heading else note_name(path)
+
+
+def _explain_excluded(error: NoteExcluded, title: str, link: str) -> EmbedFailure:
+    if error.rule == "private":
+        return EmbedFailure(f"{title} is private, so it is not shown here.", "lock", link)
+    return EmbedFailure(f"{title} is excluded by the rule {error.rule}.", "eye-slash", link)
+
+
+def _explain_no_part(path: str, anchor: str) -> EmbedFailure:
+    kind = "block" if anchor.startswith("^") else "heading"
+    return EmbedFailure(f"{note_name(path)} has no {kind} {anchor}.", "file-x", NOTE + path)
+
+
+def _cut_text(part: EmbeddedPart) -> str:
+    """Return the Markdown of a part of a note, without front matter and comments."""
+    note = part.note
+    lines = note.text.split("\n") if note.markdown is None else note.markdown.hide_comments()
+    first, last = part.lines or (note.body_line, len(lines))
+    return "\n".join(lines[first - 1 : last])
+
+
+def _shorten(text: str, most: int) -> str:
+    end = text.rfind("\n", 0, most)
+    return text[: end if end > 0 else most]

@@ -1,0 +1,127 @@
+"""Notes that are embedded in other notes and in answers, as the leaves that are drawn.
+
+An embedded note has a title that opens it. Its text is in a box of its own, and so is the text of
+the notes that it embeds.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ui.markdown.blocks import Box, Embed, Leaf, Paragraph, QuietRow, Run, make_key
+from ui.markdown.inline import NOTE, describe_target
+
+__all__ = [
+    "NOTE_ICON",
+    "PDF_ICON",
+    "EmbedFailure",
+    "EmbeddedText",
+    "draw_embed",
+    "enclose",
+    "find_embed_source",
+    "find_pdf_page",
+    "read_embed_source",
+]
+
+NOTE_ICON = "file-text"
+PDF_ICON = "file-pdf"
+_EMBEDS = "![["
+_PAGE = re.compile(r"page=(\d{1,6})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedText:
+    """The text of an embedded note, or of a part of it.
+
+    Attributes:
+        title: the title of the note, and of the part.
+        link: the address that opens the note at the part.
+        leaves: the text. The notes that it embeds are part of it.
+    """
+
+    title: str
+    link: str
+    leaves: tuple[Leaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedFailure:
+    """The reason why an embedded note is not shown.
+
+    Attributes:
+        message: the reason, as a sentence.
+        icon: the name of the icon before the reason.
+        link: the address that opens the note, or an empty string if it cannot be opened.
+    """
+
+    message: str
+    icon: str
+    link: str = ""
+
+
+def find_embed_source(embed: Embed) -> str:
+    """Return the name under which an embedded note is requested, unlike that of any image."""
+    return _EMBEDS + embed.target
+
+
+def read_embed_source(source: str) -> str:
+    """Return the target of an embedded note by its source, or "" if the source is an image."""
+    return source.removeprefix(_EMBEDS) if source.startswith(_EMBEDS) else ""
+
+
+def find_pdf_page(name: str, place: str) -> int:
+    """Return the page of a PDF file that is shown, or 0 if the file is no PDF file.
+
+    Args:
+        name: the path or name of the file.
+        place: what follows after `#`, such as `page=3`. Without it, the first page is shown.
+    """
+    if not name.lower().endswith(".pdf"):
+        return 0
+    found = _PAGE.match(place)
+    return int(found[1]) if found else 1
+
+
+def draw_embed(
+    embed: Embed, found: EmbeddedText | EmbedFailure | None, *, can_load: bool
+) -> tuple[Leaf, ...]:
+    """Return the leaves to draw in place of an embedded note.
+
+    Args:
+        embed: the embedded note as written.
+        found: its text, the reason why it is not shown, or None if it has not been read.
+        can_load: whether embedded notes are read here. If not, a link opens the note.
+    """
+    if isinstance(found, EmbeddedText):
+        return enclose(found.leaves, found.title, found.link, NOTE_ICON, embed.boxes, embed.line)
+    if found is None:
+        title, link = describe_target(embed.target), NOTE + embed.target
+        state = "Loading note" if can_load else "Note"
+        found = EmbedFailure(f"{state}: {title}", NOTE_ICON, "" if can_load else link)
+    action = Run("Open note", link=found.link) if found.link else None
+    return (QuietRow(found.message, found.icon, action, embed.boxes, embed.line),)
+
+
+def enclose(
+    leaves: Sequence[Leaf], title: str, link: str, icon: str, boxes: tuple[Box, ...], line: int
+) -> tuple[Leaf, ...]:
+    """Put leaves into a box with a title that is a link.
+
+    Args:
+        leaves: the leaves of another text. They lose their lines, and get the line of the title.
+        title: the title of the box.
+        link: the address that the title opens.
+        icon: the name of the icon before the title.
+        boxes: the boxes around the new box.
+        line: the source line of the title.
+    """
+    outer = (*boxes, Box("embed", make_key(), icon=icon))
+    keys: dict[int, int] = {}
+    head = Paragraph((Run(title, link=link),), outer, is_title=True, line=line)
+    inner = (replace(leaf, boxes=(*outer, *_renew(leaf.boxes, keys)), line=0) for leaf in leaves)
+    return (head, *inner)
+
+
+def _renew(boxes: tuple[Box, ...], keys: dict[int, int]) -> tuple[Box, ...]:
+    """Return boxes with keys of their own, because the same text can be embedded twice."""
+    return tuple(replace(box, key=keys.setdefault(box.key, make_key())) for box in boxes)
