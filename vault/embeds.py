@@ -1,6 +1,5 @@
 """Find the notes, parts and pictures that a note embeds, or that a name with `#` stands for."""
 
-import posixpath
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from vault.notes.note import Note
 from vault.vault import Vault
 
 __all__ = [
-    "EmbedReader",
     "EmbeddedFile",
     "EmbeddedPart",
     "cut_part",
@@ -64,54 +62,6 @@ def list_embeds(
     """
     if any(link.is_embed for link in note.links):
         yield from _Embeds(vault, note).list_below(EmbeddedPart(note, lines), _DEPTH)
-
-
-class EmbedReader:
-    """Reads the notes that other notes embed, by the names that are on disk when it is made."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._names = LinkResolver((note.path, ()) for note in vault.list_names())
-        self._aliases: LinkResolver | None = None
-
-    def resolve(self, target: str, source: str = "") -> str | None:
-        """Return the path of the note that a link leads to, or None if there is none.
-
-        Args:
-            target: the name or path in the link, without heading. If it is empty, the link leads to
-                its own note.
-            source: the path of the note with the link, or an empty string.
-        """
-        if not target:
-            return source or None
-        found = self._names.resolve(target, source)
-        if found is None:
-            self._aliases = self._aliases or self._vault.build_link_resolver()
-            found = self._aliases.resolve(target, source)
-        return found or self._find_excluded(target, source)
-
-    def _find_excluded(self, target: str, source: str) -> str | None:
-        """Return the path of a note on disk that is not among the names, by its exact path."""
-        suffix = "" if target.lower().endswith(MARKDOWN.suffixes) else MARKDOWN.suffixes[0]
-        for folder in (posixpath.dirname(source), ""):
-            path = posixpath.normpath(posixpath.join(folder, target.lstrip("/") + suffix))
-            if not path.startswith("../") and (self._vault.root / path).is_file():
-                return path
-        return None
-
-    def read(self, path: str, anchor: str = "") -> EmbeddedPart | None:
-        """Return a note or a part of it, or None if the note has no such part.
-
-        Args:
-            path: the path of the note.
-            anchor: the heading or `^block`, or an empty string for the whole note.
-
-        Raises:
-            NoteExcluded: models may not read the note, so other notes do not show it either.
-            NoteUnreadable: the file cannot be read as text.
-            UnsafePath: the path leads out of the vault.
-        """
-        return cut_part(self._vault.read_allowed(path), anchor)
 
 
 def cut_part(note: Note, anchor: str) -> EmbeddedPart | None:

@@ -1,10 +1,14 @@
 """Find and read the notes that notes and answers embed, in the vault or outside of it."""
 
+import posixpath
+from functools import cached_property
 from pathlib import Path, PurePath
 
 from app.library.projects import Projects
 from vault.access import read_allowed
-from vault.embeds import EmbeddedPart, EmbedReader, cut_part
+from vault.embeds import EmbeddedPart, cut_part
+from vault.notes.kinds import MARKDOWN
+from vault.notes.links import LinkResolver
 from vault.vault import Vault
 
 __all__ = ["EmbeddedNotes"]
@@ -21,8 +25,18 @@ class EmbeddedNotes:
     """
 
     def __init__(self, vault: Vault | None, projects: Projects) -> None:
-        self._reader = None if vault is None else EmbedReader(vault)
-        self._projects = projects
+        self._vault, self._projects = vault, projects
+
+    @cached_property
+    def _names(self) -> LinkResolver:
+        """The names of the vault's notes that are on disk."""
+        notes = () if self._vault is None else self._vault.list_names()
+        return LinkResolver((note.path, ()) for note in notes)
+
+    @cached_property
+    def _aliases(self) -> LinkResolver:
+        """The names, aliases and titles of the vault's notes that are in the index."""
+        return LinkResolver(()) if self._vault is None else self._vault.build_link_resolver()
 
     def resolve(self, target: str, source: str) -> str | None:
         """Return the path of the note that a link leads to, or None if there is none.
@@ -33,12 +47,26 @@ class EmbeddedNotes:
             source: the path of the note with the link. For a link in an answer, this is the folder
                 of a project outside the vault, or otherwise an empty string.
         """
+        if not target:
+            return source or None
         if PurePath(source).is_absolute():
-            found = self._projects.resolve_link(target, source) if target else source
+            found = self._projects.resolve_link(target, source)
             if found is not None or not Path(source).is_dir():
                 return found
             source = ""
-        return None if self._reader is None else self._reader.resolve(target, source)
+        found = self._names.resolve(target, source) or self._aliases.resolve(target, source)
+        return found or self._find_excluded(target, source)
+
+    def _find_excluded(self, target: str, source: str) -> str | None:
+        """Return the path of a note on disk that is not among the names, by its exact path."""
+        if self._vault is None:
+            return None
+        suffix = "" if target.lower().endswith(MARKDOWN.suffixes) else MARKDOWN.suffixes[0]
+        for folder in (posixpath.dirname(source), ""):
+            path = posixpath.normpath(posixpath.join(folder, target.lstrip("/") + suffix))
+            if not path.startswith("../") and (self._vault.root / path).is_file():
+                return path
+        return None
 
     def read(self, path: str, anchor: str = "") -> EmbeddedPart | None:
         """Return a note or a part of it, or None if the note has no such part.
@@ -53,6 +81,6 @@ class EmbeddedNotes:
             UnsafePath: the path leads out of the vault.
         """
         file = Path(path)
-        if self._reader is None or file.is_absolute():
+        if self._vault is None or file.is_absolute():
             return cut_part(read_allowed(file.parent, file.name), anchor)
-        return self._reader.read(path, anchor)
+        return cut_part(self._vault.read_allowed(path), anchor)

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
 
-from ui.markdown.blocks import Run, Style
+from ui.markdown.blocks import Embed, Missing, Run, Style
 
 __all__ = [
     "BREAK",
@@ -15,8 +15,6 @@ __all__ = [
     "NOTE",
     "SECTION",
     "TAG",
-    "EmbeddedNote",
-    "Picture",
     "check_link",
     "cut_embeds",
     "describe_target",
@@ -46,23 +44,6 @@ _DIGITS = re.compile(r"\d+")
 _STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKE, "mark": Style.MARK}
 _OPENS = {f"{name}_open": style for name, style in _STYLES.items()}
 _CLOSES = {f"{name}_close": style for name, style in _STYLES.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An image in a text. The attributes are those of `Missing`."""
-
-    where: str
-    alt: str
-    link: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedNote:
-    """A note that is embedded in a text, by its name or path as written."""
-
-    target: str
 
 
 def check_link(address: str) -> str:
@@ -130,7 +111,7 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
 
 def cut_embeds(
     tokens: Sequence[Token],
-) -> Iterator[tuple[Sequence[Token] | Picture | EmbeddedNote, int]]:
+) -> Iterator[tuple[Sequence[Token] | Missing | Embed, int]]:
     """Cut the tokens of a paragraph at the images and notes that are shown in place.
 
     An image from the web is not shown, so it is cut out only where it stands alone, and so is an
@@ -167,8 +148,8 @@ def _strip(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _read_embed(token: Token) -> Picture | EmbeddedNote:
-    return _picture(token) if _is_picture(token) else EmbeddedNote(_find_local(token))
+def _read_embed(token: Token) -> Missing | Embed:
+    return _picture(token) if _is_picture(token) else Embed(_find_local(token))
 
 
 def _find_local(token: Token) -> str:
@@ -255,16 +236,16 @@ def _is_space(token: Token) -> bool:
     )
 
 
-def _picture(token: Token) -> Picture:
+def _picture(token: Token) -> Missing:
     if token.type == "embed":
-        return Picture(token.content, token.info, "", token.content)
+        return Missing(token.content, token.info, "", source=token.content)
     source = str(token.attrGet("src") or "")
     link = check_link(source)
     host = parse_host(source)
     name = "part of the text" if source.startswith("data:") else source.rsplit("/", 1)[-1]
     is_local = not host and not _SCHEME.match(source) and not source.startswith("//")
     local = unquote(source) if is_local else ""
-    return Picture(host or unquote(name), token.content, link if host else "", local)
+    return Missing(host or unquote(name), token.content, link if host else "", source=local)
 
 
 def describe_target(target: str) -> str:

@@ -32,7 +32,7 @@ from ui.markdown.blocks import (
 )
 from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
 from ui.markdown.embeds import PDF_ICON, enclose, find_pdf_page
-from ui.markdown.inline import NOTE, EmbeddedNote, Picture, cut_embeds, describe_target, read_inline
+from ui.markdown.inline import NOTE, cut_embeds, describe_target, read_inline
 from ui.markdown.parser import parse_callout, parser
 
 __all__ = ["Resume", "Unit", "read_units"]
@@ -291,9 +291,9 @@ def _text(tokens: Sequence[Token], boxes: tuple[Box, ...], line: int) -> Iterato
     """
     for piece, breaks in cut_embeds(tokens):
         at = line + breaks if line else 0
-        if isinstance(piece, Picture):
-            yield Missing(piece.where, piece.alt, piece.link, boxes, at, piece.source)
-        elif isinstance(piece, EmbeddedNote):
+        if isinstance(piece, Missing):
+            yield replace(piece, boxes=boxes, line=at)
+        elif isinstance(piece, Embed):
             yield from _embed(piece.target, boxes, at)
         else:
             yield Paragraph(_trim(read_inline(piece)), boxes, line=at)
