@@ -7,9 +7,10 @@ vault cannot be used.
 
 import logging
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -172,15 +173,35 @@ def _load_components(assistant: "Assistant") -> None:
     _ = assistant.model_setup, assistant.long_texts, assistant.agents.mcp
 
 
-def sweep_files(assistant: "Assistant") -> None:
-    """Remove unused pasted texts and images, and old entries of the edit journal."""
-    paths = assistant.paths
+def sweep_files(assistant: "Assistant") -> tuple[str, ...]:
+    """Remove expired chats, unused pasted texts and images, and old entries of the edit journal.
+
+    Returns:
+        The ids of the chats that were removed.
+    """
+    gone = assistant.sessions.bin.remove_expired()
+    drafts = assistant.paths.state.glob("*.json")
     try:
-        assistant.edits.prune([file.stem for file in paths.sessions.glob("*.jsonl")])
-    except VaultError as error:  # the journal cannot be read; only edits and undo need it
+        files = _list_chat_files(assistant)
+        assistant.edits.prune({file.name.partition(".")[0] for file in files})
+    except (VaultError, StorageFailed) as error:  # only edits and undo need the journal
         _log.warning("The journal of edits was not pruned: %s", error)
-    chats, drafts = paths.sessions.glob("*.jsonl*"), paths.state.glob("*.json")
-    assistant.long_texts.sweep((*chats, *drafts))
+    try:
+        assistant.long_texts.sweep(chain(_list_chat_files(assistant), drafts))
+    except StorageFailed as error:
+        _log.warning("Unused texts and images were not removed: %s", error)
+    return gone
+
+
+def _list_chat_files(assistant: "Assistant") -> Iterator[Path]:
+    """Yield the files of all chats and of those in the bin, and what was cut off from them.
+
+    The bin is listed twice, because a chat may be moved there or back meanwhile.
+    """
+    binned, chats = assistant.sessions.bin, assistant.paths.sessions
+    yield from binned.list_all_files()
+    yield from chats.glob("*.jsonl*")
+    yield from binned.list_all_files()
 
 
 def _read_keys(value: object) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -262,12 +262,8 @@ class StateDB:
         """
         self._write("DELETE FROM partial_answer WHERE session = ?", (session,))
 
-    def forget_chat(self, session: str, results: Sequence[str]) -> None:
-        """Remove all data of a chat, and the given tool results. The deleted bytes are overwritten.
-
-        Args:
-            session: the chat.
-            results: the references of the tool results to remove.
+    def forget_chat(self, session: str) -> None:
+        """Remove all data of a chat except tool results. The deleted bytes are overwritten.
 
         Raises:
             StorageFailed: the database cannot be written.
@@ -278,10 +274,17 @@ class StateDB:
         self._write("DELETE FROM chat WHERE session = ?", (session,))
         self._write("DELETE FROM session_snapshots WHERE session = ?", (session,))
         self.forget_partial(session)
+        self._empty_wal()
+
+    def forget_results(self, results: Iterable[str]) -> None:
+        """Remove tool results by their references. The deleted bytes are overwritten.
+
+        Raises:
+            StorageFailed: the database cannot be written.
+        """
         for ref_id in results:
             self._write("DELETE FROM tool_result_blobs WHERE ref_id = ?", (ref_id,))
-        # The write-ahead log still contains the deleted rows.
-        self._run(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
+        self._empty_wal()
 
     def copy_to(self, path: Path) -> None:
         """Copy the database to a new file, while other processes may write to it.
@@ -328,6 +331,10 @@ class StateDB:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def _empty_wal(self) -> None:
+        """Truncate the write-ahead log, which still contains deleted rows."""
+        self._run(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
 
     def _one(
         self, statement: str, parameters: Sequence[Any], decode: Callable[[_Row], _T]

@@ -47,7 +47,8 @@ COMMANDS = (
     WindowCommand("pin_chat", "Pin this chat to the top, or unpin it", (), "Chats"),
     WindowCommand("archive_chat", "Archive this chat, or restore it", (), "Chats"),
     WindowCommand("save_note", "Save this chat as a note", (), "Chats"),
-    WindowCommand("delete_chat", "Delete this chat", (), "Chats"),
+    WindowCommand("delete_chat", "Delete this chat", (), "Chats", "bin trash remove"),
+    WindowCommand("empty_bin", "Empty the bin of chats", (), "Chats", "delete trash"),
     WindowCommand("compact", "Compact this chat", (), "Chats", "summary shorten"),
     WindowCommand("answer_again", "Answer again", ("Ctrl+R",), "Chats", "regenerate retry"),
     WindowCommand(

@@ -170,7 +170,9 @@ class _Start:
         if self._waiting:
             self._window.open_folder(Path(self._waiting))
         CrashNotice(assistant, self._window.runner, self._window).look()
-        self._window.runner.call(lambda: sweep_files(assistant)).start()
+        sweep = self._window.runner.call(lambda: sweep_files(assistant))
+        sweep.yielded.connect(self._window.controllers.bin.forget)
+        sweep.start()
         self._window.offer_first_run()
         call_when_idle(assistant.model_setup.warm_up, self._idle_timer)
 

@@ -179,7 +179,6 @@ class MainWindow(WindowFrame):
         """Save the window state and end all tasks."""
         self._remember()
         if self._is_attached:
-            self.controllers.chats.finish()
             self.controllers.quick_ask.close()
             self.controllers.drafts.finish()
         self.runner.close()
@@ -257,7 +256,8 @@ class MainWindow(WindowFrame):
             "pin_chat": lambda: controllers.chats.mark_open("pinned"),
             "archive_chat": lambda: controllers.chats.mark_open("archived"),
             "save_note": controllers.saving.save_open_chat,
-            "delete_chat": controllers.chats.delete_open,
+            "delete_chat": controllers.bin.delete_open,
+            "empty_bin": controllers.bin.empty,
             "compact": controllers.compaction.compact,
             "answer_again": controllers.messages.answer_again,
             "continue_answer": controllers.messages.continue_answer,
@@ -304,7 +304,7 @@ class MainWindow(WindowFrame):
         rail.index_requested.connect(self.docking.show_index)
         rail.search_requested.connect(self.controllers.chats.begin_search)
         self.controllers.vault.indexed.connect(self._on_indexed)
-        self.controllers.chats.deleted.connect(self.controllers.drafts.forget)
+        self.controllers.bin.deleted.connect(self.controllers.drafts.forget)
         self.controllers.session.session_changed.connect(self.remember)
         self.controllers.session.turn_ended.connect(self._on_turn_ended)
         self.controllers.index.finished.connect(self._on_index_finished)

@@ -14,6 +14,7 @@ from ui.controllers.agent.edits import EditsController
 from ui.controllers.agent.memory import MemoryController
 from ui.controllers.attachments import AttachmentPicker
 from ui.controllers.chats.actions import ChatActionController
+from ui.controllers.chats.bin import ChatBinController
 from ui.controllers.chats.compaction import CompactionController
 from ui.controllers.chats.projects import ProjectController
 from ui.controllers.chats.quick_ask import QuickAskController
@@ -58,6 +59,7 @@ class Controllers:
     projects: ProjectController
     approvals: ApprovalController
     chats: ChatActionController
+    bin: ChatBinController
     saving: SaveNoteController
     first_run: FirstRunController
     reading: ReadingController
@@ -112,11 +114,12 @@ def make_controllers(
     palette = PaletteController(frame, session, sessions, projects.choices, notes)
     reading.tag_clicked.connect(palette.open_tagged)
     approvals = ApprovalController(assistant, frame, session)
-    chats = ChatActionController(*base, session, sessions, palette, saving)
+    bin = ChatBinController(*base, session, sessions)
+    chats = ChatActionController(*base, session, sessions, palette, saving, bin)
     quick_ask = QuickAskController(*base, session, sessions)
     first = FirstRunController(*base, session, composer, notes, index)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
-    more = (palette, projects, approvals, chats, saving, first, reading, compaction)
+    more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
     last = (links, versions, quick_ask, review, SettingsFileWatch(*base))
     return Controllers(*made, *more, *last)
 

@@ -192,8 +192,11 @@ class Restorer:
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:
             file = Path(folder) / STATE_DB
             create_file(file, content)
-            self._state.merge_from(file, self._sessions.is_stored)
+            self._state.merge_from(file, self._has_chat)
         return "merged"
+
+    def _has_chat(self, session: str) -> bool:
+        return self._sessions.is_stored(session) or self._sessions.bin.holds(session)
 
     def _put_aside(self, name: str, content: bytes, report: RestoreReport) -> str:
         """Write a file below the folder `restored`, where nothing reads it."""

@@ -336,13 +336,14 @@ _MARKS = (
     ("pin", "keep a chat at the top of the list in the window"),
     ("unpin", "list a chat by its day again"),
     ("archive", "take a chat off the list, until something is asked in it"),
-    ("restore", "put an archived chat back on the list"),
+    ("restore", "put an archived or deleted chat back on the list"),
 )
 
 
 def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
     listed = add_verb(actions, "list", "list the chats, the one used last first")
     listed.add_argument("--archived", action="store_true", help="those that were archived")
+    listed.add_argument("--bin", action="store_true", help="those that were deleted")
     add_verb(actions, "show", "show a chat").add_argument("session", metavar="ID")
     search = add_verb(actions, "search", "find texts in all chats, the newest first")
     search.add_argument("text", metavar="TEXT", help='all of these words, or "a phrase" in quotes')
@@ -364,9 +365,12 @@ def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
     rename.add_argument("title", metavar="TITLE", help="empty: the first question again")
     for name, help_ in _MARKS:
         add_verb(actions, name, help_).add_argument("session", metavar="ID")
-    delete = add_verb(actions, "delete", "delete a chat for good; a terminal is asked first")
+    delete = add_verb(actions, "delete", "move a chat to the bin, from which it can be restored")
     delete.add_argument("session", metavar="ID")
-    delete.add_argument("--yes", action="store_true", help="do not ask")
+    delete.add_argument("--now", action="store_true", help="for good; a terminal is asked first")
+    empty = add_verb(actions, "empty-bin", "delete what is in the bin; a terminal is asked first")
+    for action in (delete, empty):
+        action.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _define_chat_memory(memory: ArgumentParser) -> None:

@@ -15,10 +15,11 @@ from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
 from app.hidden_characters import escape_text
 from app.sessions.abandoned_memory import find_abandoned_memories
+from app.sessions.bin import BinnedChat
 from app.sessions.file import LoadedLog
 from app.sessions.request_history import NO_ENTRY_NEXT
 from app.sessions.search import MOST_HITS, ChatHit, search_chats
-from app.sessions.session_info import ARCHIVED, PINNED, ChatMark, SessionInfo
+from app.sessions.session_info import ARCHIVED, PINNED, ChatMark
 from app.wiring import open_vault
 from chains.events import CompactionEnded, CompactionStarted
 from context.history.memory import read_memory
@@ -35,6 +36,11 @@ def run_sessions(args: argparse.Namespace, assistant: Assistant, output: Output)
 
 
 def _list(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    if args.bin:
+        binned = assistant.sessions.bin.list_chats()
+        found = [chat.to_dict() for chat in binned]
+        output.show(lambda: {"sessions": found}, cli_text.binned_chats(binned))
+        return
     chats = [chat for chat in assistant.list_sessions() if chat.archived == args.archived]
     output.show(
         lambda: {"sessions": [chat.to_dict() for chat in chats]},
@@ -102,20 +108,65 @@ def _mark(
     output.show(info.to_dict, cli_text.chats([info]))
 
 
+def _restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    """Put an archived chat, or one in the bin, back on the list."""
+    session, sessions = args.session, assistant.sessions
+    if not sessions.bin.holds(session):
+        _mark(ARCHIVED, False, args, assistant, output)
+        return
+    sessions.bin.restore(session)
+    info = sessions.info(session)
+    output.show(info.to_dict, cli_text.chats([info]))
+
+
 def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
-    session = args.session
-    is_asked = can_ask() and not args.yes and not output.is_json
-    if is_asked and not _confirm_deletion(assistant.sessions.info(session)):
+    session, sessions = args.session, assistant.sessions
+    if not args.now:
+        binned = sessions.delete(session)
+        until = None if binned is None else binned.until
+        output.show(
+            lambda: {"session": session, "until": until}, _describe_deletion(binned, session)
+        )
+        return
+    if not _confirm(args, output, f"Delete the chat “{_find_title(assistant, session)}” for good?"):
         complain(f"The chat {session} is kept.")
         return
-    assistant.sessions.delete(session)
-    output.show(lambda: {"session": session}, [f"The chat {session} is deleted."])
+    sessions.delete_for_good(session)
+    output.show(lambda: {"session": session, "until": None}, _describe_deletion(None, session))
 
 
-def _confirm_deletion(chat: SessionInfo) -> bool:
-    """Ask in the terminal whether to delete a chat. Any answer except yes means no."""
-    title = escape_text(chat.title) or chat.session
-    sys.stderr.write(f"Delete the chat “{title}” for good? [y/N] ")
+def _describe_deletion(binned: BinnedChat | None, session: str) -> Iterator[str]:
+    if binned is None:
+        yield f"The chat {session} is deleted."
+    else:
+        yield f"The chat {session} is in the bin until {binned.until[:10]}."
+        yield f"`strata sessions restore {session}` brings it back."
+
+
+def _empty_bin(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    chats = assistant.sessions.bin.list_chats()
+    count = cli_text.format_count(len(chats), "chat")
+    if chats and not _confirm(args, output, f"Delete {count} in the bin for good?"):
+        complain("The bin is kept.")
+        return
+    gone = assistant.sessions.bin.empty()
+    said = f"{cli_text.format_count(len(gone), 'chat')} deleted." if gone else "The bin is empty."
+    output.show(lambda: {"sessions": list(gone)}, [said])
+
+
+def _find_title(assistant: Assistant, session: str) -> str:
+    binned = (
+        chat.info for chat in assistant.sessions.bin.list_chats() if chat.info.session == session
+    )
+    chat = next(binned, None) or assistant.sessions.info(session)
+    return escape_text(chat.title) or session
+
+
+def _confirm(args: argparse.Namespace, output: Output, question: str) -> bool:
+    """Ask a question, unless nobody can be asked. Any answer except yes means no."""
+    if args.yes or output.is_json or not can_ask():
+        return True
+    sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
@@ -209,8 +260,9 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]
     "pin": partial(_mark, PINNED, True),
     "unpin": partial(_mark, PINNED, False),
     "archive": partial(_mark, ARCHIVED, True),
-    "restore": partial(_mark, ARCHIVED, False),
+    "restore": _restore,
     "delete": _delete,
+    "empty-bin": _empty_bin,
     "export": _export,
     "save-note": _save_note,
     "memory": _change_memory,

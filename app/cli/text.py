@@ -12,6 +12,7 @@ from app.hidden_characters import escape_text
 if TYPE_CHECKING:
     from app.doctor import Check
     from app.library.review import ReviewResult
+    from app.sessions.bin import BinnedChat
     from app.sessions.session_info import SessionInfo
     from app.sessions.transcript import (
         ChatTranscript,
@@ -329,6 +330,16 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
         when = chat.updated[:16].replace("T", " ")
         marks = "".join(f"  ({mark})" for mark in ("pinned", "archived") if getattr(chat, mark))
         yield f"{chat.session}  {when}  {count:>9}  {escape_text(chat.title)}{marks}"
+
+
+def binned_chats(found: "Sequence[BinnedChat]") -> Iterator[str]:
+    """Yield a line for each chat in the bin, with the day on which it is deleted for good."""
+    if not found:
+        yield "The bin is empty."
+    for chat in found:
+        count = format_count(chat.info.turns, "turn")
+        title = escape_text(chat.info.title)
+        yield f"{chat.info.session}  until {chat.until[:10]}  {count:>9}  {title}"
 
 
 def self_test(result: "SelfTest") -> Iterator[str]:

@@ -9,6 +9,7 @@ import argparse
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from typing import Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
@@ -25,6 +26,8 @@ from vault.errors import VaultError
 Verb = Callable[[argparse.Namespace, Assistant, Output], int]
 
 _log = logging.getLogger(__name__)
+# The verbs that remove what has been in the bin for thirty days.
+_WRITES_CHATS: Final = frozenset({"ask", "compact", "rpc"})
 
 
 def run_verb(args: argparse.Namespace) -> int:
@@ -40,6 +43,8 @@ def run_verb(args: argparse.Namespace) -> int:
                 assistant.settings.require_sound()
         _log.info("strata %s", args.verb)
         with closing(assistant):
+            if args.verb in _WRITES_CHATS and not getattr(args, "dry_run", False):
+                assistant.sessions.bin.remove_expired()
             code = _find_verb(args.verb)(args, assistant, output)
             for said in assistant.take_warnings():
                 complain(said)

@@ -188,6 +188,39 @@ class OpenSession(RpcRequest):
     session: str
 
 
+class ListSessions(RpcRequest):
+    """List the chats, the one used last first.
+
+    Attributes:
+        archived: whether to list the archived chats instead.
+        bin: whether to list the deleted chats instead, the one deleted last first.
+    """
+
+    archived: bool = False
+    bin: bool = False
+
+
+class DeleteSession(RpcRequest):
+    """Move a chat to the bin, from which it can be restored for thirty days.
+
+    Attributes:
+        now: whether to delete the chat for good instead, also one in the bin.
+    """
+
+    session: str
+    now: bool = False
+
+
+class RestoreSession(RpcRequest):
+    """Put a deleted or archived chat back on the list of chats."""
+
+    session: str
+
+
+class EmptyBin(RpcRequest):
+    """Delete all chats in the bin for good."""
+
+
 class SetMode(RpcRequest):
     """Set the mode for later questions."""
 
@@ -329,7 +362,9 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "abort": Abort,
     "approve": Approve,
     "compact": Compact,
+    "delete_session": DeleteSession,
     "edit": Edit,
+    "empty_bin": EmptyBin,
     "forget_memory": ForgetMemory,
     "get_context": GetContext,
     "get_entries": GetEntries,
@@ -340,12 +375,14 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "label": Label,
     "ledger": ListCalls,
     "list_memories": ListMemories,
+    "list_sessions": ListSessions,
     "new_session": NewSession,
     "open_session": OpenSession,
     "pin": Pin,
     "prompt": PromptRequest,
     "regenerate": Regenerate,
     "related": Related,
+    "restore_session": RestoreSession,
     "review": Review,
     "save_note": SaveNote,
     "search": Search,

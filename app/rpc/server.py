@@ -19,6 +19,7 @@ from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, describe
 from app.library.library import IndexFinished
 from app.rpc import requests as asked
+from app.rpc.chats import ChatRequests
 from app.rpc.jobs import Jobs, explain
 from app.rpc.notes import NoteRequests
 from app.rpc.wire import Json, Wire
@@ -97,6 +98,7 @@ class RPC:
         }
         self._quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             **notes.quick,
+            **ChatRequests(assistant, self._jobs, self._forget).quick,
             asked.Abort: self._abort,
             asked.Approve: self._approve,
             asked.GetEntries: self._entries,
@@ -127,6 +129,11 @@ class RPC:
                     break
         finally:
             self._jobs.stop(TIME_TO_SAVE_S)
+
+    def _forget(self, session: str) -> None:
+        """Have no current chat if it is this one, which was deleted."""
+        if self._session == session:
+            self._session = None
 
     def _tell_of_changes(self, report: IndexReport) -> None:
         done = IndexProgress("done", total=report.notes, done=report.notes)

@@ -35,6 +35,9 @@ _VERB: Final = r"`strata instructions (show|accept|refuse)"
 _EQUIVALENTS: Final = (
     (re.compile(r"`strata settings set (\S+) ([^`]+)`"), r"`set_setting{key: \1, value: \2}`"),
     (re.compile(r"`strata sessions show [^`]+`"), "`get_entries`"),
+    (re.compile(r"`strata sessions list`"), "`list_sessions`"),
+    (re.compile(r"`strata sessions list --bin`"), "`list_sessions{bin: true}`"),
+    (re.compile(r"`strata sessions restore ([^`]+)`"), r"`restore_session{session: \1}`"),
     (re.compile(r"`strata index`"), "`index`"),
     (re.compile(r"`strata review(?: --json)?`"), "`review`"),
     (re.compile(r"`strata memory list`"), "`list_memories`"),

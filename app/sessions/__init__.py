@@ -4,6 +4,7 @@
     file → store → session → transcript_reader → transcript
 
     store              List, open, create and delete chats; one writer at a time.
+    bin                Deleted chats: restore them, or delete them for good after thirty days.
     session_info       The list entries of chats: title, times, marks.
     search             Search the text of all chats.
     session            One chat: its log in memory, its file lock, and its data in state.db.
@@ -27,14 +28,15 @@
 This package may import `app.customize`, `app.library`, `app.config`, `app.errors`,
 `app.secret_text`, `app.paths`, `app.request_images`, `app.state_db`, chains, context, vault and
 `resources.system`.
-Until a chat is deleted, entries are only ever appended to its file, except that a file of an older
-version is rewritten once. A write is reported as done only when it is on disk.
+Until a chat is deleted for good, entries are only ever appended to its file, except that a file of
+an older version is rewritten once. A write is reported as done only when it is on disk.
 """
 
 __all__ = [
     "abandoned_memory",
     "agent",
     "ask",
+    "bin",
     "branches",
     "export",
     "file",

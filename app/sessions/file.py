@@ -17,11 +17,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from app.errors import SessionBusy
 from context.layers import MOST_LEVELS, is_nested_too_deep
 from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
 from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
-from resources.system.calls import add_name, shorten_file, sync_file, sync_folder
+from resources.system.calls import add_name, lock_file, shorten_file, sync_file, sync_folder
 from resources.system.files import (
     append_synced,
     open_file,
@@ -162,6 +163,35 @@ def load_log(session: str, content: bytes) -> LoadedLog:
 def read_lines(content: bytes) -> list[dict[str, Any]]:
     """Return the JSON objects of a chat's file, without lines that cannot be read."""
     return [value for value in _decode_lines(content) if value is not None]
+
+
+def open_locked(path: Path) -> int:
+    """Open and lock a chat's file for appending, and return its descriptor.
+
+    Raises:
+        SessionBusy: the chat is being written to, by this or another process.
+        OSError: the file cannot be opened.
+    """
+    while True:
+        handle = open_file(path, os.O_RDWR | os.O_APPEND)
+        try:
+            _take(handle, path.stem)
+            if os.path.samestat(os.fstat(handle), path.lstat()):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # another process has replaced the file meanwhile
+
+
+def _take(handle: int, session: str) -> None:
+    try:
+        lock_file(handle)
+    except BlockingIOError as error:
+        raise SessionBusy(
+            f"The chat {session} is in use by another Strata.",
+            hint="Wait until its answer is finished, or stop it there.",
+        ) from error
 
 
 def mend_end(handle: int, path: Path, log: LoadedLog) -> None:

@@ -115,8 +115,8 @@ def summarise_log(log: LoadedLog) -> SessionInfo:
     )
 
 
-def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
-    """Build a list entry for a chat whose file cannot be read."""
+def describe_unreadable(session: str, path: Path, error: Exception) -> SessionInfo:
+    """Build a list entry for a chat whose file `path` cannot be read."""
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
     if isinstance(error, IsADirectoryError):
         reason = f"{path} is a folder"
@@ -125,7 +125,7 @@ def describe_unreadable(path: Path, error: Exception) -> SessionInfo:
         when = timestamp(path.lstat().st_mtime)
     except OSError:
         when = ""
-    return SessionInfo(path.stem, title, when, when, vault=None, project=None, turns=0)
+    return SessionInfo(session, title, when, when, vault=None, project=None, turns=0)
 
 
 def find_title(log: LoadedLog) -> tuple[OtherEntry | None, str]:

@@ -13,13 +13,20 @@ from pathlib import Path
 from app.errors import (
     AppError,
     InvalidRequest,
-    SessionBusy,
     SessionMissing,
     StorageFailed,
     storage_errors,
     storage_failed,
 )
-from app.sessions.file import LoadedLog, encode_line, load_log, mend_end, read_lines
+from app.sessions.bin import BinnedChat, ChatBin
+from app.sessions.file import (
+    LoadedLog,
+    encode_line,
+    load_log,
+    mend_end,
+    open_locked,
+    read_lines,
+)
 from app.sessions.session import Session, now
 from app.sessions.session_info import (
     SessionInfo,
@@ -32,16 +39,18 @@ from context.errors import MalformedEntry
 from context.log.entries import MessageEntry, parse_entry
 from context.log.merge import merge_logs
 from context.log.parse import SessionHeader
-from resources.system.calls import lock_file, remove_path, sync_folder
 from resources.system.files import create_file, make_private_folder, open_file, write_synced
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_RESULT = re.compile(rb"\br[0-9a-f]{20}\b")  # the reference of a tool result in `state.db`
 
 
 class SessionStore:
-    """Creates, opens, lists and deletes chats. Thread-safe."""
+    """Creates, opens, lists and deletes chats. Thread-safe.
+
+    Attributes:
+        bin: the deleted chats that can still be restored.
+    """
 
     def __init__(self, folder: Path, state: StateDB) -> None:
         self._folder = folder
@@ -50,6 +59,7 @@ class SessionStore:
         self._rescue = threading.Lock()  # a second reader waits until the first one has written
         self._newest: tuple[tuple[str, int, int], LoadedLog] | None = None
         self._begun: dict[str, LoadedLog] = {}
+        self.bin = ChatBin(folder, state, self._describe, self.merge)
 
     def create(
         self, vault: str | None, project: str | None = None, branched_from: str | None = None
@@ -85,7 +95,7 @@ class SessionStore:
             return self._new(begun)
         path = self._find_file(session)
         with storage_errors(path):
-            handle = _open_locked(path)
+            handle = open_locked(path)
             try:
                 log = self._load(path)
                 _check_writable(log)
@@ -142,8 +152,22 @@ class SessionStore:
         with storage_errors(path):
             return self._info(path)
 
-    def delete(self, session: str) -> None:
-        """Delete a chat, its stored requests, and the tool results that no other chat refers to.
+    def delete(self, session: str) -> BinnedChat | None:
+        """Move a chat to the bin, and return it. A chat without a file is deleted for good.
+
+        Raises:
+            SessionMissing: the chat does not exist, or is in the bin already.
+            SessionBusy: the chat is being written to, by this or another process.
+            StorageFailed: the file cannot be moved.
+        """
+        if self._unwritten(session) is not None:
+            del self._begun[session]
+            return None
+        self._find_file(session)
+        return self.bin.put(session)
+
+    def delete_for_good(self, session: str) -> None:
+        """Delete a chat, on the list or in the bin, with everything that only it refers to.
 
         Long texts that were attached as files are removed later, by `LongTexts.sweep`.
 
@@ -152,24 +176,9 @@ class SessionStore:
             SessionBusy: the chat is being written to, by this or another process.
             StorageFailed: the file cannot be deleted.
         """
-        if self._unwritten(session) is not None:
-            del self._begun[session]
-            return
-        path = self._find_file(session)
-        with storage_errors(path):
-            handle = _open_locked(path)
-            try:
-                results = _find_results(path)
-                for aside in path.parent.glob(f"{path.name}.*"):  # a cut-off line, an older version
-                    remove_path(aside)
-                remove_path(path)
-                sync_folder(path.parent)
-            finally:
-                os.close(handle)
-        with self._lock:
-            if self._newest is not None and self._newest[0][0] == session:
-                self._newest = None
-        self._forget(session, results)
+        is_binned = self.bin.holds(session) and not self.is_stored(session)
+        if is_binned or self.delete(session) is not None:
+            self.bin.remove(session)
 
     def merge(self, session: str, content: bytes) -> int:
         """Add the entries of another version of a chat, and return how many lines were added.
@@ -194,7 +203,7 @@ class SessionStore:
             return len(other.entries)
         path = self._find_file(session)
         with storage_errors(path):
-            handle = _open_locked(path)
+            handle = open_locked(path)
             try:
                 own = self._load(path)
                 _require_current(own)
@@ -206,7 +215,7 @@ class SessionStore:
         return len(lines)
 
     def is_stored(self, session: str) -> bool:
-        """Return whether a chat has a file."""
+        """Return whether a chat has a file on the list, not in the bin."""
         return _ID.fullmatch(session) is not None and self.file(session).is_file()
 
     def newest(self) -> str | None:
@@ -233,9 +242,12 @@ class SessionStore:
     def _first_log(
         self, vault: str | None, project: str | None, branched_from: str | None = None
     ) -> LoadedLog:
-        while self.file(session := secrets.token_hex(4)).exists() or session in self._begun:
+        while self._is_taken(session := secrets.token_hex(4)):
             pass
         return LoadedLog(SessionHeader(session, now(), vault, project, branched_from=branched_from))
+
+    def _is_taken(self, session: str) -> bool:
+        return session in self._begun or self.file(session).exists() or self.bin.holds(session)
 
     def _new(self, log: LoadedLog) -> Session:
         path, remember = self.file(log.header.id), self._remember
@@ -253,6 +265,9 @@ class SessionStore:
         if is_id and path.is_dir() and not path.is_symlink():
             raise storage_failed(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
         if not is_id or path.is_symlink() or not path.is_file():
+            if self.bin.holds(session):
+                back = f"`strata sessions restore {session}` brings it back."
+                raise SessionMissing(f"The chat {session} is in the bin.", hint=back)
             raise SessionMissing(
                 f"There is no chat {session}.",
                 hint="`strata sessions list` shows those that there are.",
@@ -266,13 +281,13 @@ class SessionStore:
         """
         with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
             stat = os.fstat(file.fileno())
-            key = (path.stem, stat.st_size, stat.st_mtime_ns)
+            key = (_read_id(path), stat.st_size, stat.st_mtime_ns)
             with self._lock:
                 if self._newest is not None and self._newest[0] == key:
                     return self._newest[1]
-            log = load_log(path.stem, file.read())
+            log = load_log(_read_id(path), file.read())
         for problem in log.problems:
-            _log.warning("Chat %s: %s", path.stem, problem)
+            _log.warning("Chat %s: %s", log.header.id, problem)
         with self._lock:
             self._newest = (key, log)
         return log
@@ -281,20 +296,6 @@ class SessionStore:
         """Cache a chat's log after a write, with the status of its file to detect later changes."""
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
-
-    def _forget(self, session: str, results: set[bytes]) -> None:
-        """Remove a deleted chat's data from `state.db`. Failures are only logged.
-
-        Args:
-            session: the id of the chat.
-            results: the references of its tool results. Those that other chats use are kept.
-        """
-        try:
-            for file in self._folder.glob("*.jsonl") if results else ():
-                results -= _find_results(file)
-            self._state.forget_chat(session, [ref.decode("ascii") for ref in results])
-        except (OSError, StorageFailed) as error:
-            _log.warning("Requests or results of the chat %s were not removed: %s", session, error)
 
     def _rescue_partial(self, session: str) -> None:
         """Append the partial answer of a killed process to its chat.
@@ -321,29 +322,39 @@ class SessionStore:
 
     def _infos(self, files: Iterable[Path]) -> Iterator[SessionInfo]:
         for path in files:
-            if path.suffix == ".jsonl" and _ID.fullmatch(path.stem):
-                try:
-                    yield self._info(path)
-                except OSError as error:  # deleted meanwhile, or not a chat
-                    _log.warning("The chat %s cannot be read: %s", path.stem, error)
-                    if (path.is_file() or path.is_dir()) and not path.is_symlink():
-                        yield describe_unreadable(path, error)
-                except Exception as error:  # noqa: BLE001 - one bad chat never breaks the list
-                    _log.warning("The chat %s cannot be read: %s", path.stem, error)
-                    yield describe_unreadable(path, error)
+            is_chat = path.suffix == ".jsonl" and _ID.fullmatch(path.stem)
+            if is_chat and (info := self._describe(path)) is not None:
+                yield info
+
+    def _describe(self, path: Path) -> SessionInfo | None:
+        """Return the list entry of a chat's file, or None if the file is gone or no chat."""
+        try:
+            return self._info(path)
+        except OSError as error:  # deleted meanwhile, or not a chat
+            _log.warning("The chat %s cannot be read: %s", path.stem, error)
+            is_there = (path.is_file() or path.is_dir()) and not path.is_symlink()
+            return describe_unreadable(_read_id(path), path, error) if is_there else None
+        except Exception as error:  # noqa: BLE001 - one bad chat never breaks the list
+            _log.warning("The chat %s cannot be read: %s", path.stem, error)
+            return describe_unreadable(_read_id(path), path, error)
 
     def _info(self, path: Path) -> SessionInfo:
-        stat = path.lstat()
+        stat, session = path.lstat(), _read_id(path)
         try:
-            kept = self._state.chat_info(path.stem, stat.st_size, stat.st_mtime_ns)
+            kept = self._state.chat_info(session, stat.st_size, stat.st_mtime_ns)
             if kept is not None and (info := read_kept_info(kept)) is not None:
                 return info
             info = summarise_log(self._load(path))
-            self._state.save_chat_info(path.stem, stat.st_size, stat.st_mtime_ns, info.to_dict())
+            self._state.save_chat_info(session, stat.st_size, stat.st_mtime_ns, info.to_dict())
         except StorageFailed as error:
             _log.warning("The list of chats is made without its database: %s", error)
             return summarise_log(self._load(path))
         return info
+
+
+def _read_id(path: Path) -> str:
+    """Return the id of the chat in a file, whose name in the bin has more parts."""
+    return path.name.partition(".")[0]
 
 
 def _read_change_time(path: Path) -> int:
@@ -352,29 +363,6 @@ def _read_change_time(path: Path) -> int:
         return path.lstat().st_mtime_ns
     except OSError:
         return 0
-
-
-def _open_locked(path: Path) -> int:
-    while True:
-        handle = open_file(path, os.O_RDWR | os.O_APPEND)
-        try:
-            _take(handle, path.stem)
-            if os.path.samestat(os.fstat(handle), path.lstat()):
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)  # another process has replaced the file meanwhile
-
-
-def _take(handle: int, session: str) -> None:
-    try:
-        lock_file(handle)
-    except BlockingIOError as error:
-        raise SessionBusy(
-            f"The chat {session} is in use by another Strata.",
-            hint="Wait until its answer is finished, or stop it there.",
-        ) from error
 
 
 def _require_current(log: LoadedLog) -> None:
@@ -392,8 +380,3 @@ def _check_writable(log: LoadedLog) -> None:
     if log.why_read_only is not None:
         copy = f"`strata sessions fork {log.header.id}` makes one."
         raise InvalidRequest(log.why_read_only, hint=f"Continue a copy of it: {copy}")
-
-
-def _find_results(file: Path) -> set[bytes]:
-    with os.fdopen(open_file(file, os.O_RDONLY), "rb") as opened:
-        return set(_RESULT.findall(opened.read()))

@@ -10,7 +10,8 @@ from app.assistant import Assistant
 from app.config.schema import schema
 from app.config.settings import SECTIONS
 from app.errors import describe
-from app.sessions.session_info import SessionInfo
+from app.sessions.bin import BinnedChat
+from app.sessions.session_info import SessionInfo, one_line
 from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
 from ui.chat.transcript.finder import Finder
 from ui.controllers.notes import NotesController
@@ -36,6 +37,7 @@ _USEFUL = (
     "settings",
 )
 _MOST_RECENT = 4
+_TITLE_CHARS = 40
 
 __all__ = ["PaletteController", "SessionListController"]
 
@@ -44,8 +46,8 @@ class SessionListController(QObject):
     """Fills the list of chats in the sidebar, and keeps it up to date.
 
     Attributes:
-        known: the chats in the list, most recently used first, without those in `left_out`.
-        left_out: the session IDs of chats that are hidden because they will be deleted.
+        known: the chats in the list, most recently used first.
+        binned: the chats in the bin, the one deleted last first.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class SessionListController(QObject):
         super().__init__(session)
         self._assistant, self._frame, self._session = assistant, frame, session
         self.known: list[SessionInfo] = []
-        self.left_out: set[str] = set()
+        self.binned: list[BinnedChat] = []
         self._running: Mapping[str, str] = {}
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_listed)
@@ -70,7 +72,8 @@ class SessionListController(QObject):
 
     def refresh(self) -> None:
         """Reload the list of chats."""
-        self._asks.ask(self._assistant.list_sessions, now=True)
+        sessions = self._assistant.sessions
+        self._asks.ask(lambda: (sessions.list(), sessions.bin.list_chats()), now=True)
 
     def show_known(self) -> None:
         """Redraw the list of chats without reloading it, unless the list shows search results."""
@@ -81,7 +84,7 @@ class SessionListController(QObject):
         sidebar.chats.set_vault(vault)
         shown = self.known if sidebar.all_vaults.isChecked() else here
         if not sidebar.chat_search.text().strip():
-            sidebar.show_chats(shown, self._session.session, self._running)
+            sidebar.show_chats(shown, self._session.session, self._running, self.binned)
 
     def find_neighbour(self, step: int) -> str | None:
         """Return the session ID of the chat above (-1) or below (1) the open chat in the list.
@@ -89,6 +92,22 @@ class SessionListController(QObject):
         Return None at the ends of the list, and the first chat if the open chat is not listed.
         """
         return self._frame.sidebar.chats.neighbour(self._session.session, step)
+
+    def find(self, session: str | None) -> SessionInfo | None:
+        """Return a chat in the list by its session ID, or None."""
+        return next((chat for chat in self.known if chat.session == session), None)
+
+    def shorten_title(self, session: str) -> str:
+        """Return the title of a chat in the list, short enough for a sentence."""
+        chat = self.find(session)
+        return one_line(chat.title, _TITLE_CHARS) if chat and chat.title else "New chat"
+
+    def refuse_running(self, session: str) -> bool:
+        """Return whether a turn is running in a chat. If so, ask the user to stop it first."""
+        is_running = session in self._session.list_running()
+        if is_running:
+            self._frame.notifier.toast("This chat is being answered. Stop the answer first.")
+        return is_running
 
     def choices(self) -> list[Choice]:
         """Return the chats as choices for the palette."""
@@ -114,8 +133,8 @@ class SessionListController(QObject):
         if session is not None and all(chat.session != session for chat in self.known):
             self.refresh()  # the first question has just been stored
 
-    def _on_listed(self, chats: list[SessionInfo]) -> None:
-        self.known = [chat for chat in chats if chat.session not in self.left_out]
+    def _on_listed(self, listed: tuple[list[SessionInfo], list[BinnedChat]]) -> None:
+        self.known, self.binned = listed
         self.show_known()
         for chat in self.known:
             if chat.session == self._session.session:

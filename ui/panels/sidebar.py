@@ -33,6 +33,7 @@ from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
     from app.library.projects import Project
+    from app.sessions.bin import BinnedChat
     from app.sessions.search import ChatHit
     from app.sessions.session_info import SessionInfo
 
@@ -128,16 +129,18 @@ class Sidebar(Pane):
         chats: "Sequence[SessionInfo]",
         current: str | None,
         running: Mapping[str, str] = NONE_RUNNING,
+        binned: "Sequence[BinnedChat]" = (),
     ) -> None:
         """Replace the listed chats, and select the open chat.
 
         For the arguments, see `ChatList.set_chats`.
         """
-        self.chats.set_chats(chats, current, running)
+        self.chats.set_chats(chats, current, running, binned)
         self.chat_search.setVisible(bool(chats) or not self.all_vaults.isHidden())
         hides_all = not self._is_vault_open and not self.all_vaults.isHidden()
         none = _OTHER_CHATS if hides_all else _name_no_chats()
         self._show_chat_list("" if chats else none)
+        self.chats.setVisible(bool(chats or binned))
 
     def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search of all chats found.

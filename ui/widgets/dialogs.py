@@ -1,4 +1,4 @@
-"""Open file choosers, and tidy up after dialogs: focus, hover highlights, Ctrl+Enter."""
+"""Ask questions, open file choosers, and tidy up after dialogs: focus, highlights, Ctrl+Enter."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,14 +10,21 @@ from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QFileDialog,
+    QHBoxLayout,
     QPushButton,
+    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
 
+from ui.theme import Theme
+from ui.widgets.buttons import CANCEL, ButtonText, make_button
+from ui.widgets.controls import make_wrapped_label
+
 __all__ = [
     "CtrlEnter",
     "DialogWatch",
+    "QuestionDialog",
     "choose_file",
     "choose_files",
     "choose_folder",
@@ -25,6 +32,7 @@ __all__ = [
 ]
 
 Chosen = TypeVar("Chosen")
+_QUESTION_WIDTH = 400
 
 
 class DialogWatch(QObject):
@@ -71,6 +79,36 @@ def update_hover(widget: QWidget, *, is_covered: bool = False) -> None:
     is_over = widget.rect().contains(widget.mapFromGlobal(QCursor.pos()))
     widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_over and not is_covered)
     widget.update()
+
+
+class QuestionDialog(QDialog):
+    """A dialog that asks before something is done that cannot be undone.
+
+    Its owner opens it and connects `accepted`. Escape and Enter are the harmless way.
+
+    Args:
+        parent: the window.
+        question: the question, with what will happen.
+        act: the texts of the button that accepts.
+    """
+
+    def __init__(self, parent: QWidget, question: str, act: ButtonText) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(act.label)
+        refuse = make_button(CANCEL, "", self.reject)
+        refuse.setDefault(True)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(refuse)
+        foot.addWidget(make_button(act, "", self.accept))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 16)
+        column.setSpacing(16)
+        column.addWidget(make_wrapped_label(question, "ui"))
+        column.addLayout(foot)
+        self.setFixedWidth(Theme.current().px(_QUESTION_WIDTH))
+        refuse.setFocus()
 
 
 class CtrlEnter(QObject):

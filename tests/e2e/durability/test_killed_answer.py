@@ -83,6 +83,9 @@ def test_a_deleted_chat_leaves_no_text_of_its_answer(killed: tuple[Program, str]
     program, session = killed
     assert contains(program.home, TEXT)
     program.json("sessions", "delete", session)
+    program.json("sessions", "restore", session)
+    assert contains(program.home, TEXT)
+    program.json("sessions", "delete", session, "--now")
     assert not contains(program.home, TEXT)
 
 

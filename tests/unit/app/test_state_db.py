@@ -95,9 +95,9 @@ def test_an_image_goes_with_the_last_request_that_contains_it(db: StateDB, file:
     assert count_images(file) == 1
     other = replace(make_request("t1", second), session="s2")
     db.save_request(other)
-    db.forget_chat("s1", ())
+    db.forget_chat("s1")
     assert db.request("s2", "t1") == other
-    db.forget_chat("s2", ())
+    db.forget_chat("s2")
     assert count_images(file) == 0
 
 
@@ -207,7 +207,7 @@ def test_the_bytes_of_a_forgotten_chat_are_gone(db: StateDB, file: Path) -> None
     assert db.partial("s1") == {"content": f"{secret}, left"}
     other = StateDB(file)  # as another process has it open
     assert other.partial("s2") is None
-    db.forget_chat("s1", ())
+    db.forget_chat("s1")
     assert db.partial("s1") is None
     contents = [path.read_bytes() for path in file.parent.iterdir()]
     assert not any(b"under the mat" in content for content in contents)

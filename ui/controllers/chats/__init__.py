@@ -1,11 +1,12 @@
 """Controllers for actions on whole chats, and on the versions of an answer.
 
-    list of chats, header ──signal──> actions ──task──> app.sessions
+    list of chats, header ──signal──> actions, bin ──task──> app.sessions
     message, header ────signal──> save_note ──task──> app.assistant.user_edits
 
     list of projects ──signal──> projects ──task──> app.library.projects
 
-    actions     Search, rename, pin, archive, export, and delete with undo.
+    actions     Search, rename, pin, archive and export.
+    bin         Delete chats with undo, restore them, and empty the bin.
     compaction  Preview a compaction of the open chat, and let the user edit its summary.
     projects    List, open, rename and remove projects.
     save_note   Save a chat or an answer as a note, in a folder that the user confirms.
@@ -15,4 +16,4 @@
 This package may import the same packages as `ui.controllers`, and `ui.controllers`.
 """
 
-__all__ = ["actions", "compaction", "projects", "quick_ask", "save_note", "versions"]
+__all__ = ["actions", "bin", "compaction", "projects", "quick_ask", "save_note", "versions"]

@@ -1,16 +1,17 @@
-"""Search, rename, pin, archive and export the chats in the sidebar, and delete them with undo."""
+"""Search, rename, pin, archive and export the chats in the sidebar."""
 
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app.assistant import Assistant
-from app.errors import AppError, InvalidRequest, describe
+from app.errors import InvalidRequest, describe
 from app.sessions.export import write_export
 from app.sessions.search import ChatHit, read_terms, search_chats
-from app.sessions.session_info import ARCHIVED, ChatMark, SessionInfo, one_line
+from app.sessions.session_info import ARCHIVED, ChatMark
+from ui.controllers.chats.bin import ChatBinController
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.session import SessionController
@@ -23,26 +24,14 @@ from ui.widgets.buttons import ButtonText
 
 __all__ = ["ChatActionController"]
 
-# Longer than a toast is usually shown.
-_RESTORE = ButtonText("Undo", "Bring the chat back")
 _UNARCHIVE = ButtonText("Undo", "Take the chat out of the archive")
 _SHOW_FOLDER = ButtonText("Show folder", "Show the file in the file manager")
-_UNDO_MS = 60_000
 _SEARCH_PAUSE_MS = 150
-_TITLE_CHARS = 40
 _CHARS_BEFORE_MATCH = 18
 
 
 class ChatActionController(QObject):
-    """Searches, renames, pins, archives, exports and deletes chats.
-
-    Deleting a chat only hides it at first. It is deleted permanently after a minute, or when the
-    window closes. If the program is killed before that, the chat is kept.
-
-    Emits `deleted` with the session ID of a chat that has been deleted permanently.
-    """
-
-    deleted = Signal(str)
+    """Searches, renames, pins, archives and exports chats."""
 
     def __init__(
         self,
@@ -53,19 +42,18 @@ class ChatActionController(QObject):
         sessions: SessionListController,
         palette: PaletteController,
         notes: SaveNoteController,
+        bin: ChatBinController,
     ) -> None:
         super().__init__(session)
         self._assistant, self._runner, self._frame = assistant, runner, frame
         self._session, self._sessions, self._palette = session, sessions, palette
-        self._notes = notes
+        self._notes, self._bin = notes, bin
         self._target: tuple[ChatHit, str] | None = None
-        self._hidden: dict[str, QTimer] = {}
         self._searches = LatestOnly(runner, _SEARCH_PAUSE_MS, self)
         self._searches.answered.connect(self._on_found)
         self._searches.failed.connect(self._on_failed)
         chats = frame.sidebar.chats
         chats.rename_requested.connect(self.rename)
-        chats.delete_requested.connect(self.delete)
         chats.mark_requested.connect(self.mark)
         chats.hit_chosen.connect(self.open_hit)
         session.loaded.connect(self._on_loaded)
@@ -120,11 +108,6 @@ class ChatActionController(QObject):
         if chats.currentIndex().isValid():
             chats.edit(chats.currentIndex())
 
-    def delete_open(self) -> None:
-        """Delete the open chat."""
-        if self._session.session is not None:
-            self.delete(self._session.session)
-
     def rename(self, session: str, title: str) -> None:
         """Set a chat's title."""
         task = self._runner.call(lambda: self._assistant.branches.rename(session, title))
@@ -140,7 +123,7 @@ class ChatActionController(QObject):
             mark: the state to change: pinned or archived.
             on: the new value. False unpins or unarchives the chat.
         """
-        if self._refuse_running(session):
+        if self._sessions.refuse_running(session):
             return
         task = self._runner.call(lambda: self._assistant.branches.mark(session, mark, on))
         task.yielded.connect(lambda _none: self._on_marked(session, mark, on))
@@ -149,32 +132,8 @@ class ChatActionController(QObject):
 
     def mark_open(self, mark: ChatMark) -> None:
         """Toggle whether the open chat is pinned or archived, depending on `mark`."""
-        if (chat := self._find(self._session.session)) is not None:
+        if (chat := self._sessions.find(self._session.session)) is not None:
             self.mark(chat.session, mark, not getattr(chat, mark))
-
-    def delete(self, session: str) -> None:
-        """Delete a chat. The user can undo this for one minute.
-
-        The chat is hidden immediately and deleted permanently after a minute. If a turn is running
-        in the chat, only a message is shown.
-        """
-        if self._refuse_running(session):
-            return
-        if (earlier := self._hidden.pop(session, None)) is not None:  # it was opened again
-            earlier.stop()
-            earlier.deleteLater()
-        title, was_open = self._shorten_title(session), session == self._session.session
-        self._hidden[session] = lapse = QTimer(self, singleShot=True, interval=_UNDO_MS)
-        lapse.timeout.connect(partial(self._delete_hidden, session))
-        lapse.start()
-        self._sessions.left_out.add(session)
-        if was_open:
-            self._frame.navigation.open_session(None)
-        self._sessions.refresh()
-        self._frame.notifier.toast(
-            f"The chat “{title}” is deleted.",
-            (_RESTORE, partial(self._restore, session, was_open)),
-        )
 
     def export(self, session: str, kind: str) -> None:
         """Write a chat to a new file in the export folder, and offer to show the folder.
@@ -192,21 +151,6 @@ class ChatActionController(QObject):
         task.yielded.connect(self._on_exported)
         task.failed.connect(self._on_failed)
         task.start()
-
-    def finish(self) -> None:
-        """Permanently delete all chats that are hidden because the user deleted them."""
-        for session in tuple(self._hidden):
-            self._delete_hidden(session)
-
-    def _delete_hidden(self, session: str) -> None:
-        self._hidden.pop(session).deleteLater()
-        try:
-            self._assistant.sessions.delete(session)
-        except AppError as error:  # the chat is listed again
-            self._sessions.left_out.discard(session)
-            self._on_failed(error)
-        else:
-            self.deleted.emit(session)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         """Let the model write the chat's title in the background, after the first answer."""
@@ -228,7 +172,7 @@ class ChatActionController(QObject):
         menu.addAction("Find in this chat", self._palette.find)
         menu.addSeparator()
         of_chat = [menu.addAction("Rename", self.rename_open)]
-        chat = self._find(session)
+        chat = self._sessions.find(session)
         for mark, word, _keys in [] if chat is None else list_mark_actions(chat):
             menu.addAction(word, partial(self.mark_open, mark))
         for kind, word in (("md", "Export as Markdown"), ("json", "Export as JSON")):
@@ -239,7 +183,7 @@ class ChatActionController(QObject):
             of_chat.append(export)
         of_chat.append(menu.addAction("Save as note…", self._notes.save_open_chat))
         menu.addSeparator()
-        of_chat.append(menu.addAction("Delete", self.delete_open))
+        of_chat.append(menu.addAction("Delete", self._bin.delete_open))
         for action in of_chat:
             action.setEnabled(session is not None)
 
@@ -258,37 +202,12 @@ class ChatActionController(QObject):
             show = partial(self._palette.find_at, target[0].entry, words, read_terms(words))
             QTimer.singleShot(0, self, show)  # after the chat has got the focus
 
-    def _find(self, session: str | None) -> SessionInfo | None:
-        return next((chat for chat in self._sessions.known if chat.session == session), None)
-
-    def _shorten_title(self, session: str) -> str:
-        chat = self._find(session)
-        return one_line(chat.title, _TITLE_CHARS) if chat and chat.title else "New chat"
-
-    def _refuse_running(self, session: str) -> bool:
-        """Return whether a turn is running in a chat. If so, ask the user to stop it first."""
-        is_running = session in self._session.list_running()
-        if is_running:
-            self._frame.notifier.toast("This chat is being answered. Stop the answer first.")
-        return is_running
-
     def _on_marked(self, session: str, mark: ChatMark, on: bool) -> None:
         self._sessions.refresh()
         if mark == ARCHIVED and on:
-            said = f"The chat “{self._shorten_title(session)}” is archived."
+            said = f"The chat “{self._sessions.shorten_title(session)}” is archived."
             undo = partial(self.mark, session, ARCHIVED, False)
             self._frame.notifier.toast(said, (_UNARCHIVE, undo))
-
-    def _restore(self, session: str, was_open: bool) -> None:
-        """Show a deleted chat in the list again, and open it if it was open when it was deleted."""
-        if session not in self._hidden:
-            self._frame.notifier.toast("This chat can no longer be brought back.")
-            return
-        self._hidden.pop(session).deleteLater()
-        self._sessions.left_out.discard(session)
-        self._sessions.refresh()
-        if was_open:
-            self._frame.navigation.open_session(session)
 
     def _on_sought(self, words: str) -> None:
         if not words.strip():

@@ -1,10 +1,12 @@
 """The Qt item model of the list of chats: its rows, its headings and the hits of a search."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
+from math import ceil
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -20,23 +22,26 @@ from ui.widgets.formatting import count, plural, when_group
 from ui.widgets.lists import Row
 
 if TYPE_CHECKING:
+    from app.sessions.bin import BinnedChat
     from app.sessions.search import ChatHit
     from app.sessions.session_info import SessionInfo
 
-__all__ = ["NONE_RUNNING", "ChatListModel"]
+__all__ = ["NONE_RUNNING", "ChatListModel", "Fold"]
 
 Index = QModelIndex | QPersistentModelIndex
 _UNTITLED = "New chat"
 NONE_RUNNING: Mapping[str, str] = MappingProxyType({})
+Fold = Literal["archive", "bin"]
+_FOLDS: Mapping[Fold, str] = {"archive": "Archived", "bin": "Bin"}
 _EDITABLE = Qt.ItemFlag.ItemIsEditable
 
 
 class ChatListModel(QAbstractListModel):
     """A Qt list model of chats, newest first, with a heading for each period, such as `Last week`.
 
-    Pinned chats come first. Archived chats come last, below a row that shows and hides them. During
-    a search, the model lists the matching texts, each below the title of its chat. Emits `renamed`
-    with a session ID and the title that the user typed.
+    Pinned chats come first. Archived chats and then those in the bin come last, each below a row
+    that shows and hides them. During a search, the model lists the matching texts, each below the
+    title of its chat. Emits `renamed` with a session ID and the title that the user typed.
 
     Attributes:
         vault: the open vault. Chats of another vault are listed with that vault's name.
@@ -50,44 +55,56 @@ class ChatListModel(QAbstractListModel):
         self._hits: dict[int, ChatHit] = {}
         self._chats: Sequence[SessionInfo] = ()
         self._running = NONE_RUNNING
-        self._is_archive_open = False
+        self._binned: Sequence[BinnedChat] = ()
+        self._binned_rows: dict[int, BinnedChat] = {}
+        self._fold_rows: dict[int, Fold] = {}
+        self._open_folds: set[Fold] = set()
         self.vault = ""
 
     def set_chats(
-        self, chats: "Sequence[SessionInfo]", running: Mapping[str, str] = NONE_RUNNING
+        self,
+        chats: "Sequence[SessionInfo]",
+        running: Mapping[str, str] = NONE_RUNNING,
+        binned: "Sequence[BinnedChat]" = (),
     ) -> None:
         """Replace the listed chats.
 
         Args:
             chats: the chats, newest first.
             running: the states of the running turns as text, by session ID.
+            binned: the chats in the bin, the one deleted last first.
         """
-        self._chats, self._running = chats, running
+        self._chats, self._running, self._binned = chats, running, binned
         self.beginResetModel()
-        self._rows, self._hits = [], {}
+        self._clear()
         for group, members in groupby(_sort_pinned_first(chats), key=_find_group):
             self._rows.append((Row(group, head=True), None))
             self._add_rows(members)
         archived = [chat for chat in chats if chat.archived]
-        if archived:
-            self._rows.append((_make_archive_row(len(archived), self._is_archive_open), None))
-        if self._is_archive_open:
+        if archived and self._add_fold("archive", len(archived)):
             self._add_rows(archived)
+        if binned and self._add_fold("bin", len(binned)):
+            for chat in binned:
+                self._binned_rows[len(self._rows)] = chat
+                self._rows.append((_make_binned_row(chat), None))
         self.endResetModel()
 
-    def toggle_archive(self) -> QModelIndex:
-        """Show or hide the archived chats, and return the index of the row "Archived"."""
-        self._is_archive_open = not self._is_archive_open
-        self.set_chats(self._chats, self._running)
-        at = next(at for at, (row, _) in enumerate(self._rows) if row.arrow)
-        return self.index(at, 0)
+    def toggle(self, fold: Fold) -> QModelIndex:
+        """Show or hide the chats of a fold, and return the index of its row."""
+        self._open_folds ^= {fold}
+        self.set_chats(self._chats, self._running, self._binned)
+        return self.index(next(at for at, name in self._fold_rows.items() if name == fold), 0)
 
-    def is_archive(self, index: Index) -> bool:
-        """Return whether a row is the row "Archived", which shows and hides archived chats."""
-        return index.isValid() and bool(self._rows[index.row()][0].arrow)
+    def fold(self, index: Index) -> Fold | None:
+        """Return which chats a row shows and hides, or None for a row of another kind."""
+        return self._fold_rows.get(index.row()) if index.isValid() else None
+
+    def binned(self, index: Index) -> "BinnedChat | None":
+        """Return the chat of a row in the bin, or None for another row."""
+        return self._binned_rows.get(index.row()) if index.isValid() else None
 
     def chat(self, index: Index) -> "SessionInfo | None":
-        """Return the chat in a row, or None for a heading or the row "Archived"."""
+        """Return the chat in a row, or None for a heading, a fold or a chat in the bin."""
         session = self.session(index)
         return next((chat for chat in self._chats if chat.session == session), None)
 
@@ -102,7 +119,7 @@ class ChatListModel(QAbstractListModel):
         for hit in hits:
             by_chat.setdefault(hit.session, []).append(hit)
         self.beginResetModel()
-        self._rows, self._hits = [], {}
+        self._clear()
         for session, found in by_chat.items():
             title = one_line(titles.get(session, "")) or _UNTITLED
             self._rows.append((Row(title, head=True), None))
@@ -125,7 +142,7 @@ class ChatListModel(QAbstractListModel):
         return self._hits.get(index.row())
 
     def session(self, index: Index) -> str | None:
-        """Return the session ID of a row, or None for a heading or the row "Archived"."""
+        """Return the session ID of a row, or None for a heading, a fold or a chat in the bin."""
         return self._rows[index.row()][1] if index.isValid() else None
 
     def sessions(self) -> list[str]:
@@ -157,6 +174,16 @@ class ChatListModel(QAbstractListModel):
         is_chat = self._rows[index.row()][1] is not None
         return super().flags(index) | (_EDITABLE if is_chat else Qt.ItemFlag.NoItemFlags)
 
+    def _clear(self) -> None:
+        self._rows, self._hits, self._binned_rows, self._fold_rows = [], {}, {}, {}
+
+    def _add_fold(self, fold: Fold, number: int) -> bool:
+        """Add the row that shows and hides chats, and return whether they are shown."""
+        is_open = fold in self._open_folds
+        self._fold_rows[len(self._rows)] = fold
+        self._rows.append((_make_fold_row(_FOLDS[fold], number, is_open), None))
+        return is_open
+
     def _add_rows(self, chats: "Iterable[SessionInfo]") -> None:
         for chat in chats:
             row = _make_row(chat, self._running.get(chat.session, ""), self.vault)
@@ -172,14 +199,27 @@ def _find_group(chat: "SessionInfo") -> str:
     return "Pinned" if chat.pinned else when_group(chat.updated)
 
 
-def _make_archive_row(number: int, is_open: bool) -> Row:
+def _make_fold_row(word: str, number: int, is_open: bool) -> Row:
     return Row(
-        "Archived",
+        word,
         right=count(number),
         arrow="open" if is_open else "closed",
-        name=f"Archived: {plural(number, 'chat')}, {'open' if is_open else 'closed'}",
+        name=f"{word}: {plural(number, 'chat')}, {'open' if is_open else 'closed'}",
         is_dim=True,
     )
+
+
+def _make_binned_row(chat: "BinnedChat") -> Row:
+    title, left = one_line(chat.info.title) or _UNTITLED, _count_days_left(chat)
+    tip = f"{title}\nIn the bin. It is deleted for good {left}."
+    name = f"{title}, in the bin, deleted for good {left}"
+    return Row(title, icon="trash", right=left.removeprefix("in "), tip=tip, name=name, is_dim=True)
+
+
+def _count_days_left(chat: "BinnedChat") -> str:
+    left = datetime.fromisoformat(chat.until) - datetime.now(UTC)
+    days = ceil(left.total_seconds() / 86_400)
+    return f"in {plural(days, 'day')}" if days > 0 else "today"
 
 
 def _make_row(chat: "SessionInfo", running: str, vault: str) -> Row:

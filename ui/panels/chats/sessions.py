@@ -1,6 +1,6 @@
-"""The list of chats: pinned chats first, then by time of last use, archived chats last."""
+"""The list of chats: pinned first, then by time of last use, then the archive and the bin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,10 @@ from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, Q
 
 from ui.panels.chats.chats_model import NONE_RUNNING, ChatListModel
 from ui.widgets.lists import FitTree, RowDelegate
+from ui.widgets.menus import select_item, show_menu
 
 if TYPE_CHECKING:
+    from app.sessions.bin import BinnedChat
     from app.sessions.search import ChatHit
     from app.sessions.session_info import ChatMark, SessionInfo
 
@@ -34,8 +36,10 @@ _MARK_KEYS: "dict[QKeyCombination, ChatMark]" = {
 class ChatList(FitTree):
     """The list of chats. Enter or a click opens a chat, F2 renames it, Delete deletes it.
 
-    Ctrl+D pins or unpins a chat. Ctrl+E archives or restores it. The signals are emitted when the
-    user requests an action. Except for `hit_chosen`, the first argument is the chat's session ID.
+    Ctrl+D pins or unpins a chat. Ctrl+E archives or restores it. For a chat in the bin, a click or
+    Enter opens a menu, and Delete deletes it for good. The signals are emitted when the user
+    requests an action. If there are arguments, the first one is the chat's session ID, except that
+    of `hit_chosen`.
 
     Signals:
         chat_chosen: open the chat.
@@ -45,6 +49,9 @@ class ChatList(FitTree):
         rename_requested: give the chat a new title.
         mark_requested: set (True) or clear (False) the mark `pinned` or `archived`.
         hit_chosen: open a `ChatHit`, which is a text that a search has found.
+        unbin_requested: restore the chat from the bin.
+        removal_requested: delete the chat in the bin for good.
+        emptying_requested: delete all chats in the bin for good.
     """
 
     chat_chosen = Signal(str)
@@ -54,13 +61,16 @@ class ChatList(FitTree):
     export_requested = Signal(str, str)
     mark_requested = Signal(str, str, bool)
     note_requested = Signal(str)
+    unbin_requested = Signal(str)
+    removal_requested = Signal(str)
+    emptying_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Chats", parent)
         self._model = ChatListModel(self)
         self._is_search = False
         self._open: str | None = None
-        self._delayed: tuple[Sequence[SessionInfo], str | None, Mapping[str, str]] | None = None
+        self._delayed: Callable[[], None] | None = None
         self.setItemDelegate(RowDelegate(self))
         self.setModel(self._model)
         self.chosen.connect(self._on_chosen)
@@ -72,6 +82,7 @@ class ChatList(FitTree):
         chats: "Sequence[SessionInfo]",
         current: str | None,
         running: Mapping[str, str] = NONE_RUNNING,
+        binned: "Sequence[BinnedChat]" = (),
     ) -> None:
         """Replace the listed chats, and select the open chat.
 
@@ -81,15 +92,16 @@ class ChatList(FitTree):
             chats: the chats, newest first.
             current: the session ID of the open chat, or None for a new chat.
             running: the states of the running turns as text, by session ID.
+            binned: the chats in the bin, the one deleted last first.
         """
         if self.state() == QAbstractItemView.State.EditingState:
-            self._delayed = (chats, current, running)
+            self._delayed = partial(self.set_chats, chats, current, running, binned)
             return
         self._is_search = False
         row, used = self.currentIndex().row(), self._model.session(self.currentIndex())
-        self._model.set_chats(chats, running)
+        self._model.set_chats(chats, running, binned)
         self.select(current)
-        if self.hasFocus() and used is not None and used != current:
+        if self.hasFocus() and row >= 0 and (used is None or used != current):
             self._stay_near(row, used)
 
     def set_vault(self, vault: str) -> None:
@@ -110,12 +122,16 @@ class ChatList(FitTree):
         self.setFocus()
         delayed, self._delayed = self._delayed, None
         if delayed is not None:
-            self.set_chats(*delayed)
+            delayed()
 
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a chat. During a search, the menu is empty."""
         menu = QMenu(self)
-        session = self._model.session(index)
+        session, binned = self._model.session(index), self._model.binned(index)
+        if binned is not None:
+            self._fill_binned(menu, binned.info.session)
+        elif self._model.fold(index) == "bin":
+            menu.addAction("Empty the bin…", self.emptying_requested.emit)
         if session is None or self._is_search:
             return menu
         rename = menu.addAction("Rename", lambda: self.edit(index))
@@ -136,6 +152,12 @@ class ChatList(FitTree):
         delete.setShortcut("Del")
         return menu
 
+    def _fill_binned(self, menu: QMenu, session: str) -> None:
+        menu.addAction("Restore", lambda: self.unbin_requested.emit(session))
+        menu.addSeparator()
+        remove = menu.addAction("Delete for good…", lambda: self.removal_requested.emit(session))
+        remove.setShortcut("Del")
+
     def event(self, event: QEvent) -> bool:
         """Accept the shortcuts for pinning and archiving before the window handles them."""
         is_override = event.type() == QEvent.Type.ShortcutOverride
@@ -148,8 +170,11 @@ class ChatList(FitTree):
         """Rename (F2), delete (Delete), pin (Ctrl+D) or archive (Ctrl+E) the current chat."""
         index = self.currentIndex()
         session, chat = self._model.session(index), self._model.chat(index)
+        binned = self._model.binned(index)
         if self.state() == QAbstractItemView.State.EditingState:
             event.accept()  # Enter ends the editing of a title and must not open the chat
+        elif binned is not None and event.key() == Qt.Key.Key_Delete:
+            self.removal_requested.emit(binned.info.session)
         elif session is None or self._is_search:
             super().keyPressEvent(event)
         elif event.key() == Qt.Key.Key_F2:
@@ -191,9 +216,14 @@ class ChatList(FitTree):
         place = known.index(session) + step
         return known[place] if 0 <= place < len(known) else None
 
-    def _stay_near(self, row: int, session: str) -> None:
-        """Select a chat. If it is no longer listed, select the row that is now in its position."""
-        found = self._model.find(session)
+    def _stay_near(self, row: int, session: str | None) -> None:
+        """Select a chat. If it is no longer listed, select the row that is now in its position.
+
+        Args:
+            row: the position of the row that was the current one.
+            session: the session ID of the chat in it, or None for a row of another kind.
+        """
+        found = QModelIndex() if session is None else self._model.find(session)
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):
             self.setCurrentIndex(place)
@@ -202,9 +232,14 @@ class ChatList(FitTree):
         self.mark_requested.emit(chat.session, mark, not getattr(chat, mark))
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        if self._model.is_archive(index):
-            self.setCurrentIndex(self._model.toggle_archive())
+        if (fold := self._model.fold(index)) is not None:
+            self.setCurrentIndex(self._model.toggle(fold))
             self.scrollTo(self.currentIndex())
+            return
+        if self._model.binned(index) is not None:
+            menu = self.build_menu(index)
+            show_menu(menu, self.viewport().mapToGlobal(self.visualRect(index).bottomLeft()))
+            select_item(menu)
             return
         session, hit = self._model.session(index), self._model.hit(index)
         if hit is not None:

@@ -1,11 +1,11 @@
-"""The list of chats as a user works with it: rename, delete and undo, export, search."""
+"""The list of chats as a user works with it: rename, delete and undo, the bin, export, search."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
@@ -26,6 +26,8 @@ from tests.support.window.clicks import (
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
 from ui.theme import Theme
+from ui.widgets.dialogs import QuestionDialog
+from ui.widgets.lists import ROW
 
 BARREL, PEAS = "How much does the barrel hold?", "Where are the peas?"
 
@@ -167,7 +169,7 @@ def test_a_deleted_chat_comes_back_with_undo(window: WindowPage, way: str) -> No
         window.sidebar.choose_from_chat(BARREL, "Delete")
     else:
         window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
-    assert window.sidebar.chats == [PEAS]
+    assert window.sidebar.chats == [PEAS, "Bin"]
     assert window.chat.title == "New chat"
     window.press("Undo")
     assert sorted(window.sidebar.chats) == [BARREL, PEAS]
@@ -193,11 +195,80 @@ def test_undo_pressed_by_a_key_gives_the_focus_back(window: WindowPage, qtbot: Q
     assert window.focus_name == "Chats"
 
 
-def test_a_chat_is_on_disk_until_its_deletion_cannot_be_undone(window: WindowPage) -> None:
+def test_a_deleted_chat_is_in_the_bin_also_after_the_window_was_closed(
+    window: WindowPage, qtbot: QtBot
+) -> None:
     window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
-    assert list_files(window) == 2
     window.view.close()
-    assert [chat.title for chat in window.assistant.list_sessions()] == [PEAS]
+    again = open_window(window.assistant, window.view.runner, qtbot)
+    assert again.sidebar.chats == [PEAS, "Bin"]
+    again.sidebar.press_on_chat("Bin", Qt.Key.Key_Return)
+    assert again.sidebar.chats == [PEAS, "Bin", BARREL]
+    again.sidebar.choose_from_chat(BARREL, "Restore")
+    assert sorted(again.sidebar.chats) == [BARREL, PEAS]
+
+
+@pytest.mark.parametrize("way", ["click", "Enter"])
+def test_a_chat_in_the_bin_opens_its_menu(window: WindowPage, way: str) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    window.sidebar.press_on_chat("Bin", Qt.Key.Key_Return)
+    chats = window.view.sidebar.chats
+    said = f"{BARREL}, in the bin, deleted for good in 30 days"
+    assert row_of(chats, BARREL).data(ROW).name == said
+    if way == "Enter":
+        window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Return)
+        QTest.keyClick(open_menu(), Qt.Key.Key_Return)  # the first item is selected
+    else:
+        spot = chats.visualRect(row_of(chats, BARREL)).center()
+        QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+        click_item(open_menu(), "Restore")
+    assert window.chat.title == "New chat"  # it was not opened
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+
+
+@pytest.mark.parametrize("is_confirmed", [True, False])
+@pytest.mark.parametrize("way", ["Delete", "menu", "row", "command"])
+def test_what_is_in_the_bin_is_deleted_for_good_after_a_question(
+    window: WindowPage, way: str, is_confirmed: bool
+) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    window.sidebar.press_on_chat("Bin", Qt.Key.Key_Return)
+    if way == "Delete":
+        window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    elif way == "menu":
+        window.sidebar.choose_from_chat(BARREL, "Delete for good…")
+    elif way == "row":
+        window.sidebar.choose_from_chat("Bin", "Empty the bin…")
+    else:
+        window.run("empty_bin")
+    dialog = window.view.findChild(QuestionDialog)
+    assert dialog.isVisible()
+    words = "Empty the bin" if way in ("row", "command") else "Delete for good"
+    click_button(dialog, words if is_confirmed else "Cancel")
+    assert window.sidebar.chats == ([PEAS] if is_confirmed else [PEAS, "Bin", BARREL])
+    left = [chat.info.title for chat in window.assistant.sessions.bin.list_chats()]
+    assert left == ([] if is_confirmed else [BARREL])
+
+
+def test_enter_and_escape_are_the_harmless_way_out_of_the_question(window: WindowPage) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Escape):
+        window.run("empty_bin")
+        QTest.keyClick(QApplication.activeModalWidget(), key)
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert len(window.assistant.sessions.bin.list_chats()) == 1
+
+
+def test_an_empty_bin_is_not_shown(window: WindowPage) -> None:
+    assert sorted(window.sidebar.chats) == [BARREL, PEAS]
+    window.run("empty_bin")
+    assert window.view.notifier.texts() == ["The bin is empty."]
+
+
+def test_a_chat_in_the_bin_is_not_found_by_the_search(window: WindowPage) -> None:
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    window.sidebar.search_chats("barrel")
+    assert window.sidebar.empty_text == "No chat contains these words."
 
 
 def test_two_deleted_chats_both_come_back(window: WindowPage) -> None:
@@ -214,30 +285,15 @@ def test_two_deleted_chats_both_come_back(window: WindowPage) -> None:
     assert window.chat.title == PEAS  # the only one that was open
 
 
-def test_a_deleted_chat_that_is_opened_and_deleted_again_has_one_undo(window: WindowPage) -> None:
-    window.chat.open(BARREL)
-    (session,) = [c.session for c in window.assistant.list_sessions() if c.title == BARREL]
-    for _ in range(2):
-        window.view.navigation.open_session(session)
-        window.view.run_command("delete_chat")
-    timers = window.view.controllers.chats.findChildren(QTimer)
-    assert len([timer for timer in timers if timer.isActive()]) == 1
-    window.view.close()
-    assert [chat.title for chat in window.assistant.list_sessions()] == [PEAS]
-
-
-def test_all_deleted_chats_are_deleted_for_good_at_the_end(window: WindowPage) -> None:
-    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
-    window.sidebar.press_on_chat(PEAS, Qt.Key.Key_Delete)
-    assert list_files(window) == 2
-    window.view.close()
-    assert window.assistant.list_sessions() == []
-
-
-def test_the_draft_of_a_chat_is_deleted_with_it(window: WindowPage) -> None:
+def test_the_draft_of_a_chat_is_kept_in_the_bin_and_deleted_with_it(window: WindowPage) -> None:
     window.chat.open(BARREL)
     window.composer.write("Not sent")
     window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    window.press("Undo")
+    assert window.composer.text == "Not sent"
+    window.run("delete_chat")
+    window.run("empty_bin")
+    click_button(window.view.findChild(QuestionDialog), "Empty the bin")
     window.view.close()
     kept = window.assistant.paths.state / "drafts.json"
     assert "Not sent" not in kept.read_text("utf-8")
@@ -257,7 +313,7 @@ def test_the_header_deletes_the_open_chat(window: WindowPage) -> None:
     window.chat.open(BARREL)
     window.press("Actions of this chat")
     click_item(open_menu(), "Delete")
-    assert window.sidebar.chats == [PEAS]
+    assert window.sidebar.chats == [PEAS, "Bin"]
     window.press("Undo")
     assert window.chat.title == BARREL
 
@@ -271,7 +327,7 @@ def test_the_title_opens_the_menu_of_the_chat(window: WindowPage) -> None:
         *("Export as JSON", "Save as note…", "Delete"),
     ]
     click_item(menu, "Delete")
-    assert window.sidebar.chats == [PEAS]
+    assert window.sidebar.chats == [PEAS, "Bin"]
 
 
 def test_without_a_folder_the_chats_of_other_vaults_are_mentioned(

@@ -75,6 +75,27 @@ def other(tmp_path: Path, embedder: Embedder) -> Any:
     assistant.close()
 
 
+def test_what_is_in_the_bin_is_backed_up_and_restored(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    deleted, kept = write_chat(assistant, "First?"), write_chat(assistant, "Second?")
+    assistant.sessions.delete(deleted)
+    back_up(assistant, tmp_path / "a.zip")
+    restore(other, tmp_path / "a.zip")
+    binned = assistant.sessions.bin.list_chats()
+    assert [chat.info.session for chat in binned] == [deleted]
+    assert other.sessions.bin.list_chats() == binned
+    assert [chat.session for chat in other.list_sessions()] == [kept]
+    other.sessions.bin.restore(deleted)
+    assert list_texts(other, deleted) == ["First?"]
+    # Here, the chat is on the list; in the backup, it is in the bin.
+    append(other, deleted, "Third?")
+    restore(other, tmp_path / "a.zip", merges=True)
+    assert list_texts(other, deleted) == ["First?", "Third?"]
+    other.sessions.bin.restore(deleted)
+    assert list_texts(other, deleted) == ["First?", "Third?"]
+
+
 def test_a_backup_is_restored_elsewhere(
     assistant: Assistant, other: Assistant, tmp_path: Path
 ) -> None:

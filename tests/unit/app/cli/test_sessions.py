@@ -1,4 +1,4 @@
-"""`strata sessions search`, `rename`, `pin`, `archive` and `delete`."""
+"""`strata sessions search`, `rename`, `pin`, `archive`, `delete`, and the bin."""
 
 import io
 import json
@@ -106,20 +106,52 @@ def test_an_unknown_chat_is_an_error(sessions: Sessions, argv: list[str]) -> Non
     assert (code, json.loads(out)["error"]["code"]) == (1, "session_missing")
 
 
-@pytest.mark.parametrize("options", [["--json"], []])
-def test_a_chat_is_deleted_without_a_question_if_nobody_can_be_asked(
-    sessions: Sessions, chat: str, options: list[str]
-) -> None:
-    code, out, _ = sessions("delete", chat, *options)
-    assert (code, chat in out) == (0, True)
+def test_a_deleted_chat_is_in_the_bin_and_can_be_restored(sessions: Sessions, chat: str) -> None:
+    (before,) = document(sessions, "list")["sessions"]
+    assert sessions("list", "--bin")[1] == "The bin is empty.\n"
+    code, out, _ = sessions("delete", chat)
+    assert (code, f"`strata sessions restore {chat}` brings it back." in out) == (0, True)
     assert document(sessions, "list") == {"sessions": []}
     assert document(sessions, "search", "barrel") == {"hits": []}
+    (binned,) = document(sessions, "list", "--bin")["sessions"]
+    assert {**binned, **before} == binned
+    assert f"is in the bin until {binned['until'][:10]}." in out
+    listed = f"{chat}  until {binned['until'][:10]}     1 turn  Where is the barrel?\n"
+    assert sessions("list", "--bin")[1] == listed
+    assert document(sessions, "restore", chat) == before
+    assert document(sessions, "list", "--bin") == {"sessions": []}
+    assert document(sessions, "list")["sessions"] == [before]
+
+
+@pytest.mark.parametrize("verb", [("show",), ("export",), ("delete",), ("fork",), ("pin",)])
+def test_a_chat_in_the_bin_is_not_used(
+    sessions: Sessions, chat: str, verb: tuple[str, ...]
+) -> None:
+    sessions("delete", chat)
+    error = document(sessions, *verb, chat)["error"]
+    assert error["code"] == "session_missing"
+    assert error["message"] == f"The chat {chat} is in the bin."
+    assert error["hint"] == f"`strata sessions restore {chat}` brings it back."
+
+
+@pytest.mark.parametrize("options", [["--json"], []])
+@pytest.mark.parametrize("is_binned", [True, False])
+def test_a_chat_is_deleted_for_good_without_a_question_if_nobody_can_be_asked(
+    sessions: Sessions, chat: str, options: list[str], is_binned: bool
+) -> None:
+    if is_binned:
+        sessions("delete", chat)
+    code, out, _ = sessions("delete", chat, "--now", *options)
+    assert (code, chat in out) == (0, True)
+    for which in ((), ("--bin",)):
+        assert document(sessions, "list", *which) == {"sessions": []}
 
 
 def test_a_busy_chat_is_not_deleted(sessions: Sessions, chat: str, assistant: Assistant) -> None:
-    with assistant.sessions.open(chat):
-        code, out, _ = sessions("delete", chat, "--json")
-    assert (code, json.loads(out)["error"]["code"]) == (1, "busy")
+    for options in ([], ["--now"]):
+        with assistant.sessions.open(chat):
+            code, out, _ = sessions("delete", chat, "--json", *options)
+        assert (code, json.loads(out)["error"]["code"]) == (1, "busy")
     assert assistant.sessions.info(chat).turns == 1
 
 
@@ -127,19 +159,51 @@ def test_a_busy_chat_is_not_deleted(sessions: Sessions, chat: str, assistant: As
     ("typed", "options", "is_deleted"),
     [("n\n", [], False), ("", [], False), ("Y\n", [], True), ("", ["--yes"], True)],
 )
-def test_in_a_terminal_the_user_is_asked(
+@pytest.mark.parametrize("act", ["delete", "empty-bin"])
+def test_in_a_terminal_the_user_is_asked_before_anything_is_deleted_for_good(
     sessions: Sessions,
     chat: str,
     monkeypatch: pytest.MonkeyPatch,
     typed: str,
     options: list[str],
     is_deleted: bool,
+    act: str,
 ) -> None:
     screen = Terminal()
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdin", Terminal(typed))
         patched.setattr(sys, "stderr", screen)
-        assert sessions("delete", chat, *options)[0] == 0
-    asked = "Delete the chat “Where is the barrel?” for good? [y/N] " in screen.getvalue()
+        sessions("delete", chat)  # this can be undone, so nothing is asked
+        assert screen.getvalue() == ""
+        argv = ("delete", chat, "--now") if act == "delete" else ("empty-bin",)
+        assert sessions(*argv, *options)[0] == 0
+    what = "the chat “Where is the barrel?”" if act == "delete" else "1 chat in the bin"
+    asked = f"Delete {what} for good? [y/N] " in screen.getvalue()
     assert asked == (not options)
-    assert (document(sessions, "list") == {"sessions": []}) == is_deleted
+    assert (document(sessions, "list", "--bin") == {"sessions": []}) == is_deleted
+
+
+def test_the_bin_is_emptied(sessions: Sessions, chat: str) -> None:
+    assert document(sessions, "empty-bin") == {"sessions": []}
+    sessions("delete", chat)
+    assert document(sessions, "empty-bin") == {"sessions": [chat]}
+    assert sessions("empty-bin")[1] == "The bin is empty.\n"
+    assert document(sessions, "restore", chat)["error"]["code"] == "session_missing"
+
+
+@pytest.mark.parametrize(
+    ("argv", "is_removed"),
+    [
+        (["ask", "And?", "--mode", "chat"], True),
+        (["ask", "And?", "--mode", "chat", "--dry-run"], False),
+        (["sessions", "list", "--bin"], False),
+    ],
+)
+def test_what_has_been_in_the_bin_for_thirty_days_goes_when_a_verb_writes(
+    chat: str, assistant: Assistant, argv: list[str], is_removed: bool
+) -> None:
+    assistant.sessions.delete(chat)
+    (file,) = assistant.sessions.bin.list_all_files()
+    file.rename(file.with_name(f"{chat}.20260101T000000000000Z.jsonl"))
+    assert run(argv, lambda _: 1) == 0
+    assert assistant.sessions.bin.holds(chat) != is_removed

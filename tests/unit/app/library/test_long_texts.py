@@ -127,10 +127,16 @@ def test_texts_of_chats_that_are_gone_are_removed_when_a_window_opens(strata_hom
     with closing(Startup(paths)) as opening:
         sweep_files(opening.open())
     assert (kept.exists(), orphan.exists()) == (True, False)
-    for chat in paths.sessions.glob("*.jsonl"):
-        chat.unlink()
+    (chat,) = (file.stem for file in paths.sessions.glob("*.jsonl"))
     with closing(Startup(paths)) as opening:
-        sweep_files(opening.open())
+        assistant = opening.open()
+        assistant.sessions.delete(chat)
+        assert sweep_files(assistant) == ()
+        assert kept.exists()  # the chat can be restored
+        (binned,) = assistant.sessions.bin.list_all_files()
+        binned.rename(binned.with_name(f"{chat}.20260101T000000000000Z.jsonl"))
+        grow_old(kept.parent)
+        assert sweep_files(assistant) == (chat,)
     assert not kept.exists()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
+from app.startup import sweep_files
 from resources import sample_vault
 from tests.support.models.model_server import Answer, Body, ModelServer
 from tests.unit.app.rpc.test_server import Caller
@@ -136,6 +137,21 @@ def test_a_tag_is_renamed_across_notes(caller: Caller, server: ModelServer, note
     assert after[log] == text.encode()
     assert after["Tool shed.md"] == "A spade. #plot/log\r\n".encode("utf-16")
     assert [note["path"] for note in end["edits"]["notes"]] == [log, "Tool shed.md"]
+    check_undo(caller, notes, end, before)
+
+
+@ONE_NOTE
+def test_edits_are_undone_after_their_chat_was_in_the_bin(
+    caller: Caller, server: ModelServer, notes: Path, assistant: Assistant
+) -> None:
+    before = list_files(notes)
+    edit = {"path": "Welcome.md", "text": "Bye."}
+    server.script(step(("append_to_note", edit)), Answer("Done."))
+    end = run_task(caller, "Say bye.")
+    caller.ask("delete_session", session=end["session"])
+    sweep_files(assistant)  # prunes the journal, as at the next start
+    caller.ask("restore_session", session=end["session"])
+    caller.ask("open_session", session=end["session"])
     check_undo(caller, notes, end, before)
 
 

@@ -1,13 +1,11 @@
-"""Search in all chats, titles that the user gives, and the deletion of chats."""
+"""Search in all chats, and titles that the user gives."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from app.errors import InvalidRequest, SessionBusy, SessionMissing
-from app.request_images import StoredRequest
+from app.errors import InvalidRequest
 from app.sessions.search import ChatHit, search_chats
 from app.sessions.session import Session
 from app.sessions.session_info import TITLE
@@ -115,47 +113,3 @@ def test_a_title_takes_the_place_of_the_first_question_and_is_found(store: Sessi
     rename(store, named, "")
     assert store.info(named).title == "Where is the barrel?"
     assert search_chats(store, "watering") == ()
-
-
-def test_a_deleted_chat_takes_along_what_only_it_refers_to(
-    store: SessionStore, state: StateDB
-) -> None:
-    own, shared = state.keep_result("grep_notes", "own"), state.keep_result("grep_notes", "shared")
-    gone, kept = chat(store, 1, f"{own} {shared}"), chat(store, 2, shared)
-    for session in (gone, kept):
-        state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
-    store.list()
-    store.file(gone).with_suffix(".jsonl.torn").write_text("x")
-    store.delete(gone)
-    assert [file.name for file in store.file(kept).parent.iterdir()] == [f"{kept}.jsonl"]
-    assert (state.result(own), state.result(shared)) == (None, "shared")
-    assert (state.request(gone, "t1"), state.request(kept, "t1") is None) == (None, False)
-    assert [info.session for info in store.list()] == [kept]
-    with pytest.raises(SessionMissing):
-        store.delete(gone)
-
-
-def test_a_chat_that_is_being_written_to_is_not_deleted(
-    store: SessionStore, tmp_path: Path
-) -> None:
-    session = chat(store, 1, "Where?")
-    elsewhere = SessionStore(tmp_path / "sessions", StateDB(tmp_path / "state.db"))
-    with elsewhere.open(session), pytest.raises(SessionBusy):
-        store.delete(session)
-    assert store.read(session).path()
-    store.delete(session)
-    assert store.list() == []
-
-
-def test_a_chat_without_a_readable_line_can_be_deleted(store: SessionStore) -> None:
-    session = chat(store, 1, "Where?")
-    store.file(session).write_bytes(b"\x00\xff\n" + json.dumps([1]).encode())
-    store.delete(session)
-    assert not store.file(session).exists()
-
-
-def test_a_chat_that_was_only_begun_can_be_deleted(store: SessionStore) -> None:
-    session = store.begin("/notes")
-    store.delete(session)
-    with pytest.raises(SessionMissing):
-        store.read(session)

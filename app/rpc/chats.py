@@ -1,0 +1,61 @@
+"""Serve requests about the list of chats and the bin."""
+
+from collections.abc import Callable, Mapping
+
+from app.assistant import Assistant
+from app.rpc import requests as asked
+from app.rpc.jobs import Jobs
+from app.rpc.wire import Json
+from app.sessions.session_info import ARCHIVED
+
+
+class ChatRequests:
+    """Serves the requests that list, delete and restore chats. Thread-safe.
+
+    Attributes:
+        quick: the functions for the requests, by type.
+    """
+
+    def __init__(self, assistant: Assistant, jobs: Jobs, forget: Callable[[str], None]) -> None:
+        """Create the functions.
+
+        Args:
+            assistant: provides the chats.
+            jobs: the running turns, whose chats are not deleted.
+            forget: called with the id of a chat that is no longer on the list.
+        """
+        self._assistant, self._jobs, self._forget = assistant, jobs, forget
+        self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
+            asked.DeleteSession: self._delete,
+            asked.EmptyBin: self._empty_bin,
+            asked.ListSessions: self._list,
+            asked.RestoreSession: self._restore,
+        }
+
+    def _list(self, request: asked.ListSessions) -> Json:
+        if request.bin:
+            binned = self._assistant.sessions.bin.list_chats()
+            return {"sessions": [chat.to_dict() for chat in binned]}
+        chats = self._assistant.list_sessions()
+        shown = [chat.to_dict() for chat in chats if chat.archived == request.archived]
+        return {"sessions": shown}
+
+    def _delete(self, request: asked.DeleteSession) -> Json:
+        session, sessions = request.session, self._assistant.sessions
+        self._jobs.require_free(session)
+        binned = None if request.now else sessions.delete(session)
+        if request.now:
+            sessions.delete_for_good(session)
+        self._forget(session)
+        return {"session": session, "until": None if binned is None else binned.until}
+
+    def _restore(self, request: asked.RestoreSession) -> Json:
+        session, sessions = request.session, self._assistant.sessions
+        if sessions.bin.holds(session):
+            sessions.bin.restore(session)
+        else:
+            self._assistant.branches.mark(session, ARCHIVED, False)
+        return sessions.info(session).to_dict()
+
+    def _empty_bin(self, _request: asked.EmptyBin) -> Json:
+        return {"sessions": list(self._assistant.sessions.bin.empty())}

@@ -1,0 +1,316 @@
+"""The bin: chats are moved there, restored, and deleted for good after thirty days."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.errors import InvalidRequest, SessionBusy, SessionMissing
+from app.request_images import StoredRequest
+from app.sessions.bin import DAYS_IN_BIN
+from app.sessions.search import search_chats
+from app.sessions.store import SessionStore
+from app.state_db import StateDB
+from context.log.entries import MessageEntry
+from context.messages import Message
+from resources.system import calls
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[StateDB]:
+    state = StateDB(tmp_path / "state.db")
+    yield state
+    state.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path, state: StateDB) -> SessionStore:
+    return SessionStore(tmp_path / "sessions", state)
+
+
+def chat(store: SessionStore, *texts: str) -> str:
+    """Make a chat with these questions."""
+    session = store.begin("/notes")
+    for text in texts:
+        say(store, session, text)
+    return session
+
+
+def say(store: SessionStore, session: str, text: str) -> None:
+    with store.open(session) as opened:
+        path = opened.path()
+        parent = path[-1].id if path else None
+        entry = MessageEntry(opened.new_id(), parent, opened.now(), Message("user", text), "t1")
+        opened.append([entry])
+
+
+def list_ids(store: SessionStore) -> tuple[list[str], list[str]]:
+    """Return the ids of the chats on the list and in the bin."""
+    listed = [info.session for info in store.list()]
+    return listed, [chat.info.session for chat in store.bin.list_chats()]
+
+
+def age(store: SessionStore, session: str, days: float) -> None:
+    """Rename the file of a chat in the bin, as if it had been deleted some days ago."""
+    (file,) = (one for one in store.bin.list_all_files() if one.name.startswith(session))
+    at = datetime.now(UTC) - timedelta(days=days)
+    file.rename(file.with_name(f"{session}.{at:%Y%m%dT%H%M%S%fZ}.jsonl"))
+
+
+def test_a_deleted_chat_is_only_in_the_bin_and_comes_back_as_it_was(
+    store: SessionStore, state: StateDB
+) -> None:
+    result = state.keep_result("grep_notes", "found")
+    session = chat(store, f"Where is the barrel? {result}")
+    state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
+    before, content = store.info(session), store.file(session).read_bytes()
+    torn = store.file(session).with_suffix(".jsonl.torn")
+    torn.write_text("x")
+    binned = store.delete(session)
+    assert binned is not None
+    assert binned.info == before
+    assert list_ids(store) == ([], [session])
+    assert (search_chats(store, "barrel"), store.newest()) == ((), None)
+    for use in (store.open, store.read, store.info, store.delete):
+        with pytest.raises(SessionMissing, match="is in the bin") as caught:
+            use(session)
+        assert f"strata sessions restore {session}" in str(caught.value.hint)
+    store.bin.restore(session)
+    assert list_ids(store) == ([session], [])
+    assert (store.info(session), store.file(session).read_bytes()) == (before, content)
+    assert (state.result(result), torn.read_text()) == ("found", "x")
+    assert state.request(session, "t1") is not None
+    with pytest.raises(SessionMissing, match="in the bin"):
+        store.bin.restore(session)
+
+
+def test_the_bin_lists_the_chat_deleted_last_first_with_its_last_day(store: SessionStore) -> None:
+    first, second = chat(store, "One?"), chat(store, "Two?")
+    for session in (first, second):
+        store.delete(session)
+    newest, oldest = store.bin.list_chats()
+    assert (newest.info.title, oldest.info.title) == ("Two?", "One?")
+    lasts = datetime.fromisoformat(newest.until) - datetime.fromisoformat(newest.deleted)
+    assert lasts == timedelta(days=DAYS_IN_BIN)
+    assert newest.to_dict() == {
+        **newest.info.to_dict(),
+        "deleted": newest.deleted,
+        "until": newest.until,
+    }
+
+
+@pytest.mark.parametrize("is_binned", [True, False])
+def test_a_chat_deleted_for_good_takes_along_what_only_it_refers_to(
+    store: SessionStore, state: StateDB, is_binned: bool
+) -> None:
+    own, shared, binned_too = (state.keep_result("grep_notes", text) for text in "abc")
+    gone = chat(store, f"{own} {shared} {binned_too}")
+    kept, binned = chat(store, shared), chat(store, binned_too)
+    for session in (gone, kept):
+        state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
+    store.list()
+    store.file(gone).with_suffix(".jsonl.torn").write_text("x")
+    store.delete(binned)
+    if is_binned:
+        store.delete(gone)
+    store.delete_for_good(gone)
+    assert list_ids(store) == ([kept], [binned])
+    left = sorted(file.name for file in store.file(kept).parent.iterdir())
+    assert left == sorted(["bin", f"{kept}.jsonl"])
+    assert len(store.bin.list_all_files()) == 1
+    assert [state.result(ref) for ref in (own, shared, binned_too)] == [None, "b", "c"]
+    assert (state.request(gone, "t1"), state.request(kept, "t1") is None) == (None, False)
+    for delete in (store.delete, store.delete_for_good):
+        with pytest.raises(SessionMissing, match="There is no chat"):
+            delete(gone)
+
+
+def test_what_is_older_than_thirty_days_is_removed(store: SessionStore) -> None:
+    old, young = chat(store, "Old?"), chat(store, "Young?")
+    for session, days in ((old, DAYS_IN_BIN + 0.01), (young, DAYS_IN_BIN - 0.01)):
+        store.delete(session)
+        age(store, session, days)
+    assert store.bin.remove_expired() == (old,)
+    assert list_ids(store) == ([], [young])
+    assert store.bin.remove_expired() == ()
+    assert store.bin.empty() == (young,)
+    assert store.bin.list_all_files() == []
+
+
+def test_files_of_others_in_the_bin_stay(store: SessionStore) -> None:
+    store.delete(chat(store, "One?"))
+    (file,) = store.bin.list_all_files()
+    for name in ("mine.txt", "a.jsonl", "a.20260231T000000000000Z.jsonl", ".DS_Store"):
+        file.with_name(name).write_text("x")
+    store.bin.empty()
+    assert len(list(file.parent.iterdir())) == 4
+
+
+def test_a_chat_that_is_being_written_to_is_not_deleted(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    session = chat(store, "Where?")
+    elsewhere = SessionStore(tmp_path / "sessions", StateDB(tmp_path / "state.db"))
+    for delete in (store.delete, store.delete_for_good):
+        with elsewhere.open(session), pytest.raises(SessionBusy):
+            delete(session)
+    assert store.read(session).path()
+    store.delete(session)
+    assert list_ids(store) == ([], [session])
+
+
+def test_a_chat_without_a_readable_line_is_moved_and_restored(store: SessionStore) -> None:
+    session = chat(store, "Where?")
+    damaged = b"\x00\xff\n" + json.dumps([1]).encode()
+    store.file(session).write_bytes(damaged)
+    store.delete(session)
+    assert list_ids(store) == ([], [session])
+    store.bin.restore(session)
+    assert store.file(session).read_bytes() == damaged
+
+
+def test_a_chat_that_was_only_begun_is_gone_at_once(store: SessionStore) -> None:
+    for delete in (store.delete, store.delete_for_good):
+        session = store.begin("/notes")
+        delete(session)
+        with pytest.raises(SessionMissing):
+            store.read(session)
+    assert store.bin.list_chats() == []
+
+
+def test_a_new_chat_never_has_the_id_of_one_in_the_bin(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = chat(store, "Where?")
+    store.delete(session)
+    ids = iter([session, "0badcafe"])
+    monkeypatch.setattr("app.sessions.store.secrets.token_hex", lambda _bytes: next(ids))
+    assert store.begin("/notes") == "0badcafe"
+
+
+def test_a_chat_restored_beside_its_copy_from_a_backup_has_the_entries_of_both(
+    store: SessionStore, state: StateDB
+) -> None:
+    result = state.keep_result("grep_notes", "found")
+    session = chat(store, f"First? {result}")
+    backup = store.file(session).read_bytes()
+    say(store, session, "Second?")
+    store.delete(session)
+    store.merge(session, backup)
+    say(store, session, "Third?")
+    store.delete(session)  # the bin has two files of this chat
+    store.merge(session, backup)
+    store.bin.restore(session)
+    said = {e.message.text for e in store.read(session).log.entries if isinstance(e, MessageEntry)}
+    assert said == {f"First? {result}", "Second?", "Third?"}
+    assert list_ids(store) == ([session], [])
+
+
+def test_a_copy_on_the_list_keeps_its_data_when_the_bin_is_emptied(
+    store: SessionStore, state: StateDB
+) -> None:
+    result = state.keep_result("grep_notes", "found")
+    session = chat(store, f"First? {result}")
+    state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
+    backup = store.file(session).read_bytes()
+    store.delete(session)
+    store.merge(session, backup)
+    assert store.bin.empty() == (session,)
+    assert list_ids(store) == ([session], [])
+    assert (state.result(result), state.request(session, "t1") is None) == ("found", False)
+
+
+def test_what_cannot_be_merged_stays_in_the_bin(store: SessionStore) -> None:
+    session = chat(store, "First?")
+    newer = store.file(session).read_bytes().replace(b'"version":', b'"version":9', 1)
+    store.delete(session)
+    store.file(session).write_bytes(newer)
+    with pytest.raises(InvalidRequest):
+        store.bin.restore(session)
+    assert store.bin.holds(session)
+    assert store.file(session).read_bytes() == newer
+
+
+class _Killed(BaseException):
+    """The process ends here."""
+
+
+_STEPS = ("rename_path", "remove_path", "sync_folder", "make_private_folder")
+
+
+@pytest.mark.parametrize("act", ["delete", "restore", "remove", "merge"])
+def test_a_kill_between_two_steps_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """Stop each action before each of its steps, and look at what a new process finds."""
+    stopped = 0
+    for step in range(20):
+        state = StateDB(tmp_path / f"{act}{step}" / "state.db")
+        store = SessionStore(tmp_path / f"{act}{step}" / "sessions", state)
+        session, result, work = _prepare(store, state, act)
+        with monkeypatch.context() as patched:
+            _stop_before(patched, step)
+            try:
+                work()
+            except _Killed:
+                stopped += 1
+            else:
+                break
+        again = SessionStore(tmp_path / f"{act}{step}" / "sessions", state)
+        again.bin.remove_expired()
+        listed, binned = list_ids(again)
+        if act != "remove" or binned:
+            assert {session} == {*listed, *binned}
+            assert state.result(result) == "found"
+            if session in binned:
+                again.bin.restore(session)
+            assert f"Where? {result}" in _read_texts(again, session)
+        else:
+            assert (listed, again.bin.list_all_files()) == ([], [])
+            assert (state.result(result), state.request(session, "t1")) == (None, None)
+        state.close()
+    assert stopped > 1
+    state.close()
+
+
+def _prepare(store: SessionStore, state: StateDB, act: str) -> tuple[str, str, Callable[[], None]]:
+    result = state.keep_result("grep_notes", "found")
+    session = chat(store, f"Where? {result}")
+    state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
+    content = store.file(session).read_bytes()
+    if act == "delete":
+        return session, result, lambda: store.delete(session) and None
+    say(store, session, "And then?")
+    store.delete(session)
+    if act == "merge":
+        store.merge(session, content)
+    if act == "remove":
+        return session, result, lambda: store.bin.remove(session)
+    return session, result, lambda: store.bin.restore(session)
+
+
+def _stop_before(patched: pytest.MonkeyPatch, number: int) -> None:
+    left = iter(range(number))
+
+    def stop_or(act: Callable[..., object]) -> Callable[..., object]:
+        def run(*args: object) -> object:
+            if next(left, None) is None:
+                raise _Killed
+            return act(*args)
+
+        return run
+
+    patched.setattr(calls, "rename_path", stop_or(calls.rename_path))
+    for name in _STEPS:
+        patched.setattr(f"app.sessions.bin.{name}", stop_or(getattr(calls, name, _make_folder)))
+
+
+def _make_folder(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+
+
+def _read_texts(store: SessionStore, session: str) -> list[str]:
+    entries = store.read(session).log.entries
+    return [entry.message.text for entry in entries if isinstance(entry, MessageEntry)]
