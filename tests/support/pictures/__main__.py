@@ -34,6 +34,7 @@ from tests.support.pictures.error_pictures import (
 )
 from tests.support.pictures.gallery import Group, take
 from tests.support.pictures.note_pictures import (
+    show_bin,
     show_crash,
     show_lists,
     show_menus,
@@ -83,6 +84,7 @@ GROUPS: dict[str, Group] = {
     "lists": show_lists,
     "menus": show_menus,
     "sidebar": show_sidebar,
+    "bin": show_bin,
     "toasts": show_toasts,
     "crash": show_crash,
     "settings": show_settings,

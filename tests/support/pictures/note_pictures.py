@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from tests.support.pictures.gallery import Shot
 from tests.support.pictures.sample_window import BACKUPS, Stage, settle
-from tests.support.window.clicks import button_named
+from tests.support.window.clicks import button_named, press_enter_on
 from tests.support.window.window_pages import find
 from ui.crash_notice import CrashNotice
 from ui.palette import Palette
@@ -98,6 +98,23 @@ def show_sidebar(on: Stage) -> Iterator[Shot]:
         settle(800)
         yield Shot(name, lambda: _open_sidebar(on))
     on.window.sidebar.chat_search.setText("")
+
+
+def show_bin(on: Stage) -> Iterator[Shot]:
+    """Show the bin in the sidebar, the menu of a chat in it, and the question of its end."""
+    sessions = on.assistant.sessions
+    for chat in sessions.list()[-3:-1]:
+        sessions.delete(chat.session)
+    on.window.controllers.sessions.refresh()
+    settle()
+    press_enter_on(on.window.sidebar.chats, "Bin")
+    yield Shot("bin", lambda: _open_sidebar(on))
+    on.window.run_command("empty_bin")
+    yield Shot("bin-question")
+    QApplication.activeModalWidget().close()
+    for binned in sessions.bin.list_chats():
+        sessions.bin.restore(binned.info.session)
+    on.window.controllers.sessions.refresh()
 
 
 def show_toasts(on: Stage) -> Iterator[Shot]:
