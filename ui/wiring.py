@@ -96,7 +96,6 @@ def make_controllers(
     related = RelatedController(assistant, runner, frame.column)
     notes = NotesController(*base)
     reading = ReadingController(*base, notes, related, session)
-    links = LinkController(*base, reading)
     saving = SaveNoteController(*base, session, notes)
     versions = VersionsController(*base, session)
     messages = MessageController(*base, session, sessions, composer, context, saving)
@@ -120,7 +119,7 @@ def make_controllers(
     first = FirstRunController(*base, session, composer, notes, index)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    last = (links, versions, quick_ask, review, SettingsFileWatch(*base))
+    last = (LinkController(*base, reading), versions, quick_ask, review, SettingsFileWatch(*base))
     return Controllers(*made, *more, *last)
 
 

@@ -39,7 +39,7 @@ def _list(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
     if args.bin:
         binned = assistant.sessions.bin.list_chats()
         found = [chat.to_dict() for chat in binned]
-        output.show(lambda: {"sessions": found}, cli_text.binned_chats(binned))
+        output.show(lambda: {"sessions": found}, cli_text.list_bin(binned))
         return
     chats = [chat for chat in assistant.list_sessions() if chat.archived == args.archived]
     output.show(

@@ -332,7 +332,7 @@ def chats(found: "Sequence[SessionInfo]", is_archive: bool = False) -> Iterator[
         yield f"{chat.session}  {when}  {count:>9}  {escape_text(chat.title)}{marks}"
 
 
-def binned_chats(found: "Sequence[BinnedChat]") -> Iterator[str]:
+def list_bin(found: "Sequence[BinnedChat]") -> Iterator[str]:
     """Yield a line for each chat in the bin, with the day on which it is deleted for good."""
     if not found:
         yield "The bin is empty."

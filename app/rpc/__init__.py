@@ -5,7 +5,7 @@
 
     server      Serve requests until the input ends, or until Ctrl+C or SIGTERM.
     requests    The types of requests; parse and validate a line.
-    chats       Serve requests about the list of chats and the bin.
+    chats       Serve requests about the list of chats, the bin, and the entries of a chat.
     notes       Serve requests about notes, the memory of a chat, and the outgoing calls.
     jobs        Run turns, searches and indexing while more requests are read.
     mcp_server  Serve the open vault's notes to other programs over MCP.

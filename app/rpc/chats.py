@@ -1,4 +1,4 @@
-"""Serve requests about the list of chats and the bin."""
+"""Serve requests about the list of chats, the bin, and the entries of a chat."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,11 +6,12 @@ from app.assistant import Assistant
 from app.rpc import requests as asked
 from app.rpc.jobs import Jobs
 from app.rpc.wire import Json
+from app.sessions.abandoned_memory import find_abandoned_memories
 from app.sessions.session_info import ARCHIVED
 
 
 class ChatRequests:
-    """Serves the requests that list, delete and restore chats. Thread-safe.
+    """Serves the requests that list, delete, restore and mark chats. Thread-safe.
 
     Attributes:
         quick: the functions for the requests, by type.
@@ -28,8 +29,12 @@ class ChatRequests:
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.DeleteSession: self._delete,
             asked.EmptyBin: self._empty_bin,
+            asked.Label: self._label,
             asked.ListSessions: self._list,
+            asked.Pin: self._pin,
             asked.RestoreSession: self._restore,
+            asked.SelectLeaf: self._select_leaf,
+            asked.SendMessage: self._send_message,
         }
 
     def _list(self, request: asked.ListSessions) -> Json:
@@ -59,3 +64,30 @@ class ChatRequests:
 
     def _empty_bin(self, _request: asked.EmptyBin) -> Json:
         return {"sessions": list(self._assistant.sessions.bin.empty())}
+
+    def _label(self, request: asked.Label) -> Json:
+        session = self._jobs.require_free_chat(request)
+        entry = self._assistant.branches.label(session, request.target, request.label)
+        return {"session": session, "entry": entry}
+
+    def _pin(self, request: asked.Pin) -> Json:
+        session = self._jobs.require_free_chat(request)
+        self._assistant.branches.pin(session, request.target, request.on)
+        return {"target": request.target, "on": request.on}
+
+    def _send_message(self, request: asked.SendMessage) -> Json:
+        session = self._jobs.require_free_chat(request)
+        message = request.custom_type, request.content, request.display
+        entry = self._assistant.branches.send_message(session, *message)
+        return {"session": session, "entry": entry}
+
+    def _select_leaf(self, request: asked.SelectLeaf) -> Json:
+        session = self._jobs.require_free_chat(request)
+        before = {entry.id for entry in self._assistant.sessions.read(session).path()}
+        self._assistant.branches.select_leaf(session, request.entry)
+        chat = self._assistant.sessions.read(session)
+        left = find_abandoned_memories(chat, self._assistant.customization, before)
+        memories = [memory.to_dict() for memory in left]
+        path = chat.path()
+        leaf = path[-1].id if path else None
+        return {"session": session, "leaf": leaf, "abandoned": memories}

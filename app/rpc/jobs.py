@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from app.errors import ErrorInfo, SessionBusy, describe
 from app.faults import log_bug
+from app.rpc.requests import RpcRequest, require_chat
 from app.rpc.wire import Json, Wire, adapt_hint, convert_event
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
@@ -46,6 +47,17 @@ class Jobs:
                 f"The chat {session} is still at work.",
                 hint="Wait for its turn_end, or send abort.",
             )
+
+    def require_free_chat(self, request: RpcRequest) -> str:
+        """Return the chat of a request.
+
+        Raises:
+            NotFound: no chat is open.
+            SessionBusy: a turn or compaction of the chat is running.
+        """
+        session = require_chat(request)
+        self.require_free(session)
+        return session
 
     def start_turn(
         self,

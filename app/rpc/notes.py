@@ -58,14 +58,14 @@ class NoteRequests:
         return {"path": path, "notes": [note.to_dict() for note in found]}
 
     def _save_note(self, request: asked.SaveNote, _cancel: CancelToken) -> Json:
-        saved = self._assistant.save_note(_require_chat(request), request.entry, request.path)
+        saved = self._assistant.save_note(asked.require_chat(request), request.entry, request.path)
         return saved.to_dict()
 
     def _list_calls(self, _request: asked.ListCalls) -> Json:
         return {"calls": self._assistant.ledger.list_calls()}
 
     def _read_memory(self, request: asked.GetMemory) -> Json:
-        session = _require_chat(request)
+        session = asked.require_chat(request)
         chat = self._assistant.sessions.read(session)
         left = find_abandoned_memories(chat, self._assistant.customization)
         return {
@@ -75,7 +75,7 @@ class NoteRequests:
         }
 
     def _set_memory(self, request: asked.SetMemory) -> Json:
-        session = _require_chat(request)
+        session = asked.require_chat(request)
         memory = read_memory(self._assistant.sessions.read(session).path())
         changed = memory.with_parts(request.scratchpad, request.progress, request.facts)
         self._assistant.branches.set_memory(session, changed)
@@ -109,9 +109,3 @@ class NoteRequests:
         if self._assistant.library is None:
             raise VaultNotChosen
         return self._assistant.library
-
-
-def _require_chat(request: asked.RpcRequest) -> str:
-    if request.session is None:
-        raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
-    return request.session

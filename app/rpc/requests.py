@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from app.errors import AppError, InvalidRequest
+from app.errors import AppError, InvalidRequest, NotFound
 from chains.events import Mode
 from chains.tools.schema import clean_json, parse_json
 
@@ -396,6 +396,13 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "shutdown": Shutdown,
     "undo": Undo,
 }
+
+
+def require_chat(request: RpcRequest) -> str:
+    """Return the chat of a request, or raise `NotFound` if no chat is open."""
+    if request.session is None:
+        raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
+    return request.session
 
 
 class UnreadableRequest(Exception):

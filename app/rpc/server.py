@@ -23,7 +23,6 @@ from app.rpc.chats import ChatRequests
 from app.rpc.jobs import Jobs, explain
 from app.rpc.notes import NoteRequests
 from app.rpc.wire import Json, Wire
-from app.sessions.abandoned_memory import find_abandoned_memories
 from app.sessions.request_history import NO_ENTRY_NEXT
 from chains.cancel import CancelToken
 from chains.errors import CannotRead
@@ -103,12 +102,8 @@ class RPC:
             asked.Approve: self._approve,
             asked.GetEntries: self._entries,
             asked.GetState: self._state,
-            asked.Label: self._label,
             asked.NewSession: self._new_session,
             asked.OpenSession: self._open_session,
-            asked.Pin: self._pin,
-            asked.SelectLeaf: self._select_leaf,
-            asked.SendMessage: self._send_message,
             asked.SetAutoCompaction: self._set_auto_compaction,
             asked.SetMode: self._set_mode,
             asked.SetModel: self._set_model,
@@ -162,7 +157,7 @@ class RPC:
         if kind in self._turns:
             self._begin_turn(request)
         elif kind in self._slow:
-            chat = _free_chat(request, self._jobs) if kind is asked.Compact else None
+            chat = self._jobs.require_free_chat(request) if kind is asked.Compact else None
             work = partial(self._slow[kind], request)
             self._jobs.start(request.id, request.type, work, chat)
         else:
@@ -173,7 +168,7 @@ class RPC:
         if request.session is None and isinstance(request, asked.PromptRequest):
             session = self._assistant.sessions.begin(self._vault)
         else:
-            session = _free_chat(request, self._jobs)
+            session = self._jobs.require_free_chat(request)
 
         def accept(stored: Event) -> None:
             assert isinstance(stored, MessageEnded)
@@ -258,36 +253,11 @@ class RPC:
         if (self._model or self._assistant.settings.values.chat_model) != EXTRACTIVE:
             warm_up()
 
-    def _pin(self, request: asked.Pin) -> Json:
-        session = _free_chat(request, self._jobs)
-        self._assistant.branches.pin(session, request.target, request.on)
-        return {"target": request.target, "on": request.on}
-
     def _undo(self, request: asked.Undo) -> Json:
         is_named = request.run is not None or request.edit is not None
-        session = None if is_named else _free_chat(request, self._jobs)
+        session = None if is_named else self._jobs.require_free_chat(request)
         edits = self._assistant.edits
         return edits.undo(run=request.run, edit=request.edit, session=session).to_dict()
-
-    def _label(self, request: asked.Label) -> Json:
-        session = _free_chat(request, self._jobs)
-        entry = self._assistant.branches.label(session, request.target, request.label)
-        return {"session": session, "entry": entry}
-
-    def _send_message(self, request: asked.SendMessage) -> Json:
-        session = _free_chat(request, self._jobs)
-        message = request.custom_type, request.content, request.display
-        entry = self._assistant.branches.send_message(session, *message)
-        return {"session": session, "entry": entry}
-
-    def _select_leaf(self, request: asked.SelectLeaf) -> Json:
-        session = _free_chat(request, self._jobs)
-        before = {entry.id for entry in self._assistant.sessions.read(session).path()}
-        self._assistant.branches.select_leaf(session, request.entry)
-        chat = self._assistant.sessions.read(session)
-        left = find_abandoned_memories(chat, self._assistant.customization, before)
-        memories = [memory.to_dict() for memory in left]
-        return {"session": session, "leaf": self._leaf(session), "abandoned": memories}
 
     def _set_auto_compaction(self, request: asked.SetAutoCompaction) -> Json:
         return {"enabled": self._assistant.settings.set("context.autoCompact", request.enabled)}
@@ -313,7 +283,9 @@ class RPC:
         told: Json = {}
         instructions = request.custom_instructions
         model = self._model
-        for event in self._assistant.compact(_chat(request), cancel, instructions, model):
+        for event in self._assistant.compact(
+            asked.require_chat(request), cancel, instructions, model
+        ):
             if isinstance(event, CompactionEnded):
                 told = event.result
         return told
@@ -380,7 +352,7 @@ class RPC:
         }
 
     def _entries(self, request: asked.GetEntries) -> Json:
-        chat = self._assistant.sessions.read(_chat(request))
+        chat = self._assistant.sessions.read(asked.require_chat(request))
         entries = chat.path() if request.path_only else chat.log.entries
         return {
             "session": chat.id,
@@ -397,15 +369,3 @@ class RPC:
     def _vault(self) -> str | None:
         folder = self._assistant.vault
         return None if folder is None else str(folder)
-
-
-def _chat(request: asked.RpcRequest) -> str:
-    if request.session is None:
-        raise NotFound("No chat is open.", hint="Send prompt, new_session or open_session.")
-    return request.session
-
-
-def _free_chat(request: asked.RpcRequest, jobs: Jobs) -> str:
-    session = _chat(request)
-    jobs.require_free(session)
-    return session

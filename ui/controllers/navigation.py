@@ -72,8 +72,8 @@ class SessionListController(QObject):
 
     def refresh(self) -> None:
         """Reload the list of chats."""
-        sessions = self._assistant.sessions
-        self._asks.ask(lambda: (sessions.list(), sessions.bin.list_chats()), now=True)
+        list_binned = self._assistant.sessions.bin.list_chats
+        self._asks.ask(lambda: (self._assistant.list_sessions(), list_binned()), now=True)
 
     def show_known(self) -> None:
         """Redraw the list of chats without reloading it, unless the list shows search results."""

@@ -86,7 +86,7 @@ class ChatListModel(QAbstractListModel):
         if binned and self._add_fold("bin", len(binned)):
             for chat in binned:
                 self._binned_rows[len(self._rows)] = chat
-                self._rows.append((_make_binned_row(chat), None))
+                self._rows.append((_make_bin_row(chat), None))
         self.endResetModel()
 
     def toggle(self, fold: Fold) -> QModelIndex:
@@ -99,7 +99,7 @@ class ChatListModel(QAbstractListModel):
         """Return which chats a row shows and hides, or None for a row of another kind."""
         return self._fold_rows.get(index.row()) if index.isValid() else None
 
-    def binned(self, index: Index) -> "BinnedChat | None":
+    def find_in_bin(self, index: Index) -> "BinnedChat | None":
         """Return the chat of a row in the bin, or None for another row."""
         return self._binned_rows.get(index.row()) if index.isValid() else None
 
@@ -209,7 +209,7 @@ def _make_fold_row(word: str, number: int, is_open: bool) -> Row:
     )
 
 
-def _make_binned_row(chat: "BinnedChat") -> Row:
+def _make_bin_row(chat: "BinnedChat") -> Row:
     title, left = one_line(chat.info.title) or _UNTITLED, _count_days_left(chat)
     tip = f"{title}\nIn the bin. It is deleted for good {left}."
     name = f"{title}, in the bin, deleted for good {left}"

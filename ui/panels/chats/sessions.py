@@ -127,7 +127,7 @@ class ChatList(FitTree):
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a chat. During a search, the menu is empty."""
         menu = QMenu(self)
-        session, binned = self._model.session(index), self._model.binned(index)
+        session, binned = self._model.session(index), self._model.find_in_bin(index)
         if binned is not None:
             self._fill_binned(menu, binned.info.session)
         elif self._model.fold(index) == "bin":
@@ -170,7 +170,7 @@ class ChatList(FitTree):
         """Rename (F2), delete (Delete), pin (Ctrl+D) or archive (Ctrl+E) the current chat."""
         index = self.currentIndex()
         session, chat = self._model.session(index), self._model.chat(index)
-        binned = self._model.binned(index)
+        binned = self._model.find_in_bin(index)
         if self.state() == QAbstractItemView.State.EditingState:
             event.accept()  # Enter ends the editing of a title and must not open the chat
         elif binned is not None and event.key() == Qt.Key.Key_Delete:
@@ -236,7 +236,7 @@ class ChatList(FitTree):
             self.setCurrentIndex(self._model.toggle(fold))
             self.scrollTo(self.currentIndex())
             return
-        if self._model.binned(index) is not None:
+        if self._model.find_in_bin(index) is not None:
             menu = self.build_menu(index)
             show_menu(menu, self.viewport().mapToGlobal(self.visualRect(index).bottomLeft()))
             select_item(menu)
