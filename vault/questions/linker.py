@@ -53,8 +53,8 @@ class _Linker:
         self._items = items
         self._spans = spans
         self._dated = frozenset(dated)
-        self._links = Links()
         self._around = Surroundings(items)
+        self._links = Links(asks_to_explain=self._around.asks_to_explain())
         self._values = ValueLinker(items, self._around, self._links)
         self._mark: Mark | None = None
         self._is_asked = False

@@ -50,6 +50,7 @@ class Links:
         is_without_tasks: whether "no" is said of the tasks.
         is_unclear: whether the question says something that no condition can say, such as "not" of
             a day, or "or" between words.
+        asks_to_explain: whether the question begins with a word such as "how" or "why".
         asks_tags: whether the tags are asked for that something has.
         is_negated: whether "not" waits for the condition that it is said of.
         is_alternative: whether "or" waits for the condition that it joins to the last one.
@@ -69,6 +70,7 @@ class Links:
     subject: Literal["", "notes", "tasks"] = ""
     is_without_tasks: bool = False
     is_unclear: bool = False
+    asks_to_explain: bool = False
     asks_tags: bool = False
     is_negated: bool = False
     is_alternative: bool = False

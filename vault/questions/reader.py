@@ -161,7 +161,8 @@ def _asks_for_list(
     is_whole = is_filtered or bool(links.words) or bool(task and not links.left)
     is_short = has_head and "what" not in roles and is_whole
     asks = bool(roles & {"list", "count"}) or is_short
-    asks_what = "what" in roles and bool(task or roles & {"folder", "link", "linked_from"})
+    is_of_place = bool(roles & {"folder", "link", "linked_from"}) and not links.left
+    asks_what = "what" in roles and bool(task or is_of_place)
     asks_what = asks_what or bool("which_things" in roles and links.heads and has_head)
     if task == "any" and not (asks or is_filtered):
         return False  # as "What is a task?"
@@ -171,7 +172,7 @@ def _asks_for_list(
 
 def _is_not_said(links: Links, task: str) -> bool:
     """Return whether no query can say what a question asks for."""
-    if links.is_unclear or links.is_without_tasks:
+    if links.is_unclear or links.is_without_tasks or links.asks_to_explain:
         return True
     if task and links.subject == "notes" and links.spans:
         return True

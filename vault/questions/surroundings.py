@@ -7,6 +7,7 @@ from vault.notes.keywords import fold
 from vault.questions.links import STATES
 from vault.questions.tokens import Item
 from vault.questions.vocabulary import Name
+from vault.questions.words import find_roles
 from vault.search.conditions import Comparison
 
 __all__ = ["SIGNS", "Surroundings"]
@@ -41,6 +42,18 @@ class Surroundings:
         """Return whether the question begins with a verb, as in "Is every task done"."""
         first = self.list_roles(0)
         return "yes_no" in first and "list" not in first
+
+    def asks_to_explain(self) -> bool:
+        """Return whether the question begins with a word such as "how" or "why".
+
+        "How many" counts, and "how big" asks for a value.
+        """
+        first = next((item for item in self._items if "and" not in item.roles), None)
+        if first is None or first.roles & {"list", "count"}:
+            return False
+        if "explain" in first.roles:
+            return True
+        return bool(first.asked) and "explain" in find_roles(first.text.partition(" ")[0])
 
     def asks_for_targets(self) -> bool:
         """Return whether the notes are asked for that a note links to, as "to which notes"."""

@@ -61,7 +61,19 @@ _MOST_IN_THING: Final = 3
 # Roles of phrases that say little by themselves, so that a name of the vault is preferred.
 _THINGS: Final = ("tag", "folder", "note")
 _WEAK: Final = frozenset(
-    {"filler", "what", "in", "from", "towards", "between", "to", "until", "yes_no", "having"}
+    {
+        "filler",
+        "what",
+        "in",
+        "from",
+        "towards",
+        "between",
+        "to",
+        "until",
+        "yes_no",
+        "having",
+        "explain",
+    }
 )
 
 
