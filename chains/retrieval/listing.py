@@ -14,7 +14,7 @@ from context.layers import Layer, Segment
 from context.tokens import TokenCounter, count_segment
 from vault.search.hits import Hit, SearchResult
 
-__all__ = ["ListPage", "build_page", "build_value_page", "find_property_line"]
+__all__ = ["ListPage", "build_page", "build_told_page", "find_property_line"]
 
 # A value in a list below the name of its property.
 _VALUE_BELOW: Final = re.compile(r"\s*-\s")
@@ -85,20 +85,19 @@ def find_property_line(hits: Sequence[Hit], name: str) -> Hit | None:
     return None
 
 
-def build_value_page(told: Hit, name: str, attached: Sequence[Segment]) -> ListPage:
-    """Build the page that tells a property of a note.
+def build_told_page(text: str, told: Sequence[Hit], attached: Sequence[Segment]) -> ListPage:
+    """Build the page that tells the values of properties, or what they sum up to.
 
     Args:
-        told: the line of the note that holds the property.
-        name: the name of the property.
+        text: the sentence above the lines.
+        told: the lines that hold the values.
         attached: the segments that are attached already, which have numbers.
     """
     from chains.extractive.model import VALUE_SOURCE  # as in `chains.request.open_turn`
 
-    number = 1 + max((segment.number or 0 for segment in attached), default=0)
-    text = f"“{told.title}” has this as {name}:"
-    head = _segment(VALUE_SOURCE, text)
-    return ListPage((head, _line(told, number)), {}, text)
+    first = 1 + max((segment.number or 0 for segment in attached), default=0)
+    lines = [_line(hit, number) for number, hit in enumerate(told, start=first)]
+    return ListPage((_segment(VALUE_SOURCE, text), *lines), {}, text)
 
 
 def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:

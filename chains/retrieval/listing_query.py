@@ -68,7 +68,7 @@ def read_list_query(
         read: reads a question against the vault.
     """
     reading = read(" ".join(question.split()))
-    if reading is None or reading.operation == "value":
+    if reading is None or reading.operation in ("value", "sum", "mean"):
         return None
     if reading.operation == "more":
         return _continue_list(turns)

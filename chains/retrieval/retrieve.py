@@ -18,10 +18,11 @@ from chains.retrieval.follow_up import (
     read_last_turn,
     rewrite_query,
 )
-from chains.retrieval.listing import build_page, build_value_page, find_property_line
+from chains.retrieval.listing import build_page, build_told_page, find_property_line
 from chains.retrieval.listing_query import describe_list, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
+from chains.retrieval.totals import tell_total
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.history.exclusion import hide_in_turn
 from context.history.turns import LoggedTurn, list_turns
@@ -269,16 +270,25 @@ def _list_notes(
 def _tell_property(
     turn: Turn, search: Callable[[], Vault], read: ReadQuestion
 ) -> RetrievalResult | None:
-    """Return the property that a message asks for, for a quoted answer, or None."""
+    """Return the property that a message asks for, or a sum, for a quoted answer, or None."""
     reading = read(turn.ask.question)
-    if turn.model_name != EXTRACTIVE or reading is None or reading.operation != "value":
+    if turn.model_name != EXTRACTIVE or reading is None:
+        return None
+    if reading.operation in ("sum", "mean"):
+        total = call(lambda: tell_total(search(), reading, turn.attached), turn.cancel)
+        told_filter = {"query": reading.query, "text": ""}
+        return (
+            None if total is None else RetrievalResult(segments=total.segments, filter=told_filter)
+        )
+    if reading.operation != "value":
         return None
     result = call(lambda: search().search(reading.query, MOST_LISTED, rebuilds=True), turn.cancel)
     hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
     told = find_property_line(hits, reading.property)
     if told is None:
         return None
-    page = build_value_page(told, reading.property, turn.attached)
+    text = f"“{told.title}” has this as {reading.property}:"
+    page = build_told_page(text, [told], turn.attached)
     return RetrievalResult(segments=page.segments, filter={"query": reading.query, "text": ""})
 
 

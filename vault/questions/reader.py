@@ -20,7 +20,7 @@ from vault.search.query import Query, parse_query, write_query
 
 __all__ = ["Operation", "Reading", "read_question"]
 
-Operation = Literal["list", "count", "value", "about", "more"]
+Operation = Literal["list", "count", "value", "sum", "mean", "about", "more"]
 
 _MOST_CHARS: Final = 400
 _ASKING: Final = frozenset({"tasks", "more"})
@@ -35,17 +35,21 @@ class Reading:
 
     Attributes:
         operation: `list` and `count` ask for all notes or tasks that match the query, and `value`
-            for a property of a note. `more` asks to go on with the last list. All other questions
-            are `about` something.
+            for a property of a note. `sum` and `mean` ask for those of a property of the notes that
+            match the query, or of a column in their tables. `more` asks to go on with the last
+            list. All other questions are `about` something.
         query: the query with the filters that the question names, and the words that are left over.
         path: the note that a `value` is asked of, or an empty string.
         property: the property that is asked for, or an empty string.
+        names: the properties or columns that a `sum` or `mean` may be asked of. The first of them
+            that is there is meant.
     """
 
     operation: Operation
     query: str
     path: str = ""
     property: str = ""
+    names: tuple[str, ...] = ()
 
 
 def read_question(text: str, read_names: Callable[[], VaultNames], today: date) -> Reading | None:
@@ -76,7 +80,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     _read_times(links, today)
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
-    return _read_list(given, links)
+    return _read_total(given, links) or _read_list(given, links)
 
 
 def _can_ask(text: str) -> bool:
@@ -122,6 +126,30 @@ def _read_value(links: Links, vocabulary: VaultNames) -> Reading | None:
     if len(named) != 1:
         return None
     return Reading("value", f'path:"{path}"', path, named[0])
+
+
+def _read_total(given: Query, links: Links) -> Reading | None:
+    """Return the sum or mean that a question asks for, or None if it asks for something else.
+
+    The words that are left over may name a column, if a note is named that may have a table.
+    """
+    roles, notes = links.roles, dict.fromkeys(name.value for name in links.notes)
+    if not roles & {"total", "mean"} or "tasks" in roles or links.is_unclear or links.words:
+        return None
+    groups = reversed(links.properties)  # the last one is named, as in "Wie hoch ist das Budget"
+    names = [name for group in groups for name in group] or sorted(links.asked)
+    if notes and not names:
+        names = [fold(" ".join(links.left))] if links.left else []
+    elif links.left:
+        return None
+    if not names or len(notes) > 1:
+        return None
+    paths = [(Condition("path", path),) for path in notes]
+    clauses = (*given.clauses, *links.clauses, *paths)
+    days = tuple(dict.fromkeys((*given.days, *links.spans)))
+    query = replace(given, words="", clauses=clauses, days=days, problems=())
+    operation: Operation = "mean" if "mean" in roles else "sum"
+    return Reading(operation, write_query(query), names=tuple(dict.fromkeys(names)))
 
 
 def _read_list(given: Query, links: Links) -> Reading | None:

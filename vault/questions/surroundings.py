@@ -71,11 +71,12 @@ class Surroundings:
     def is_before_name(self, at: int) -> bool:
         """Return whether a name follows an item, maybe after words that say nothing."""
         behind = at + 1
-        while behind < len(self._items) and self._is_plain_silent(behind):
+        while behind < len(self._items) and self.is_plain_silent(behind):
             behind += 1
         return behind < len(self._items) and bool(self._items[behind].names)
 
-    def _is_plain_silent(self, at: int) -> bool:
+    def is_plain_silent(self, at: int) -> bool:
+        """Return whether an item says nothing, and names nothing in the vault."""
         return self._items[at].is_silent and not self._items[at].names
 
     def is_before_tasks(self, at: int) -> bool:

@@ -38,9 +38,11 @@ class ValueLinker:
 
     def take(self, at: int) -> int:
         """Link the item at a position if it is a value, and return how many items were used."""
+        if used := self._take_measure(at):
+            return used
         if self._links.properties and (used := self._take_value(at)):
             return used
-        return self._take_second(at) or self._take_measure(at) or self._take_value_before(at)
+        return self._take_second(at) or self._take_value_before(at)
 
     def is_awaited(self, at: int, names: Sequence[str]) -> bool:
         """Return whether a value follows the name of a property, as in "a rating above 3".
@@ -137,7 +139,7 @@ class ValueLinker:
         No properties are returned if the item names something else.
         """
         behind = at + 1
-        while behind < len(self._items) and self._items[behind].is_silent:
+        while behind < len(self._items) and self._around.is_plain_silent(behind):
             behind += 1
         if behind >= len(self._items):
             return behind, ()
@@ -157,7 +159,7 @@ class ValueLinker:
         if is_between and not end:
             return 0
         behind, names = self._find_named_behind(end or number)
-        if not names:
+        if not names or self.is_awaited(behind, names):  # which has a value of its own
             return 0
         self._links.properties.append(names)
         if end:

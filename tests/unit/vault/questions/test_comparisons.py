@@ -70,6 +70,7 @@ def test_a_decimal_is_one_number(index: Vault, question: str, names: str) -> Non
         ("Welche Bücher haben ein rating von 2 bis 4?", "Emma Ulysses"),
         ("Quels livres ont un rating entre 2 et 4 ?", "Emma Ulysses"),
         ("¿Qué libros tienen un rating entre 2 y 4?", "Emma Ulysses"),
+        ("Which trips have days below 5 and at least 4 stars?", "Lyon"),
         ("List all books with rating > 2 and < 5", "Emma Kim Solaris"),
         ("List all books with a rating above 2 and below 4.5", "Emma Kim"),
     ],
