@@ -29,7 +29,7 @@ from resources.system.files import (
     write_all,
     write_atomically,
 )
-from vault.migrations import set_aside
+from vault.database_file import set_aside
 
 __all__ = ["Ledger"]
 

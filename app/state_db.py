@@ -30,12 +30,18 @@ from app.request_images import (
     encode_request,
 )
 from resources.system.files import create_empty, make_private_folder
-from vault.migrations import is_damage_error, is_full_disk_error, set_aside
+from vault.database_file import (
+    is_damage_error,
+    is_full_disk_error,
+    set_aside,
+    use_write_ahead_log,
+)
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Row = tuple[Any, ...]
 _MOST_VERSIONS: Final = 10_000
+_BUSY_S: Final = 30.0  # other processes write for milliseconds, unless the machine is overloaded
 # Raised when bytes that Strata did not write are decoded.
 _NOT_OURS: Final = (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error)
 # A row for each image of the request, or one row if it has none.
@@ -383,10 +389,10 @@ class StateDB:
             create_empty(self._path)
             self._identity = self._identity_now()
             connection = sqlite3.connect(
-                self._path, timeout=10, isolation_level=None, check_same_thread=False
+                self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
+                use_write_ahead_log(connection, _BUSY_S)
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA secure_delete = ON")  # deleted chats leave no text
                 _check_version(connection)

@@ -13,7 +13,7 @@ All notes are read before any is embedded. `search` parses a query, ranks passag
 scores, and checks them against the notes on disk.
 
     access          the notes that a model may read: neither excluded nor private (`notes.note`)
-    catalog         the SQLite database of an index; migrations: its schema, and damage to it
+    catalog         the SQLite database of an index; migrations, database_file: its schema, its file
     coverage        how many notes keyword search and semantic search can find so far
     edits           edits to notes: planned, journaled, applied, undone; review: notes to check
     embedder        the embedding process; embed_worker: its entry point
@@ -28,9 +28,9 @@ scores, and checks them against the notes on disk.
 
 A moved note is recognised by its content (`records.RemovedNotes`), and not embedded again.
 
-This package may import resources and third-party packages. Only `catalog` and `migrations` import
-sqlite3, only `vector_worker` imports chromadb, and only `embed_worker` imports
-sentence-transformers and torch. The following rules always hold:
+This package may import resources and third-party packages. Only `catalog`, `migrations` and
+`database_file` import sqlite3, only `vector_worker` imports chromadb, and only `embed_worker`
+imports sentence-transformers and torch. The following rules always hold:
 - Only `edits` writes into the vault, and only `paths` opens files in it.
 - The catalog contains the whole index, so Chroma's files can be deleted at any time.
 - Equal texts are embedded once. A crash leaves each `catalog.transaction` complete or undone. Then

@@ -13,18 +13,21 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from resources.system.files import create_empty
+from vault.database_file import (
+    choose_read_mode,
+    is_damage_error,
+    is_full_disk_error,
+    set_aside,
+    use_write_ahead_log,
+)
 from vault.embedding.chunking import CHUNKER_VERSION, build_embedded_text
 from vault.errors import DiskFull, IndexDamaged, IndexUnusable
 from vault.migrations import (
     MIGRATIONS,
     add_vocabulary,
-    choose_read_mode,
-    is_damage_error,
     is_damaged,
-    is_full_disk_error,
     migrate,
     schema_version,
-    set_aside,
 )
 from vault.notes.keywords import WORDS_VERSION
 from vault.scan import FileStat
@@ -265,7 +268,7 @@ class Catalog:
     def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         try:
             self._refuse_newer(connection)
-            connection.execute("PRAGMA journal_mode = WAL")
+            use_write_ahead_log(connection, _BUSY_S)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
             migrate(connection)

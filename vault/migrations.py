@@ -2,22 +2,15 @@
 
 SQLite's `user_version` stores the number of applied migrations. A migration may delete derived
 data, because updates can rebuild it from the notes. Vectors are kept as long as their text exists.
-
-Damage to a database file, and a full disk, are told here from other failures of SQLite.
 """
 
-import errno
 import json
-import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from resources.system.calls import rename_path
-from resources.system.files import probe_space, remove_if_there
+from vault.database_file import choose_read_mode, is_damage_error
 from vault.notes.keywords import TOKENIZER, build_note_words, list_note_names
 from vault.notes.links import list_link_names
 
@@ -318,59 +311,6 @@ def _is_sensible(table: str, name: str, value: Any) -> bool:
     return (table, name) not in _JSON or _is_list_of_texts(value)
 
 
-_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG})
-# SQLite's errors for a damaged schema; errors beginning with `fts5:` are about a query.
-_BAD_SCHEMA: Final = re.compile(
-    r"(?!fts5:).*(no such|no column|already exists|malformed|constructor failed|unsupported file"
-    r"|unrecognized token|syntax error|incomplete input|duplicate column|foreign key mismatch"
-    r"|error in )"
-)
-_MOST_KEPT: Final = 3
-_PROBE_BYTES: Final = 1_000_000
-
-
-def choose_read_mode(path: Path) -> str:
-    """Return the URI options for reading a database. In a read-only folder, nothing is locked."""
-    has_log = path.with_name(f"{path.name}-wal").exists()
-    return "mode=ro" if has_log or os.access(path.parent, os.W_OK) else "mode=ro&immutable=1"
-
-
-def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an SQLite error means that the database file is damaged.
-
-    Return False for other errors, such as a full disk, a locked file or missing permissions.
-    """
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # raised by Python: text is not UTF-8; a closed connection is another class
-        return isinstance(error, sqlite3.OperationalError)
-    if code == sqlite3.SQLITE_READONLY:  # from the file's content, if permissions allow writing
-        return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    primary = code & 0xFF
-    if primary in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
-        return any(file.is_dir() for file in _list_files(path))
-    if primary == sqlite3.SQLITE_ERROR:
-        return _BAD_SCHEMA.match(str(error)) is not None
-    return primary in _DAMAGE
-
-
-def is_full_disk_error(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether an SQLite error means that there is no space left for the database.
-
-    SQLite does not tell a quota, or the largest size of a file, from a broken disk. Therefore, some
-    space is taken beside the database for a moment.
-    """
-    code = getattr(error, "sqlite_errorcode", None) or 0
-    if code & 0xFF == sqlite3.SQLITE_FULL:
-        return True
-    if code & 0xFF not in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
-        return False
-    try:
-        probe_space(path.parent, _PROBE_BYTES)
-    except OSError as failure:
-        return failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return False
-
-
 def is_damaged(path: Path) -> bool:
     """Return whether a catalog file is damaged. This takes seconds for large files."""
     try:
@@ -386,45 +326,3 @@ def is_damaged(path: Path) -> bool:
         return True
     finally:
         connection.close()
-
-
-def set_aside(path: Path) -> Path:
-    """Rename a damaged database, its WAL file and its journal, and return the new path.
-
-    The new name ends with `.damaged`, `.damaged-2` or `.damaged-3`. If all three files exist, the
-    last one is replaced, with its WAL file and journal. A folder in the place of a file is renamed
-    too, and never replaced.
-    """
-    names = (f"{path.name}.damaged{f'-{number}' if number > 1 else ''}" for number in count(1))
-    has_folder = any(file.is_dir() for file in _list_files(path))
-    aside = next(
-        file
-        for number, file in enumerate(map(path.with_name, names), start=1)
-        if _is_free(file, may_replace=number >= _MOST_KEPT and not has_folder)
-    )
-    pairs = zip(_list_files(path), _list_files(aside), strict=True)
-    moved = [(file, new) for file, new in pairs if os.path.lexists(file)]
-    for old in _list_files(aside) if moved else ():  # an older WAL file would change the database
-        remove_if_there(old)
-    for file, new in moved:
-        if file.name.endswith("-shm") and not file.is_dir():
-            remove_if_there(file)
-        else:
-            rename_path(file, new)
-    return aside
-
-
-def _is_free(path: Path, *, may_replace: bool) -> bool:
-    """Return whether a database can be renamed to a path.
-
-    Args:
-        path: the new path.
-        may_replace: whether an older file may be replaced. A folder never is.
-    """
-    files = [file for file in _list_files(path) if os.path.lexists(file)]
-    return not files or (may_replace and not any(file.is_dir() for file in files))
-
-
-def _list_files(path: Path) -> tuple[Path, ...]:
-    """Return a database, its shared memory, its WAL file and its journal."""
-    return path, *(path.with_name(f"{path.name}-{end}") for end in ("shm", "wal", "journal"))

@@ -16,8 +16,9 @@ from typing import IO, TYPE_CHECKING, Final
 from resources.system.calls import lock_file
 from resources.system.files import make_private_folder, open_file
 from vault.catalog import CATALOG_FILE, Catalog
+from vault.database_file import set_aside
 from vault.errors import IndexBusy, IndexDamaged, IndexUnusable, VaultError, VectorStoreFailed
-from vault.migrations import is_damaged, set_aside
+from vault.migrations import is_damaged
 from vault.options import VectorServer
 from vault.search.exact import ExactScan
 from vault.vectors import VectorStore

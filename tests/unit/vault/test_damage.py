@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.vaults.damage import damage_file
+from vault.database_file import set_aside
 from vault.embedder import Embedder
 from vault.errors import IndexDamaged
-from vault.migrations import set_aside
 from vault.open_index import INDEX_DAMAGED
 from vault.vault import Vault
 
