@@ -13,13 +13,14 @@ The text may still grow while it is parsed. The parser does not use Qt.
     note_parts   Cuts a note into parts that are parsed and drawn one by one.
     parser       The Markdown dialect of answers and notes: CommonMark, mathematics, and Obsidian's
                  additions.
+    properties   The properties of a note as a table.
     reader       Converts the parser's block tokens to leaves, cut into units that become final
                  one by one.
     stream       Reads Markdown text that grows, so that each part becomes final once.
     page         Draws the leaves in a Qt text document.
 
 This package may import markdown-it-py and its plugins, Pygments, `ui.widgets.texts` and
-`vault.notes.text`. It must not import other packages of Strata, nor PySide6 (except in `page`).
+`vault.notes`. It must not import other packages of Strata, nor PySide6 (except in `page`).
 
 HTML is shown as text, and so is a link whose address is not allowed. No image or other resource is
 loaded. A leaf is final when text that arrives later can no longer change it. Text that is read in

@@ -55,6 +55,8 @@ class Style(IntFlag):
     TEX = 16
     RAISED = 32
     MARK = 64
+    QUIET = 128  # the name of a property or field
+    SAME = 256  # a link that looks like the text around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class Box:
         marker: an item's marker (`•`, `3.`, `[x]`, `[ ]`), or a footnote's label.
         tone: the colour of a callout: `success`, `amber`, `danger` or `neutral`.
         icon: the name of the icon of a callout or an embedded note.
+        fold: `-` if a callout can be folded and is folded at first, `+` if it is open at first, or
+            an empty string.
     """
 
     kind: Literal["item", "quote", "callout", "footnote", "embed"]
@@ -91,6 +95,7 @@ class Box:
     marker: str = ""
     tone: str = ""
     icon: str = ""
+    fold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,7 @@ class TableRows:
         boxes: the boxes (containers such as quotes) around the table.
         is_continued: whether other rows of the table come before these.
         is_last: whether these are the last rows of the table that have arrived so far.
+        has_header: whether the first row of the table is a header.
     """
 
     columns: ColumnLayout
@@ -172,6 +178,7 @@ class TableRows:
     is_continued: bool = False
     is_last: bool = True
     line: int = field(default=0, compare=False)
+    has_header: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,17 @@ from ui.markdown.blocks import Embed, Missing, Run, Style
 
 __all__ = [
     "BREAK",
+    "CALLOUT",
     "FOLD",
+    "FOOTNOTE",
+    "FOOTNOTE_MARK",
     "NOTE",
     "SECTION",
     "TAG",
     "check_link",
     "cut_embeds",
     "describe_target",
+    "find_counterpart",
     "parse_host",
     "read_inline",
     "split_first_line",
@@ -28,6 +32,10 @@ TAG = "tag:"
 # Links that only Strata itself makes: to folded lines, and to the section below a title.
 FOLD = "fold:"
 SECTION = "section:"
+# From the mark of a footnote to its text and back, and to a callout that is folded or opened.
+FOOTNOTE = "footnote:"
+FOOTNOTE_MARK = "footnote-mark:"
+CALLOUT = "callout:"
 _PAGE = re.compile(r"#page=(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")
@@ -180,11 +188,8 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
             return [Run(token.content, style | Style.CODE, link)]
         case "math_inline" | "math_inline_double":
             return [Run(token.content, style | Style.TEX, link)]
-        case "citation":
-            numbers = tuple(int(number) for number in _DIGITS.findall(token.content))
-            return [Run(token.content, cites=numbers)]
-        case "footnote_ref":
-            return [Run(str(token.meta["label"]), style | Style.RAISED)]
+        case "field" | "citation" | "footnote_ref":
+            return _read_mark(token, style)
         case "wikilink":
             link = NOTE + token.content
             return [Run(token.info or describe_target(token.content), style, link)]
@@ -193,6 +198,19 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
         case "image" | "embed":
             return _embed_runs(token, style, link)
     return [Run(token.content, style, link)]
+
+
+def _read_mark(token: Token, style: Style) -> list[Run]:
+    """Return the runs of a citation, the mark of a footnote, or the name of a field."""
+    match token.type:
+        case "citation":
+            numbers = tuple(int(number) for number in _DIGITS.findall(token.content))
+            return [Run(token.content, cites=numbers)]
+        case "footnote_ref":
+            label = str(token.meta["label"])
+            return [Run(label, style | Style.RAISED, FOOTNOTE + label)]
+        case _:
+            return [Run(token.content, style | Style.QUIET), Run("  ", style)]
 
 
 def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
@@ -246,6 +264,15 @@ def _picture(token: Token) -> Missing:
     is_local = not host and not _SCHEME.match(source) and not source.startswith("//")
     local = unquote(source) if is_local else ""
     return Missing(host or unquote(name), token.content, link if host else "", source=local)
+
+
+def find_counterpart(address: str) -> str:
+    """Return the address of a footnote's text by that of its mark, or the reverse, or ""."""
+    if address.startswith(FOOTNOTE):
+        return FOOTNOTE_MARK + address.removeprefix(FOOTNOTE)
+    if address.startswith(FOOTNOTE_MARK):
+        return FOOTNOTE + address.removeprefix(FOOTNOTE_MARK)
+    return ""
 
 
 def describe_target(target: str) -> str:

@@ -9,10 +9,11 @@ repeats its first lines.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ui.markdown.blocks import Leaf
+from ui.markdown.properties import draw_properties
 from ui.markdown.reader import Resume, read_units
 from vault.notes.text.lines import (
     CODE,
@@ -43,11 +44,13 @@ class NotePart:
         text: the Markdown of the section. If the section starts within a table or code block, the
             text begins with a copy of the table's header or the block's first line.
         repeated: the number of copied lines at the beginning of `text`.
+        front: the front matter at the beginning of `text`, without the `---` lines.
     """
 
     line: int
     text: str
     repeated: int = 0
+    front: str = ""
 
     def find_note_line(self, line: int) -> int:
         """Convert a line number in this part's text to a line number in the whole note."""
@@ -71,7 +74,16 @@ def cut_parts(text: str, kinds: str = "") -> tuple[NotePart, ...]:
     lines = tuple(text.removesuffix("\n").split("\n"))
     known = kinds[: len(lines)] or scan_kinds(lines)
     shown = MarkdownText(lines, known).hide_comments()
-    return tuple(_Cutter(*_show_properties(shown, known)).cut())
+    parts = tuple(_Cutter(*_show_properties(shown, known)).cut())
+    front = "\n".join(lines[1 : _count_front(known) - 1])
+    if front and front + "\n```" in parts[0].text:  # else it is so long that it is cut
+        parts = (replace(parts[0], front=front), *parts[1:])
+    return parts
+
+
+def _count_front(kinds: str) -> int:
+    """Return the number of lines of front matter, with the `---` lines."""
+    return len(kinds) - len(kinds.lstrip(FRONT))
 
 
 def find_part(parts: Sequence[NotePart], line: int) -> int:
@@ -85,7 +97,10 @@ def read_part(part: NotePart) -> tuple[Leaf, ...]:
     In notes, text such as `[1]` is not a citation.
     """
     units = read_units(part.text, Resume(), is_final=True, has_citations=False)
-    return tuple(leaf for unit in units for leaf in unit.leaves)
+    leaves = tuple(leaf for unit in units for leaf in unit.leaves)
+    if part.front and (properties := draw_properties(part.front, line=2)):
+        return (*properties, *leaves[1:])
+    return leaves
 
 
 class _Cutter:
@@ -163,7 +178,7 @@ def _split_line(number: int, line: str) -> Iterator[NotePart]:
 
 def _show_properties(lines: Sequence[str], kinds: str) -> tuple[Sequence[str], str]:
     """Return the lines of a note and their kinds, with the front matter as a YAML code block."""
-    count = len(kinds) - len(kinds.lstrip(FRONT))
+    count = _count_front(kinds)
     if not count:
         return lines, kinds
     shown = ["```yaml", *lines[1 : count - 1], "```", *lines[count:]]

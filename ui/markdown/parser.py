@@ -29,10 +29,15 @@ _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\s*$")
 _OPENING = re.compile(r"(\$\$)(?![\s\d$]+\S)|(\\\[)\s*$")
 _INLINE = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _INTERRUPTS = ["paragraph", "blockquote", "list", "footnote_def"]
-_HEAD = re.compile(r"^\[!([A-Za-z][\w-]*)\][+-]?[ \t]*([^\n]*)(?:\n|$)")
+_HEAD = re.compile(r"^\[!([A-Za-z][\w-]*)(?:\|[^\]\n]*)?\]([+-]?)[ \t]*([^\n]*)(?:\n|$)")
+_DETAILS = re.compile(r"(?i)<details(\s+open)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*(.*)$")
+_SUMMARY = re.compile(r"(?i)\s*<summary>(.*?)</summary>\s*$")
+_END_DETAILS = re.compile(r"(?i)\s*</details>\s*$")
+_FIELD = re.compile(r"([^\W\d_][\w \-/]{0,60}?)::[ \t]+(?=\S)")
+_BRACKETED = re.compile(r"\[([^\W\d_][\w \-/]{0,60}?)::[ \t]*([^\[\]\n]{1,300})\](?!\()")
 _LOOKS = {
     "amber": ("warning caution attention", "warning"),
-    "danger": ("danger error bug failure fail missing important", "warning-octagon"),
+    "danger": ("danger error failure fail missing important", "warning-octagon"),
     "success": ("success check done", "check-circle"),
 }
 _ICONS = {
@@ -50,6 +55,7 @@ _ICONS = {
     "example": "list-bullets",
     "quote": "quotes",
     "cite": "quotes",
+    "details": "list-bullets",
 }
 
 
@@ -68,6 +74,7 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
     add_mathematics(markdown)
     footnote_plugin(markdown, inline=False, move_to_end=False, always_match_refs=True)
     gfm_autolink_plugin(markdown)
+    markdown.block.ruler.before("paragraph", "details", _details, {"alt": _INTERRUPTS})
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
     markdown.inline.ruler.before("emphasis", "highlight", _highlight)
     if has_citations:
@@ -75,6 +82,7 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
     else:
         markdown.inline.ruler.after("wikilink", "block_id", _skip_block_id)
         markdown.inline.ruler.after("wikilink", "tag", _tag)
+        markdown.inline.ruler.before("text", "field", _field)
     return markdown
 
 
@@ -174,6 +182,81 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _field(state: StateInline, silent: bool) -> bool:
+    """Parse a field of Dataview, such as `due:: today` or `[due:: today]`.
+
+    A field without brackets is alone on its line.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to skip the field without producing tokens.
+    """
+    is_start = state.pos == 0 or state.src[state.pos - 1] == "\n"
+    if is_start and (match := _FIELD.match(state.src, state.pos, state.posMax)):
+        if not silent:
+            state.push("field", "", 0).content = match[1].strip()
+        state.pos = match.end()
+        return True
+    match = _BRACKETED.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        state.push("field", "", 0).content = match[1].strip()
+        most = state.posMax
+        state.pos, state.posMax = match.span(2)
+        state.md.inline.tokenize(state)
+        state.posMax = most
+    state.pos = match.end()
+    return True
+
+
+def _details(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    """Parse `<details>` with its `<summary>`, up to `</details>` or the end of the text.
+
+    Args:
+        state: the state of the Markdown parser.
+        first: the index of the first line.
+        end: the index after the last line that can belong to it.
+        silent: whether to only check that it begins in this line.
+    """
+    if state.is_code_block(first):
+        return False
+    line = _line(state, first)
+    if _END_DETAILS.match(line):  # of what began in an earlier part of the text
+        if not silent:
+            state.line = first + 1
+        return True
+    match = _DETAILS.match(line)
+    if match is None:
+        return False
+    if silent:
+        return True
+    inner, last = first + 1, _find_end_of_details(state, first, end)
+    title = match[2]
+    if title is None and inner < last and (found := _SUMMARY.match(_line(state, inner))):
+        title, inner = found[1], inner + 1
+    rest = _END_DETAILS.sub("", match[3] or "").removesuffix("</details>").strip()
+    token = state.push("details_open", "details", 1)
+    token.map = [first, min(last + 1, end)]
+    token.meta = {"title": (title or "Details").strip(), "is_open": bool(match[1]), "text": rest}
+    if inner < last:
+        state.md.block.tokenize(state, inner, last)
+    state.push("details_close", "details", -1)
+    state.line = min(last + 1, end) if last > first else first + 1
+    return True
+
+
+def _find_end_of_details(state: StateBlock, first: int, end: int) -> int:
+    """Return the index of the line with `</details>`, or the end of the text if there is none."""
+    depth = 0
+    for number in range(first, end):
+        line = _line(state, number).lower()
+        depth += line.count("<details") - line.count("</details>")
+        if depth <= 0:
+            return number
+    return end
+
+
 def add_mathematics(markdown: MarkdownIt) -> None:
     """Add both notations for mathematics to a parser: dollar signs and backslashes."""
     dollarmath_plugin(markdown, allow_labels=False, allow_space=False, allow_digits=False)
@@ -247,6 +330,7 @@ class Callout(NamedTuple):
     Attributes:
         tone: the colour: `amber`, `danger`, `success` or `neutral`.
         icon: the name of the icon.
+        fold: as in `Box.fold`.
         title: the title in Markdown, or the kind of callout, such as "Note", if no title is
             written.
         rest: the Markdown that follows in the same paragraph.
@@ -254,6 +338,7 @@ class Callout(NamedTuple):
 
     tone: str
     icon: str
+    fold: str
     title: str
     rest: str
 
@@ -265,11 +350,13 @@ def parse_callout(paragraph: str) -> Callout | None:
         return None
     kind = match.group(1).lower()
     tone, icon = _look(kind)
-    title = match.group(2).strip() or kind.replace("-", " ").capitalize()
-    return Callout(tone, icon, title, paragraph[match.end() :])
+    title = match.group(3).strip() or kind.replace("-", " ").capitalize()
+    return Callout(tone, icon, match.group(2), title, paragraph[match.end() :])
 
 
 def _look(kind: str) -> tuple[str, str]:
+    if kind == "bug":
+        return "danger", "bug"
     for tone, (kinds, icon) in _LOOKS.items():
         if kind in kinds.split():
             return tone, icon

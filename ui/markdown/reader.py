@@ -26,13 +26,14 @@ from ui.markdown.blocks import (
     Paragraph,
     Rule,
     Run,
+    Style,
     TableRows,
     make_key,
     settle_columns,
 )
 from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
 from ui.markdown.embeds import PDF_ICON, enclose, find_pdf_page
-from ui.markdown.inline import NOTE, cut_embeds, describe_target, read_inline
+from ui.markdown.inline import FOOTNOTE_MARK, NOTE, cut_embeds, describe_target, read_inline
 from ui.markdown.parser import parse_callout, parser
 
 __all__ = ["Resume", "Unit", "read_units"]
@@ -172,16 +173,13 @@ class _Reader:
                 yield HeadingLeaf(int(first.tag[1]), runs, boxes, _find_line(first))
             case "bullet_list_open" | "ordered_list_open":
                 yield from self._read_nested_items(group, boxes)
-            case "blockquote_open":
-                yield from self._quote(group, boxes)
+            case "blockquote_open" | "details_open" | "footnote_reference_open":
+                yield from self._container(group, boxes)
             case "fence" | "code_block" | "math_block":
                 yield _code(first, boxes)
             case "table_open":
                 for unit in self._row_groups(group, boxes):
                     yield from unit.leaves
-            case "footnote_reference_open":
-                box = Box("footnote", make_key(), str(first.meta["label"]))
-                yield from self._leaves(group[1:-1], (*boxes, box))
             case "hr":
                 yield Rule(boxes, _find_line(first))
 
@@ -191,6 +189,17 @@ class _Reader:
             yield from self._item_leaves(item, number, boxes)
             number = _after(number)
 
+    def _container(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+        match group[0].type:
+            case "blockquote_open":
+                yield from self._quote(group, boxes)
+            case "details_open":
+                yield from self._read_details(group, boxes)
+            case _:
+                label = str(group[0].meta["label"])
+                box = Box("footnote", make_key(), label)
+                yield from _add_way_back(list(self._leaves(group[1:-1], (*boxes, box))), label)
+
     def _quote(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
         inner = group[1:-1]
         is_text = bool(inner) and inner[0].type == "paragraph_open"
@@ -198,13 +207,23 @@ class _Reader:
         if callout is None:
             yield from self._leaves(inner, (*boxes, Box("quote", make_key())))
             return
-        box = Box("callout", make_key(), "", callout.tone, callout.icon)
+        box = Box("callout", make_key(), "", callout.tone, callout.icon, callout.fold)
         line = _find_line(inner[0])
         yield Paragraph(self._read_runs(callout.title), (*boxes, box), is_title=True, line=line)
         if callout.rest.strip():
             parsed = self._markdown.parseInline(callout.rest)
             yield from _text(parsed[0].children or (), (*boxes, box), line + 1)
         yield from self._leaves(inner[3:], (*boxes, box))
+
+    def _read_details(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+        """Yield the leaves of `<details>`, which look like a callout that can be folded."""
+        about, line = group[0].meta, _find_line(group[0])
+        fold = "+" if about["is_open"] else "-"
+        box = Box("callout", make_key(), "", "neutral", "list-bullets", fold)
+        yield Paragraph(self._read_runs(about["title"]), (*boxes, box), is_title=True, line=line)
+        if about["text"]:
+            yield Paragraph(self._read_runs(about["text"]), (*boxes, box), line=line)
+        yield from self._leaves(group[1:-1], (*boxes, box))
 
     def _read_runs(self, text: str) -> tuple[Run, ...]:
         parsed = self._markdown.parseInline(text)
@@ -297,6 +316,14 @@ def _text(tokens: Sequence[Token], boxes: tuple[Box, ...], line: int) -> Iterato
             yield from _embed(piece.target, boxes, at)
         else:
             yield Paragraph(_trim(read_inline(piece)), boxes, line=at)
+
+
+def _add_way_back(leaves: list[Leaf], label: str) -> list[Leaf]:
+    """Add a link back to the mark of a footnote, if its text ends with a paragraph."""
+    if leaves and isinstance(last := leaves[-1], Paragraph):
+        back = Run("\N{NO-BREAK SPACE}↩", Style.SAME, FOOTNOTE_MARK + label)
+        leaves[-1] = replace(last, runs=(*last.runs, back))
+    return leaves
 
 
 def _trim(runs: tuple[Run, ...]) -> tuple[Run, ...]:

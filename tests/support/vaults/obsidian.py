@@ -45,6 +45,52 @@ What is not shown:
 
 ![[Embeds]]
 """
+_MARKUP = """\
+---
+tags: [garden/water, spring]
+due: 2024-01-05
+done: true
+litres: 210
+related: "[[Frost]]"
+people:
+  - Ann
+  - "[[Nobody|Bob]]"
+site: https://example.org/pump
+---
+# Markup
+
+Some ==marked words==, a #garden/water tag, %%a comment%% and a note.[^1] ^block-id
+
+status:: open
+The tap [height:: 80 cm] and [[Frost|the frost]] and [[Nobody]].
+
+> [!tip]- Folded at first
+> Hidden until it is opened.
+>
+> > [!warning]+ Inside
+> > Mind the step.
+
+> [!bug] Not folded
+> A bug.
+
+> [!quote]
+> No title.
+
+<details><summary>More of it</summary>
+
+- first
+- second
+
+</details>
+
+%%
+Nobody sees this.
+%%
+
+<b>bold</b> stays text.
+
+[^1]: The text of the footnote.
+"""
 _PUMP = """\
 ---
 tags: [garden]
@@ -84,6 +130,7 @@ def write_obsidian_vault(folder: Path) -> Path:
         (folder / name).mkdir(parents=True)
     texts = {
         "Embeds.md": _EMBEDS,
+        "Markup.md": _MARKUP,
         "Garden/Pump.md": _PUMP,
         "Garden/Valve.md": _VALVE,
         "Deep.md": "Deep below.\n",

@@ -65,11 +65,21 @@ def test_a_line_of_megabytes_is_cut_between_words() -> None:
     assert (parts[-1].line, parts[-1].text) == (2, "The end.")
 
 
-def test_the_front_matter_is_shown_as_code_and_a_bracketed_number_is_text() -> None:
-    (part,) = cut_parts("---\ntags: a\n---\nSee [1].\n")
-    code, words = read_part(part)
+def test_properties_that_cannot_be_read_stay_as_they_are_written() -> None:
+    (part,) = cut_parts("---\ntags: [a\nx: {\n---\nSee.\n")
+    code, _words = read_part(part)
     assert isinstance(code, CodeLines)
     assert (code.language, code.line) == ("yaml", 2)
+
+
+def test_the_front_matter_is_a_table_and_a_bracketed_number_is_text() -> None:
+    (part,) = cut_parts("---\ntags: a\n# said\nlinks:\n- '[[B|b]]'\n---\nSee [1].\n")
+    tags, links, words = read_part(part)
+    assert isinstance(tags, TableRows)
+    assert isinstance(links, TableRows)
+    assert [run.link for run in tags.rows[0][1]] == ["tag:a"]
+    assert [(run.text, run.link) for run in links.rows[0][1]] == [("b", "note:B")]
+    assert (tags.line, links.line) == (2, 4)
     assert plain(words.runs) == "See [1]."  # type: ignore[union-attr]
     assert words.runs[0].cites == ()  # type: ignore[union-attr]
 

@@ -7,8 +7,7 @@ are behind a link that shows them, and hides them again.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from PySide6.QtGui import QPainter, QTextCursor
-from PySide6.QtWidgets import QTextBrowser
+from PySide6.QtGui import QPainter
 
 from chains.citations.pieces import SectionPiece, cut_pieces, write_piece
 from chains.citations.sections import Lines, ShownSection
@@ -62,35 +61,12 @@ class AnswerView(MarkdownView):
         """
         self._opened ^= {address}
         self._draw()
-        self._select_link(address)
+        self.select_link(address)
 
     def _draw(self) -> None:
         drawn = _draw_sections(self._lead, self.sections, self._opened)
         self.lit, self._pointing.hints = drawn.lit, drawn.hints
         self.set_leaves(drawn.leaves)
-
-    def _select_link(self, address: str) -> None:
-        """Move the text cursor to a link, where Tab and Enter go on."""
-        block = self.document().begin()
-        while block.isValid():
-            pieces = block.begin()
-            while not pieces.atEnd():
-                piece = pieces.fragment()
-                kind, _, number = piece.charFormat().anchorHref().partition(":")
-                if kind == "link" and self._targets()[int(number)] == address:
-                    self._focus_link_behind(piece.position())
-                    return
-                pieces += 1
-            block = block.next()
-
-    def _focus_link_behind(self, position: int) -> None:
-        cursor = QTextCursor(self.document())
-        # From a selection, Qt goes on to the next link, otherwise to the first one.
-        cursor.setPosition(position - 1)
-        cursor.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
-        if self.hasFocus():
-            QTextBrowser.focusNextPrevChild(self, True)
 
     def _paint_ground(self, painter: QPainter) -> None:
         """Paint the background of the lit lines, as wide as the view."""

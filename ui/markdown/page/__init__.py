@@ -12,6 +12,7 @@
     code         Code blocks: highlighting of long code in small steps, and the copy buttons.
     decorations  Decorations of a document: backgrounds, markers, pills and lines, by text
                  position.
+    folds        Callouts that can be folded, and the links that fold and open them.
     formats      Qt's character and block formats for each kind of text, from the theme.
     geometry     Positions of text in a document after layout.
     images       Inserts images into a document, no wider than the text.

@@ -9,6 +9,7 @@ from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent, QTextCursor, QTex
 from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
 from chains.citations.quotes import normalize_text
+from ui.markdown.inline import FOOTNOTE, FOOTNOTE_MARK
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.decorations import Pill
 from ui.markdown.page.formats import DOUBT
@@ -34,6 +35,7 @@ class LinkHandler(QObject):
     Attributes:
         sources: the source of each citation number.
         hints: what a click on a link of Strata's own does, by its address.
+        fold_hints: the same for the titles of callouts that can be folded.
 
     Args:
         view: the view whose links and citations are handled.
@@ -57,6 +59,7 @@ class LinkHandler(QObject):
         self._view, self._targets, self._find_pills = view, targets, find_pills
         self.sources: Mapping[int, Source] = {}
         self.hints: Mapping[str, str] = {}
+        self.fold_hints: Mapping[str, str] = {}
         self._card: CitationCard | None = None
         self._href = ""
         self._pill: Pill | None = None
@@ -86,7 +89,7 @@ class LinkHandler(QObject):
             self._pill = self._find_pill(number, self._view.cursorForPosition(self._pointer))
             self._timer.start(Theme.current().duration("hover_card_delay"))
         elif target := self._target(href):
-            hint = escape(self.hints.get(target, target))
+            hint = escape(self._find_hint(target) or target)
             QToolTip.showText(QCursor.pos(), f"<qt>{hint}</qt>", self._view)
 
     def focus(self, href: str) -> None:
@@ -103,7 +106,7 @@ class LinkHandler(QObject):
         self._pill = self._find_pill(_number(href), self._view.textCursor())
         if source := self._source(href, self._pill):
             announce(self._view, source.spoken)
-        elif hint := self.hints.get(self._target(href)):
+        elif hint := self._find_hint(self._target(href)):
             announce(self._view, hint)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -139,7 +142,7 @@ class LinkHandler(QObject):
         menu = QMenu(view)
         copy = menu.addAction("Copy", view.copy)
         copy.setEnabled(view.textCursor().hasSelection())
-        if target and target not in self.hints:
+        if target and not self._find_hint(target):
             menu.addAction(
                 "Copy address", lambda: QGuiApplication.clipboard().setText(_written(target))
             )
@@ -185,6 +188,14 @@ class LinkHandler(QObject):
         if pill is not None:
             source = choose_claim(self._view.document(), pill, source)
         return replace(source, doubt="")
+
+    def _find_hint(self, target: str) -> str:
+        """Return what a click on a link of Strata's own does, or "" for any other link."""
+        if target.startswith(FOOTNOTE):
+            return "Go to the footnote"
+        if target.startswith(FOOTNOTE_MARK):
+            return "Back to the text"
+        return self.hints.get(target) or self.fold_hints.get(target, "")
 
     def _target(self, href: str) -> str:
         kind, _, number = href.partition(":")

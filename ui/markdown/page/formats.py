@@ -44,7 +44,7 @@ class Formats:
             self._made[key] = self._make(role, tone, run.style, bool(href))
         made = QTextCharFormat(self._made[key])
         if href:
-            _set_anchor(made, href)
+            _set_anchor(made, href, is_plain=bool(run.style & Style.SAME))
         return made
 
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
@@ -123,7 +123,10 @@ class Formats:
     def _make(self, role: str, tone: str, style: Style, is_link: bool) -> QTextCharFormat:
         made = QTextCharFormat()
         made.setFont(self._font(role, style))
-        made.setForeground(self._theme.color("text.link" if is_link else tone))
+        if style & Style.QUIET:
+            tone = "text.secondary"
+        is_lit = is_link and not style & Style.SAME
+        made.setForeground(self._theme.color("text.link" if is_lit else tone))
         made.setFontStrikeOut(bool(style & Style.STRIKE))
         if style & Style.MARK:
             made.setBackground(self._theme.color("diff.mark_bg"))
@@ -154,10 +157,10 @@ def wrap_for(text: str) -> QTextOption.WrapMode:
     return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
 
 
-def _set_anchor(made: QTextCharFormat, href: str) -> None:
+def _set_anchor(made: QTextCharFormat, href: str, *, is_plain: bool = False) -> None:
     made.setAnchor(True)
     made.setAnchorHref(href)
-    if not href.startswith("cite:"):
+    if not is_plain and not href.startswith("cite:"):
         made.setFontUnderline(True)
 
 

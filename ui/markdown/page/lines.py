@@ -22,7 +22,7 @@ def find_row_line(leaf: TableRows, row: int) -> int:
     """Return the source line of a table row. The delimiter line below the header is not a row."""
     if not leaf.line:
         return NO_LINE
-    return leaf.line + row + (row > 0 and not leaf.is_continued)
+    return leaf.line + row + (row > 0 and leaf.has_header and not leaf.is_continued)
 
 
 def find_line_at(document: QTextDocument, position: int) -> int:

@@ -115,8 +115,10 @@ def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
 
 
 def _distance(leaf: Leaf, previous: Leaf) -> float:
-    if isinstance(previous, Paragraph) and previous.is_title and previous.boxes[-1].kind == "embed":
-        return 6
+    if isinstance(previous, Paragraph) and previous.is_title:
+        box = previous.boxes[-1]
+        if box in leaf.boxes:
+            return 6 if box.kind == "embed" or not isinstance(leaf, Paragraph) else 2
     if isinstance(leaf, HeadingLeaf):
         return _get_heading_space(leaf, "space_before")
     if isinstance(previous, HeadingLeaf):
@@ -129,8 +131,6 @@ def _distance(leaf: Leaf, previous: Leaf) -> float:
 
 
 def _between_paragraphs(leaf: Paragraph, previous: Paragraph) -> float:
-    if previous.is_title:
-        return 2
     in_item, was_in_item = _is_in_list(leaf), _is_in_list(previous)
     if in_item and was_in_item:
         if _is_other_list(leaf.boxes, previous.boxes):

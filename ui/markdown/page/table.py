@@ -78,7 +78,7 @@ def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
     made.setLeftMargin(start)
     made.setWidth(QTextLength(_PERCENT, 100))
     made.setColumnWidthConstraints(column_lengths((), leaf.columns.shares))
-    made.setHeaderRowCount(0 if leaf.is_continued else 1)
+    made.setHeaderRowCount(int(leaf.has_header and not leaf.is_continued))
     return made
 
 

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QWidget
 
 from ui.markdown.blocks import Leaf
+from ui.markdown.inline import CALLOUT, find_counterpart
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
@@ -81,6 +82,7 @@ class MarkdownView(QTextBrowser):
         """
         super().__init__(parent)
         self._embeds, self._asked = embeds, set[str]()
+        self._toggled: set[str] = set()
         self._set_up_widget()
         self._leaves: list[Leaf] = []
         self._stream: MarkdownStream | None = None
@@ -99,7 +101,7 @@ class MarkdownView(QTextBrowser):
         self._pointing.citation_clicked.connect(self.citation_clicked)
         self._pointing.citation_pointed.connect(self.citation_pointed)
         self._pointing.source_opened.connect(self.source_opened)
-        self._pointing.link_clicked.connect(self.link_clicked)
+        self._pointing.link_clicked.connect(self._on_link_clicked)
         layout = self.document().documentLayout()
         layout.documentSizeChanged.connect(self._fit_height)
         Theme.current().changed.connect(self._on_theme_changed)
@@ -171,6 +173,58 @@ class MarkdownView(QTextBrowser):
             self._embeds[source] = content
         if source in self._writer.wanted:
             self._embeds_timer.start()  # several that arrive together are drawn at once
+
+    @property
+    def toggled_folds(self) -> set[str]:
+        """The addresses of the callouts that the user has folded or opened."""
+        return self._toggled
+
+    def toggle_callout(self, address: str) -> None:
+        """Fold a callout, or open it if it is folded. The focus stays at its title."""
+        self._toggled ^= {address}
+        self._rewrite()
+        self.select_link(address)
+
+    def select_link(self, address: str) -> bool:
+        """Move the text cursor to a link, where Tab and Enter go on, and scroll to it.
+
+        Return False if the document has no such link.
+        """
+        position = self._find_link(address)
+        if position < 0:
+            return False
+        cursor = QTextCursor(self.document())
+        # From a selection, Qt goes on to the next link, otherwise to the first one.
+        cursor.setPosition(max(0, position - 1))
+        cursor.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        if self.hasFocus():
+            QTextBrowser.focusNextPrevChild(self, True)
+        area = self._area()
+        if area is not None and (page := area.widget()):
+            spot = self.viewport().mapTo(page, self.cursorRect().center())
+            area.ensureVisible(spot.x(), spot.y(), 0, 2 * Theme.current().line("body"))
+        return True
+
+    def _find_link(self, address: str) -> int:
+        """Return the text position of a link, or -1 if there is none."""
+        targets, block = self._targets(), self.document().begin()
+        while block.isValid():
+            pieces = block.begin()
+            while not pieces.atEnd():
+                piece = pieces.fragment()
+                kind, _, number = piece.charFormat().anchorHref().partition(":")
+                if kind == "link" and targets[int(number)] == address:
+                    return piece.position()
+                pieces += 1
+            block = block.next()
+        return -1
+
+    def _on_link_clicked(self, address: str) -> None:
+        if address.startswith(CALLOUT):
+            self.toggle_callout(address)
+        elif not (counterpart := find_counterpart(address)) or not self.select_link(counterpart):
+            self.link_clicked.emit(address)
 
     def mark(self, number: int) -> None:
         """Highlight the citations with the given number, or none if the number is 0."""
@@ -316,6 +370,7 @@ class MarkdownView(QTextBrowser):
         self.document().setDefaultFont(Theme.current().font("body"))
         self._writer = DocumentWriter(self.document(), Formats())
         self._writer.shown = self._embeds
+        self._writer.folds.toggled = self._toggled
         self._writer.picture_width = self._find_text_width()
         self._ink = DecorationPainter(self.document())
         self.wide.forget()
@@ -352,6 +407,7 @@ class MarkdownView(QTextBrowser):
         selection = self._selection()
         self._ink.forget_tail(self._writer.tail, self._writer.open_code)
         self._writer.write(final, tail)
+        self._pointing.fold_hints = self._writer.folds.hints
         self._leaves.extend(final)
         self._restore(selection)
         self._fit()
@@ -363,6 +419,7 @@ class MarkdownView(QTextBrowser):
         growth = self._stream.update() if self._stream else Growth((), ())
         self._leaves.extend(growth.final)
         self._writer.write(self._leaves, growth.tail)
+        self._pointing.fold_hints = self._writer.folds.hints
         self._show_doubts()
         self._fit()
         self.rewritten.emit()

@@ -40,6 +40,7 @@ from ui.markdown.page.decorations import (
     RuleLine,
     Span,
 )
+from ui.markdown.page.folds import Folds
 from ui.markdown.page.formats import Formats
 from ui.markdown.page.images import Embedded, ImageFailure, find_action, insert_picture
 from ui.markdown.page.lines import NO_LINE, find_row_line
@@ -77,6 +78,7 @@ class DocumentWriter:
         shown: maps the sources of images and embedded notes to what is shown, or to the reason why
             it is not. Others are shown as placeholders, and so are all if this is None.
         wanted: the sources that are drawn as placeholders and missing in `shown`, in order.
+        folds: the callouts that the user has folded or opened.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -102,6 +104,7 @@ class DocumentWriter:
         self.doubtful: frozenset[int] = frozenset()
         self.shown: Mapping[str, Embedded] | None = None
         self.wanted: dict[str, None] = {}
+        self.folds = Folds()
         self.picture_width = 0
 
     @property
@@ -149,6 +152,7 @@ class DocumentWriter:
 
     def _write_tail(self, tail: Sequence[Leaf]) -> None:
         self._tail_at = self._cursor.position()
+        self.folds.begin_tail()
         self._tail_format = self._cursor.blockFormat()
         self._kept = (self._previous, self._is_fresh, self._code)
         self._code_end = self._code.last if self._code else 0
@@ -159,14 +163,15 @@ class DocumentWriter:
         self._ink = self.final
 
     def _expand(self, leaves: Sequence[Leaf]) -> Iterator[Leaf]:
-        """Yield leaves, with the text of embedded notes in place of them."""
+        """Yield the leaves to write: with embedded notes, without what is folded."""
         for leaf in leaves:
             if isinstance(leaf, Embed):
                 found = self._find(find_embed_source(leaf))
                 shown = found if isinstance(found, EmbeddedText | EmbedFailure) else None
-                yield from draw_embed(leaf, shown, can_load=self.shown is not None)
+                drawn = draw_embed(leaf, shown, can_load=self.shown is not None)
             else:
-                yield leaf
+                drawn = (leaf,)
+            yield from filter(None, map(self.folds.apply, drawn))
 
     def _find(self, source: str) -> Embedded | None:
         """Return what is shown for a source, and remember the source if it is not loaded yet."""
@@ -179,6 +184,7 @@ class DocumentWriter:
     def _remove_tail(self) -> None:
         if not self._has_tail:
             return
+        self.folds.end_tail()
         self._cursor.setPosition(self._tail_at)
         _to_end(self._cursor, _KEEP)
         self._cursor.removeSelectedText()
@@ -295,7 +301,7 @@ class DocumentWriter:
         format_ = table_format(leaf, inset.start)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
         for number, row in enumerate(leaf.rows):
-            is_header = number == 0 and not leaf.is_continued
+            is_header = number == 0 and leaf.has_header and not leaf.is_continued
             for column, runs in enumerate(row):
                 cell = table.cellAt(number, column)
                 align = find_alignment(leaf.columns, column)

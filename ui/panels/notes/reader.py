@@ -5,6 +5,7 @@ the other parts is estimated. When a widget is created, the line at the top of t
 not move.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
@@ -13,6 +14,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
+from ui.markdown.inline import FOOTNOTE, find_counterpart
 from ui.markdown.note_parts import NotePart, cut_parts, find_part
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
@@ -53,6 +55,7 @@ class NoteReader(QScrollArea):
         self._tops: list[int] = []
         self._embeds: dict[str, Embedded] = {}
         self._wanted: set[str] = set()
+        self._folds: dict[int, set[str]] = {}  # which callouts of a part were folded or opened
         self._lit = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
         self._is_placing = False
@@ -82,6 +85,7 @@ class NoteReader(QScrollArea):
         self._clear()
         self._embeds.clear()
         self._wanted.clear()
+        self._folds.clear()
         self._parts = cut_parts(text, kinds)
         self._heights = [self._estimate(part) for part in self._parts]
         self._lit = (first, max(first, last))
@@ -304,9 +308,11 @@ class NoteReader(QScrollArea):
         left, width = self._compute_column()
         self._is_placing = True
         view = NoteView(self._parts[index], width, self._embeds, self._page)
-        view.link_clicked.connect(self.link_clicked)
+        view.link_clicked.connect(self._on_link_clicked)
         view.selectionChanged.connect(self.selection_changed)
         view.menu_wanted.connect(self.menu_wanted)
+        view.toggled_folds.update(self._folds.get(index, ()))
+        self._folds[index] = view.toggled_folds
         view.embed_wanted.connect(self._on_embed_wanted)
         view.draw()
         view.light(*self._lit)
@@ -319,6 +325,20 @@ class NoteReader(QScrollArea):
         self._is_placing = False
         self._lay_out()
         self.part_drawn.emit(index)
+
+    def _on_link_clicked(self, address: str) -> None:
+        """Follow a link. The counterpart of a footnote's link may be in another part."""
+        counterpart = find_counterpart(address)
+        if not counterpart:
+            self.link_clicked.emit(address)
+            return
+        label = address.partition(":")[2]
+        has_colon = address.startswith(FOOTNOTE)
+        pattern = re.compile(rf"\[\^{re.escape(label)}\](?{'=' if has_colon else '!'}:)")
+        for part in self._parts:
+            if match := pattern.search(part.text):
+                self.show_line(part.find_note_line(part.text.count("\n", 0, match.start()) + 1))
+                return
 
     def _on_embed_wanted(self, source: str) -> None:
         if source not in self._wanted:

@@ -1,0 +1,80 @@
+"""Callouts that can be folded: which ones are folded, and the links that fold and open them.
+
+A callout is known by its title, since the text around it is parsed and loaded anew.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from ui.markdown.blocks import Leaf, Paragraph, Run, Style, plain
+from ui.markdown.inline import CALLOUT
+
+__all__ = ["Folds"]
+
+_OPEN: Final = "▾"
+_FOLDED: Final = "▸"
+
+
+class Folds:
+    """Hides what is folded while a document is written, and makes the titles links.
+
+    Attributes:
+        toggled: the addresses of the callouts that the user has folded or opened.
+        hints: what a click on each title does, by its address.
+    """
+
+    def __init__(self) -> None:
+        self.toggled: set[str] = set()
+        self.hints: dict[str, str] = {}
+        self._hidden: set[int] = set()
+        self._seen: Counter[str] = Counter()
+        self._kept: tuple[set[int], Counter[str]] = (set(), Counter())
+
+    def begin_tail(self) -> None:
+        """Remember the state at the end of the final text. The rest is written again."""
+        self._kept = (set(self._hidden), Counter(self._seen))
+
+    def end_tail(self) -> None:
+        """Go back to the state at the end of the final text."""
+        self._hidden, self._seen = self._kept
+
+    def apply(self, leaf: Leaf) -> Leaf | None:
+        """Return the leaf to write, with a link if it is a title, or None if it is folded.
+
+        A title that stands in a folded callout is folded too, and so is what is below it.
+
+        Args:
+            leaf: the next leaf of the document.
+        """
+        is_title = isinstance(leaf, Paragraph) and leaf.is_title and bool(leaf.boxes[-1].fold)
+        around = leaf.boxes[:-1] if is_title else leaf.boxes
+        if any(box.key in self._hidden for box in around):
+            if is_title:  # what is inside is folded too
+                self._hidden.add(leaf.boxes[-1].key)
+            return None
+        if not (is_title and isinstance(leaf, Paragraph)):
+            return leaf
+        title = plain(leaf.runs)
+        self._seen[title] += 1
+        address = f"{CALLOUT}{self._seen[title]} {title}"
+        is_folded = (leaf.boxes[-1].fold == "-") ^ (address in self.toggled)
+        if is_folded:
+            self._hidden.add(leaf.boxes[-1].key)
+        self.hints[address] = f"{'Show' if is_folded else 'Hide'} what is below this title"
+        return replace(leaf, runs=_link(leaf.runs, address, is_folded=is_folded))
+
+
+def _link(runs: Iterable[Run], address: str, *, is_folded: bool) -> tuple[Run, ...]:
+    """Make a title a link, except for the links in it, and add the mark of a fold."""
+    mark = f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{_FOLDED if is_folded else _OPEN}"
+    linked = [
+        run if run.link else replace(run, style=run.style | Style.SAME, link=address)
+        for run in runs
+    ]
+    if linked and linked[-1].link == address:
+        linked[-1] = replace(linked[-1], text=linked[-1].text + mark)
+    else:
+        linked.append(Run(mark, Style.SAME, address))
+    return tuple(linked)
