@@ -345,6 +345,17 @@ class Vault:
         return self._show(found)
 
     @_retry_when_damaged
+    def draw_passages(self, k: int, *, is_quoted: bool) -> tuple[Sequence[Hit], ...]:
+        """Return a few samples of `k` usual passages each, as a search could find them.
+
+        The result is empty if nothing is indexed.
+        """
+        if (catalog := self._handle.open()) is None:
+            return ()
+        searcher = self._build_searcher(catalog, lambda: None)
+        return tuple(searcher.draw(k, is_quoted=is_quoted))
+
+    @_retry_when_damaged
     def excerpts(self, query: str, k: int = 8) -> SearchResult:
         """Find the `k` best passages, each shortened to the sentences that match the query."""
         catalog = self._handle.open()

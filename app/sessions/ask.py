@@ -36,6 +36,7 @@ from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from chains.request.turn import Turn
+from chains.retrieval.retrieve import estimate_passages
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.continuation import find_broken_answer
@@ -174,6 +175,17 @@ class TurnRunner:
         """
         ask = _name_project(ask, chat)
         return preview(self._builder.build_turn(ask, chat, changes=changes))
+
+    def estimate_passages(self, ask: Ask, budget: int) -> tuple[int, int]:
+        """Estimate the passages of a chat's next request: their number, and their token count.
+
+        Args:
+            ask: the question typed so far.
+            budget: the token limit of the request.
+        """
+        if (notes := self.vault) is None:
+            return 0, 0
+        return estimate_passages(self._builder.begin_turn(ask), notes, budget)
 
     def estimate_reading(self, chat: Session | None, ask: Ask) -> "ReadingCost | None":
         """Return the maximum cost of reading large attachments part by part, or None if all fit.

@@ -23,17 +23,19 @@ from chains.retrieval.listing_query import describe_list, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from chains.retrieval.totals import tell_total
+from chains.tokenizer import load_counter
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.history.exclusion import hide_in_turn
 from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
-from context.tokens import count_segment
+from context.messages import Message
+from context.tokens import count_message, count_segment
 from vault.questions.reader import Reading
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
 from vault.vault import Vault
 
-__all__ = ["RetrievalResult", "read_ways", "retrieve"]
+__all__ = ["RetrievalResult", "estimate_passages", "read_ways", "retrieve"]
 
 SUPPORT: Final = "support"
 SUPPORT_WEIGHTS: Final = "supportWeights"
@@ -109,6 +111,37 @@ def retrieve(turn: Turn) -> Generator[Event, None, RetrievalResult]:
     return replace(found, query=searched, warnings=warnings, calls=query.calls)
 
 
+def estimate_passages(turn: Turn, notes: Vault, budget: int) -> tuple[int, int]:
+    """Estimate the passages of the next request: their number, and their token count together.
+
+    Nothing is searched. Passages of the usual size in this vault are counted instead.
+
+    Args:
+        turn: the turn with the text typed so far. It need not be open.
+        notes: the notes that will be searched.
+        budget: the token limit of the request.
+    """
+    is_quoted = turn.model_name == EXTRACTIVE
+    counter, most = load_counter(turn.model_name), _count_wanted(turn)
+    samples = notes.draw_passages(most, is_quoted=is_quoted)
+    gap = BLANK_LINES if is_quoted else 0
+    built = [build_passages(hits, gap=gap)[:most] for hits in samples if hits]
+    sizes = [[count_segment(passage, counter) for passage in passages] for passages in built]
+    if not sizes:
+        return 0, 0
+    number = sum(map(len, sizes)) / len(sizes)
+    tokens = sum(map(sum, sizes)) / len(sizes)
+    question = count_message(Message("user", turn.ask.question), counter)
+    share = min(1.0, compute_passages_share(budget, question) / tokens)
+    return max(1, int(number * share)), int(tokens * share)
+
+
+def _count_wanted(turn: Turn) -> int:
+    """Return the most passages that a search for a user message yields."""
+    top_k = turn.settings.retrieval_top_k
+    return int(top_k * QUOTED_TIMES) if turn.model_name == EXTRACTIVE else top_k
+
+
 def _read_nothing(_question: str) -> None:
     return None  # no vault is open
 
@@ -160,8 +193,7 @@ def _search(
     is_quoted = turn.model_name == EXTRACTIVE
     # Quoted answers consist only of passages, so they need passages from all notes.
     known = () if is_quoted else turn.customization.instructions
-    top_k = turn.settings.retrieval_top_k
-    most = int(top_k * QUOTED_TIMES) if is_quoted else top_k
+    top_k, most = turn.settings.retrieval_top_k, _count_wanted(turn)
     # Passages of notes in the system message are left out, so more are searched for.
     wanted = most * (2 if turn.is_in_project else 1)
 

@@ -34,7 +34,6 @@ from ui.widgets.formatting import percent
 __all__ = ["ContextController"]
 
 Context = Mapping[str, Any]
-_USUAL_PASSAGE = 150  # tokens; the mean of the passages that the sample vault yields
 Perform = Callable[[str], object]
 
 
@@ -249,8 +248,10 @@ class ContextController(QObject):
     def _look_ahead(self, ask: Ask) -> _Shown:
         context, is_estimate = self._preview(ask), ask.mode == "vault"
         if is_estimate:
-            last, number = self._shown.get("last"), self._assistant.settings.get("retrieval.topK")
-            context = _add_passages(context, None if last is None else last.context, number)
+            last = self._shown.get("last")
+            expected = None if last is None else _count_passages(last.context)
+            expected = expected or self._assistant.runner.estimate_passages(ask, context["budget"])
+            context = _add_passages(context, *expected)
         return _Shown(context, self._prices(context["model"]), is_estimate)
 
     def _look_up(self, session: str, entry: str | None) -> tuple[str, str | None, _Shown | None]:
@@ -356,21 +357,24 @@ class ContextController(QObject):
         self._frame.notifier.toast(describe(error).message)
 
 
-def _add_passages(context: Context, last: Context | None, number: int) -> Context:
+def _count_passages(context: Context) -> tuple[int, int] | None:
+    """Return the number and the token count of the passages in a request, or None without any."""
+    sent = [one["tokens"] for one in context["segments"] if one["kind"] == "passage"]
+    return (len(sent), sum(sent)) if sent else None
+
+
+def _add_passages(context: Context, number: int, tokens: int) -> Context:
     """Return the report of the next request with the passages that it will probably contain.
 
     Passages are looked up only when the message is sent. Until then, as many are counted as the
-    last request had, and as large.
+    last request had, and as large. If it had none, passages of the usual size are.
 
     Args:
         context: the report of the next request, without passages.
-        last: the report of the last request, or None.
-        number: the number of passages if no request had any yet.
+        number: the expected number of passages.
+        tokens: their expected token count.
     """
-    sent = [] if last is None else [one for one in last["segments"] if one["kind"] == "passage"]
-    number = len(sent) or number
-    size = sum(one["tokens"] for one in sent) or number * _USUAL_PASSAGE
-    added = min(size, max(0, context["budget"] - context["used"]))
+    added = min(tokens, max(0, context["budget"] - context["used"]))
     layers, used = context["layers"], context["used"] + added
     passages = {**layers["L3"], "tokens": layers["L3"]["tokens"] + added}
     return {

@@ -63,6 +63,16 @@ class Passages:
         found = self._catalog.rows("SELECT max(id) FROM chunks")[0][0]
         return int(found or 0)
 
+    def list_spread(self, most: int) -> list[int]:
+        """Return the ids of at most `most` passages that are spread evenly over the catalog."""
+        targets = [self.most * at // most for at in range(most)]
+        rows = self._catalog.rows(
+            "SELECT DISTINCT (SELECT id FROM chunks WHERE id > value ORDER BY id LIMIT 1) AS found"
+            " FROM json_each(?) WHERE found IS NOT NULL ORDER BY found",
+            (json.dumps(targets),),
+        )
+        return [int(row[0]) for row in rows]
+
     def count(self) -> int:
         """Return the number of passages in the catalog."""
         return int(self._catalog.rows("SELECT count(*) FROM chunks")[0][0])

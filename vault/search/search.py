@@ -49,6 +49,10 @@ _CANDIDATES = 100
 _BOOSTED = 60
 _TITLED = 20
 _MAX_DENSE_CHARS = 4_000
+_DRAWS = 6
+# Of the many passages that are quoted from, some follow each other in their note. With runs of
+# three, the estimate was 0.95, 0.98 and 0.93 of what was sent for three vaults, without 1.29.
+_RUN = 3
 
 Numbered = Iterable[tuple[int, Passage]]
 Encode = Callable[[str], "Callable[[], Vector | None]"]
@@ -165,6 +169,24 @@ class Searcher:
             for number, passage in self._current(there)
         )
         return replace(result, hits=(*result.hits, *added))
+
+    def draw(self, k: int, *, is_quoted: bool) -> Iterator[Sequence[Hit]]:
+        """Yield a few samples of `k` usual passages each, which no query chose.
+
+        They show how large the result of a search is before there is a query.
+
+        Args:
+            k: the maximum number of passages in each sample.
+            is_quoted: whether the passages around them are added, as in `widen`.
+        """
+        spread = self._passages.list_spread(k * _DRAWS)
+        draws = max(1, min(_DRAWS, len(spread) // k))
+        for at in range(draws):
+            run = _RUN if is_quoted else 1
+            chosen = (id + more for id in spread[at::draws][::run] for more in range(run))
+            read = self._passages.details(chosen)
+            hits = tuple(build_hit(passage, 0.0, {}) for passage in read.values())
+            yield self.widen(SearchResult("", hits, 0.0)).hits if is_quoted else hits
 
     def _measure_support(self, words: str, hits: Sequence[Hit]) -> Support | None:
         """Measure how well hits support an answer, or return None if there are no vectors."""

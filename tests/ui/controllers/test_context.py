@@ -1,5 +1,6 @@
 """The context panel in the window: what is pinned, previewed and counted reaches it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -221,3 +222,22 @@ def test_the_price_of_an_answer_and_of_the_chat_is_shown_and_stays(
     server.script(Answer("Yes.", usage=None))
     window.composer.send("Surely?")
     assert "This chat has cost about $0.0042 so far." in window.context.texts()
+
+
+def test_the_first_preview_is_near_what_is_sent(
+    scripted: Assistant, server: ModelServer, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    window = open_window(scripted, runner, qtbot)
+    server.script(Answer("The barrel holds 210 litres."))
+    window.composer.write("How much does the barrel hold?")
+    expected = read_tokens(window.context.used)
+    window.composer.press_send()
+    assert window.context.which == "last"
+    assert expected == pytest.approx(read_tokens(window.context.used), rel=0.15)
+
+
+def read_tokens(headline: str) -> int:
+    """Return the first figure of a headline such as `≈ 1,023 of 4,000 tokens`."""
+    figure = re.search(r"\d[\d,]*", headline)
+    assert figure is not None
+    return int(figure.group().replace(",", ""))
