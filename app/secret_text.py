@@ -154,10 +154,11 @@ _TOKEN: Final = re.compile(
     r"|eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?|AGE-SECRET-KEY-\w{8,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*-----)?)"
 )
+# Possessive, because each split of the user's text would be tried where no "@" follows.
 _USER_INFO: Final = re.compile(
-    r"://(?P<user>(?:\$\{[^{}\s]*\}|[^/?#\s:@\"'])*)(?P<colon>:?)(?P<password>[^/?#\s\"']*)@"
+    r"://(?P<user>(?:\$\{[^{}\s]*+\}|[^/?#\s:@\"'])*+)(?P<colon>:?+)(?P<password>[^/?#\s\"']*)@"
 )
-_PAIR: Final = re.compile(r"(?:\$\{[^{}]*\}|[^:])+:(?!//)(?P<password>.+)", re.DOTALL)
+_PAIR: Final = re.compile(r"(?:\$\{[^{}]*+\}|[^:])++:(?!//)(?P<password>.+)", re.DOTALL)
 _PARAMETER: Final = re.compile(
     r"(?<=[?&;#])(?P<name>[^=&;#?\s\"']{1,60})=(?P<value>[^&;#\s\"'<>]*)"
 )

@@ -255,6 +255,20 @@ class LocalModelFailed(ModelError):
     code = "model_unavailable"
 
 
+class ClientNotLoaded(ModelError):
+    """The library that calls model services cannot be imported, such as without free memory."""
+
+    code = "model_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"Strata could not load its client for model services ({reason.rstrip('.')}). Your "
+            "message is kept: try again, and start Strata anew if that does not help.",
+            service="Strata",
+            reason=reason,
+        )
+
+
 class Offline(ModelError):
     """The call needs another computer, but the setting `privacy.offline` is on."""
 

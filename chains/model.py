@@ -22,6 +22,7 @@ from chains.cancel import CancelToken, Pause, wait_or_cancel
 from chains.concurrency import Emit, WaitEnded, iterate, start_call
 from chains.errors import (
     Cancelled,
+    ClientNotLoaded,
     LedgerFailed,
     MissingKey,
     ModelError,
@@ -360,7 +361,13 @@ def _litellm() -> Any:
 @cache
 def _import_litellm() -> Any:
     prepare_environment()
-    import litellm
+    try:
+        import litellm
 
-    configure_library(litellm)
+        configure_library(litellm)
+    except Exception as error:
+        # Python forgets only the package, and a later import would find its half-loaded parts.
+        for name in [name for name in sys.modules if name.partition(".")[0] == "litellm"]:
+            del sys.modules[name]
+        raise ClientNotLoaded(f"{error}" or type(error).__name__) from error
     return litellm

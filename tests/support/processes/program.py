@@ -138,7 +138,8 @@ def end_all() -> None:
     while _started:
         child = _started.pop()
         if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended since, and left no other process
+                os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
 
 

@@ -485,6 +485,38 @@ def test_warming_up_loads_the_client_beside_the_caller():
     assert done.stdout == "beside\n"
 
 
+FAILS_ONCE = """
+import sys
+from chains.errors import ClientNotLoaded
+from chains.model import _litellm
+
+class Refuse:
+    def find_spec(self, name, path, target=None):
+        if name == "litellm.utils":
+            sys.meta_path.remove(self)
+            raise OSError(24, "Too many open files")
+
+sys.meta_path.insert(0, Refuse())
+try:
+    _litellm()
+except ClientNotLoaded as error:
+    print(error)
+print([name for name in sys.modules if name.startswith("litellm")])
+print(_litellm().llms.__name__)
+"""
+
+
+def test_a_client_that_could_not_be_loaded_is_loaded_at_the_next_call():
+    command = [sys.executable, "-P", "-c", FAILS_ONCE]
+    done = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "Strata could not load its client for model services ([Errno 24] Too many open files). "
+        "Your message is kept: try again, and start Strata anew if that does not help.",
+        "[]",
+        "litellm.llms",
+    ]
+
+
 # What a call costs
 
 
