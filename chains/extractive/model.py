@@ -9,7 +9,7 @@ is answered by the beginnings of the notes with a date in that period.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from chains.cancel import CancelToken
 from chains.citations.parser import parse_answer
@@ -29,6 +29,9 @@ from context.layers import Layer, Segment
 from vault.quotes.sections import Support
 from vault.search.hits import NO_NOTES
 from vault.search.query import parse_query
+
+if TYPE_CHECKING:
+    from vault.questions.reader import PartlyRead
 
 __all__ = ["LIST_SOURCE", "VALUE_SOURCE", "ExtractiveModel"]
 
@@ -64,12 +67,18 @@ NOT_SEARCHED: Final = (
 )
 
 
+_Placed = TypeVar("_Placed", Segment, ShownSection)
+
 LIST_SOURCE: Final = "every note that fits"
 VALUE_SOURCE: Final = "a property of a note"
 
 
 class ExtractiveModel:
-    """A model port that answers with quotations instead of calling a language model."""
+    """A model port that answers with quotations instead of calling a language model.
+
+    Attributes:
+        partly: what was understood of a request for a list, if only a part of it was.
+    """
 
     def __init__(
         self,
@@ -103,6 +112,7 @@ class ExtractiveModel:
         self._has_searched = has_searched
         self._has_notes = has_notes
         self._support = support
+        self.partly: PartlyRead | None = None
         self._compare = compare
         self._find_days = find_days
         self._today = today
@@ -156,14 +166,19 @@ class ExtractiveModel:
         verdict = judge(question, leading, self._support, found)
         if not found.sections or (verdict == "unrelated" and not of_period):
             self._kind = "nothing" if found.parts else "doubt"
-            yield NOTHING_ANSWERS if found.parts else NO_SENTENCE
-            yield from _write_titles(sources)
+            lead = NOTHING_ANSWERS if found.parts else NO_SENTENCE
+            yield _name_understood(lead, self.partly) if found.parts else lead
+            yield from _write_titles(_choose_fitting(self.partly, sources))
             return
         self._kind = _KINDS[verdict if verdict != "nothing" or not of_period else "doubtful"]
         sections = found.sections
         if self._kind == "nothing":
             sections = tuple(map(fold_to_best_line, sections))
-        yield _write_lead(self._kind, question.text, sections)
+        lead = _write_lead(self._kind, question.text, sections)
+        if self._kind != "answer":
+            lead = _name_understood(lead, self.partly)
+            sections = tuple(_choose_fitting(self.partly, sections))
+        yield lead
         yield from self._write_sections(sections)
 
     def _list_sources_in_period(
@@ -207,6 +222,30 @@ def _write_lead(kind: AnswerKind, question: str, sections: Sequence[ShownSection
     if kind == "answer" and (differing := describe_difference(question, sections)):
         return f"{FOUND.rstrip()} {differing}\n"
     return {"answer": FOUND, "doubt": DOUBTFUL}.get(kind, NOTHING_ANSWERS)
+
+
+def _name_understood(lead: str, partly: "PartlyRead | None") -> str:
+    """Return the line above what comes closest, with what was understood of a request for a list.
+
+    Nothing is counted, and nothing is said of all notes.
+    """
+    if partly is None:
+        return lead
+    begun = lead.partition(" These passages")[0].partition(" Closest")[0].rstrip()
+    understood = escape_markdown(f"“{partly.understood}” was understood, not “{partly.left}”")
+    return f"{begun} Only {understood}. The nearest:\n"
+
+
+def _choose_fitting(partly: "PartlyRead | None", found: Sequence[_Placed]) -> Sequence[_Placed]:
+    """Return what is of notes that fulfil the filter that was understood, or all if nothing is."""
+    if partly is None:
+        return found
+    paths = partly.paths
+    return [
+        each
+        for each in found
+        if (each.path if isinstance(each, ShownSection) else each.source) in paths
+    ] or found
 
 
 def _select_sources(question: AskedQuestion, sources: Sequence[Segment]) -> Sequence[Segment]:

@@ -187,7 +187,7 @@ def open_extractive_model(turn: Turn) -> "ExtractiveModel":
     from chains.extractive.model import ExtractiveModel
 
     vault = None if turn.search is None else turn.vault
-    return ExtractiveModel(
+    model = ExtractiveModel(
         turn.ask.question,
         has_searched=turn.search is not None,
         has_notes=turn.query.has_notes,
@@ -196,6 +196,8 @@ def open_extractive_model(turn: Turn) -> "ExtractiveModel":
         compare=None if vault is None else vault.measure_cosines,
         find_days=None if vault is None else vault.find_days,
     )
+    model.partly = turn.query.partly
+    return model
 
 
 def open_language_model(turn: Turn, model: ModelInfo, read: Sequence[Segment] = ()) -> ModelPort:

@@ -7,7 +7,7 @@ brings: a prompt, notes and tools. Each step of `chains.turn.run` returns a copy
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from chains.cancel import CancelToken, Pause, TimeLimit, wait_or_cancel
 from chains.gguf.process import ModelRunner
@@ -31,7 +31,17 @@ from context.tokens import ByteEstimator, TokenCounter
 from vault.quotes.sections import Support
 from vault.vault import Vault
 
-__all__ = ["SEARCHED", "SearchedQuery", "Summarise", "Turn", "TurnPorts", "TurnSettings"]
+if TYPE_CHECKING:  # most turns ask for no list
+    from vault.questions.reader import PartlyRead
+
+__all__ = [
+    "SEARCHED",
+    "SearchedQuery",
+    "Summarise",
+    "Turn",
+    "TurnPorts",
+    "TurnSettings",
+]
 
 SEARCHED: Final = "searched"  # the key of the query in the segments entry of a turn
 
@@ -106,11 +116,13 @@ class SearchedQuery:
         support: how well the passages support an answer made of quotations, or None if it was not
             measured.
         has_notes: whether there were notes to search.
+        partly: what was understood of a request for a list, if only a part of it was.
     """
 
     text: str = ""
     support: Support | None = None
     has_notes: bool = True
+    partly: "PartlyRead | None" = None
 
 
 @dataclass(frozen=True)

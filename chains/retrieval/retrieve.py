@@ -30,9 +30,10 @@ from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
 from context.messages import Message
 from context.tokens import count_message, count_segment
-from vault.questions.reader import Reading
+from vault.questions.reader import PartlyRead, Reading
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
+from vault.search.query import describe_filters, parse_query, write_query
 from vault.vault import Vault
 
 __all__ = ["RetrievalResult", "estimate_passages", "read_ways", "retrieve"]
@@ -104,10 +105,12 @@ def retrieve(turn: Turn) -> Generator[Event, None, RetrievalResult]:
     found = yield from _list_notes(turn, search, before, read)
     if found is None:
         found = _tell_property(turn, search, read)
+    partly = None
     if found is None:
-        found = yield from _search(turn, search, before)
+        partly = _find_understood(turn, search, before, read)
+        found = yield from _search(turn, search, before, partly)
     warnings = (*query.warnings, *found.warnings)
-    searched = replace(found.query, text=found.query.text or query.text)
+    searched = replace(found.query, text=found.query.text or query.text, partly=partly)
     return replace(found, query=searched, warnings=warnings, calls=query.calls)
 
 
@@ -184,7 +187,10 @@ def _is_rewritten(turn: Turn, before: tuple[LoggedTurn, ...], read: ReadQuestion
 
 
 def _search(
-    turn: Turn, search: Callable[[], Vault], before: tuple[LoggedTurn, ...]
+    turn: Turn,
+    search: Callable[[], Vault],
+    before: tuple[LoggedTurn, ...],
+    partly: PartlyRead | None,
 ) -> Generator[Event, None, RetrievalResult]:
     yield Step("search", f"Searching for “{turn.query.text}”" if turn.query.text else "Searching…")
     query = turn.query.text or turn.ask.question
@@ -209,7 +215,7 @@ def _search(
         if (whole := dated.list_period(query, of_period)) is not None:
             return whole, of_period
         find_one = partial(dated.search, k=wanted)
-        return _search_to_quote(find_one, query) if is_quoted else find_one(query), most
+        return _search_to_quote(find_one, query, partly) if is_quoted else find_one(query), most
 
     result, most = call(find_all, turn.cancel)
     gap = BLANK_LINES if is_quoted else 0
@@ -222,10 +228,13 @@ def _search(
     return RetrievalResult(searched, found, result.warnings, stored_fields, by=result.by)
 
 
-def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> SearchResult:
+def _search_to_quote(
+    find: Callable[[str], SearchResult], message: str, partly: PartlyRead | None
+) -> SearchResult:
     """Search for the subject of a message, and for each of the things that it asks about.
 
-    If a message such as "Thanks!" names nothing to look up, the result has no hits.
+    If no hit fulfils the filter that was understood, the notes that do are searched as well. If a
+    message such as "Thanks!" names nothing to look up, the result has no hits.
     """
     # Its regular expressions take long to compile, and most searches do without them.
     from chains.extractive import question
@@ -233,7 +242,10 @@ def _search_to_quote(find: Callable[[str], SearchResult], message: str) -> Searc
     result = find(question.extract_subject(message))
     if not question.can_be_looked_up(result.query, (hit.title for hit in result.hits)):
         return replace(result, hits=())
-    return mix_results([result, *map(find, question.split_question(result.query))])
+    mixed = mix_results([result, *map(find, question.split_question(result.query))])
+    if partly is None or any(hit.path in partly.paths for hit in mixed.hits):
+        return mixed
+    return mix_results([mixed, find(f"{partly.query} {partly.left}")])
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:
@@ -297,6 +309,28 @@ def _list_notes(
         stored_fields=page.stored_fields,
         filter=describe_list(listed),
     )
+
+
+def _find_understood(
+    turn: Turn,
+    search: Callable[[], Vault],
+    before: tuple[LoggedTurn, ...],
+    read: ReadQuestion,
+) -> PartlyRead | None:
+    """Return what was understood of a request for a list that is searched for, or None.
+
+    Only a quoted answer says it.
+    """
+    listed = read_list_query(turn.ask.question, before, read)
+    if turn.model_name != EXTRACTIVE or listed is None or not listed.is_tentative:
+        return None
+    query = parse_query(listed.query)
+    filters, left = replace(query, words=""), " ".join(query.words.split())
+    if query.task or not left or not (understood := describe_filters(filters)):
+        return None
+    fitting = call(lambda: search().list_notes(write_query(filters), MOST_LISTED), turn.cancel)
+    paths = frozenset(hit.path for hit in fitting.hits)
+    return PartlyRead(write_query(filters), understood, left, paths)
 
 
 def _tell_property(

@@ -18,7 +18,7 @@ from vault.questions.words import find_roles, list_date_words
 from vault.search.conditions import Condition
 from vault.search.query import Query, parse_query, write_query
 
-__all__ = ["Operation", "Reading", "read_question"]
+__all__ = ["Operation", "PartlyRead", "Reading", "read_question"]
 
 Operation = Literal["list", "count", "value", "sum", "mean", "about", "more"]
 
@@ -50,6 +50,23 @@ class Reading:
     path: str = ""
     property: str = ""
     names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PartlyRead:
+    """A request for a list or count of which only a part was understood.
+
+    Attributes:
+        query: the filter that was understood.
+        understood: the filter in words, such as "with the tag #recipe".
+        left: the words that were not understood.
+        paths: the notes that fulfil the filter.
+    """
+
+    query: str
+    understood: str
+    left: str
+    paths: frozenset[str] = frozenset()
 
 
 def read_question(text: str, read_names: Callable[[], VaultNames], today: date) -> Reading | None:

@@ -1,4 +1,4 @@
-"""Sums and means without a model are told with the lines that they are made of, or refused."""
+"""Sums are told with their lines or refused, and lists that are understood in part are no lists."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,3 +93,32 @@ def test_what_has_no_common_unit_is_not_added(assistant: Assistant, question: st
 )
 def test_no_sum_is_told_of_what_is_not_there(assistant: Assistant, question: str) -> None:
     assert "The sum of" not in ask(assistant, question).answer
+
+
+@pytest.mark.parametrize(
+    ("question", "understood", "left", "paths"),
+    [
+        ("How many books in Norwegian do I have?", "with the tag #book", "Norwegian", "Books"),
+        ("Which books made me cry?", "with the tag #book", "cry", "Books"),
+        ("Welche Bücher auf Japanisch habe ich?", "with the tag #book", "Japanisch", "Books"),
+        ("Quels livres en italien ai-je ?", "with the tag #book", "italien", "Books"),
+        ("¿Qué libros llevan azafrán?", "with the tag #book", "azafrán", "Books"),
+        ("Show all my trips to Sweden", "with the tag #trip", "Sweden", "Trips"),
+    ],
+)
+def test_a_filter_that_is_understood_in_part_claims_nothing(
+    assistant: Assistant, question: str, understood: str, left: str, paths: str
+) -> None:
+    result = ask(assistant, question)
+    lead = result.answer.splitlines()[0]
+    assert lead.startswith("No model is set")
+    assert lead.endswith(f"Only “{understood}” was understood, not “{left}”. The nearest:")
+    assert result.kind in ("nothing", "doubt")
+    assert result.citations
+    assert all(cited.path.startswith(paths) for cited in result.citations)
+
+
+def test_a_sure_answer_names_no_filter(assistant: Assistant) -> None:
+    result = ask(assistant, "Which book is about a matchmaker?")
+    assert "was understood" not in result.answer
+    assert [cited.path for cited in result.citations] == ["Books/Emma.md"]
