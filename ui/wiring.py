@@ -30,6 +30,7 @@ from ui.controllers.notes import NotesController
 from ui.controllers.reading.links import LinkController
 from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.reading.review import ReviewController
+from ui.controllers.reading.tasks import TaskTickController
 from ui.controllers.related import ReasonController, RelatedController
 from ui.controllers.session import SessionController
 from ui.controllers.vault import InstructionsController, VaultController
@@ -105,21 +106,21 @@ def make_controllers(
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
         changed.connect(context.refresh)
     review = ReviewController(*base)
-    vault.opened.connect(review.forget)
     vault.notes_changed.connect(review.note_changes)
     projects = ProjectController(*base, session, sessions)
-    for act in (projects.refresh, frame.sidebar.chat_search.clear, sessions.show_known):
+    for act in (review.forget, projects.refresh, sessions.end_search, sessions.show_known):
         vault.opened.connect(act)
     palette = PaletteController(frame, session, sessions, projects.choices, notes)
     reading.tag_clicked.connect(palette.open_tagged)
     approvals = ApprovalController(assistant, frame, session)
     bin = ChatBinController(*base, session, sessions)
     chats = ChatActionController(*base, session, sessions, palette, saving, bin)
-    quick_ask = QuickAskController(*base, session, sessions)
+    quick = QuickAskController(*base, session, sessions)
     first = FirstRunController(*base, session, composer, notes, index)
+    TaskTickController(*base, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    last = (LinkController(*base, reading), versions, quick_ask, review, SettingsFileWatch(*base))
+    last = (LinkController(*base, reading), versions, quick, review, SettingsFileWatch(*base))
     return Controllers(*made, *more, *last)
 
 

@@ -115,6 +115,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_verb(
         verbs, "related", "list the notes near a note, in meaning or by a link", _define_related
     )
+    add_verb(verbs, "tick", "tick or untick a task in a note", _define_tick)
     about = "look after your notes: contradictions, faults in front matter, copies, outdated notes"
     add_verb(verbs, "review", about, _define_review)
     add_verb(verbs, "ask", "answer a question, citing the notes it rests on", _define_ask)
@@ -233,6 +234,11 @@ def _add_project(parser: argparse.ArgumentParser) -> None:
 def _define_related(verb: ArgumentParser) -> None:
     verb.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
     verb.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
+
+
+def _define_tick(verb: ArgumentParser) -> None:
+    verb.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
+    verb.add_argument("line", metavar="LINE", type=_parse_count, help="the line of the task")
 
 
 def _define_review(verb: ArgumentParser) -> None:

@@ -125,6 +125,15 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
     return 0
 
 
+def _tick(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata tick`, and return the exit code."""
+    open_vault(assistant, args.vault)
+    task = assistant.user_edits.toggle_task(readable(args.path), args.line)
+    line = f"[{task.status}] {task.text}  {task.path}:{task.line}"
+    output.show(task.to_dict, [escape_text(line), f"`strata undo --run {task.run}` undoes it."])
+    return 0
+
+
 def _review(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata review`, and return the exit code."""
     from app.library.review import review_with
@@ -198,6 +207,7 @@ _VERBS: Mapping[str, Verb] = {
     "related": _show_related,
     "review": _review,
     "selftest": _selftest,
+    "tick": _tick,
     "undo": _undo,
     "doctor": _doctor,
     "rpc": _rpc,

@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -18,7 +18,7 @@ from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
 from chains.tool import Tool
 from vault.edits.journal import EditJournal, EditRun
-from vault.errors import EditFailed, UndoRefused, VaultError
+from vault.errors import EditFailed, EditRefused, NoteExcluded, UndoRefused, VaultError
 from vault.paths import printable
 
 if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is used
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is
     from vault.edits.plan import EditPlan
     from vault.edits.undo import EditHistory, NetChange, UndoneRun
 
-__all__ = ["NoteEdits", "SavedNote", "UserEdits"]
+__all__ = ["NoteEdits", "SavedNote", "TickedTask", "UserEdits"]
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +48,31 @@ class SavedNote:
     def to_dict(self) -> dict[str, Any]:
         """Return the note as a JSON object."""
         return {"session": self.session, "path": self.path, "run": self.run}
+
+
+@dataclass(frozen=True)
+class TickedTask:
+    """A task that the user has ticked or unticked.
+
+    Attributes:
+        path: the note.
+        line: the line of the task, counted from 1.
+        status: the character that is in the checkbox now.
+        text: the text of the task.
+        run: the id under which the change can be undone.
+        diff: the change of the note.
+    """
+
+    path: str
+    line: int
+    status: str
+    text: str
+    run: str
+    diff: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the task as a JSON object."""
+        return asdict(self)
 
 
 class NoteEdits:
@@ -222,6 +247,31 @@ class UserEdits:
         """
         links = self._vault.require_vault().build_link_resolver()
         return self._editor.plan_related_link(path, to, links)
+
+    def toggle_task(self, path: str, line: int, version: str = "") -> TickedTask:
+        """Tick or untick a task in a note. Nothing else in the note changes.
+
+        Args:
+            path: the note.
+            line: the line of the task, counted from 1.
+            version: the hash of the content in which the user saw the task, or an empty string.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            EditOutdated: the note has another content by now.
+            EditRefused: the line is no task, or the note is excluded or private.
+            EditFailed: the note could not be written. It is unchanged.
+            VaultError: the note cannot be read.
+        """
+        try:
+            plan, task = self._editor.plan_toggle(path, line, version)
+        except NoteExcluded as error:
+            is_private = error.rule == "private"
+            why = "marked as private" if is_private else f"excluded ({error.rule})"
+            said = f"Strata does not change {error.path}, because it is {why}."
+            raise EditRefused(f"{said} Tick the task in another editor.") from error
+        run = self.apply(plan)
+        return TickedTask(plan.path, task.line, task.status, task.text, run, plan.diff)
 
     def apply(self, plan: "EditPlan") -> str:
         """Apply a planned edit, and return the id under which the edit can be undone.

@@ -44,6 +44,7 @@ class NoteRequests:
             asked.ListMemories: self._list_memories,
             asked.SetMemory: self._set_memory,
             asked.Instructions: self._decide,
+            asked.TickTask: self._tick,
         }
 
     def _review(self, request: asked.Review, cancel: CancelToken) -> Json:
@@ -60,6 +61,10 @@ class NoteRequests:
     def _save_note(self, request: asked.SaveNote, _cancel: CancelToken) -> Json:
         saved = self._assistant.save_note(asked.require_chat(request), request.entry, request.path)
         return saved.to_dict()
+
+    def _tick(self, request: asked.TickTask) -> Json:
+        edits = self._assistant.user_edits
+        return edits.toggle_task(request.path, request.line, request.version).to_dict()
 
     def _list_calls(self, _request: asked.ListCalls) -> Json:
         return {"calls": self._assistant.ledger.list_calls()}

@@ -304,6 +304,20 @@ class SaveNote(RpcRequest):
     path: str | None = None
 
 
+class TickTask(RpcRequest):
+    """Tick or untick a task in a note.
+
+    Attributes:
+        path: the note, relative to the vault.
+        line: the line of the task, counted from 1.
+        version: the hash of the content in which the task was seen (SHA-256), or an empty string.
+    """
+
+    path: str
+    line: int
+    version: str = ""
+
+
 class Instructions(RpcRequest):
     """Show the AGENTS.md of the vault or of a project, or decide whether models are given it.
 
@@ -394,6 +408,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "set_model": SetModel,
     "set_setting": SetSetting,
     "shutdown": Shutdown,
+    "tick_task": TickTask,
     "undo": Undo,
 }
 

@@ -75,6 +75,10 @@ class SessionListController(QObject):
         list_binned = self._assistant.sessions.bin.list_chats
         self._asks.ask(lambda: (self._assistant.list_sessions(), list_binned()), now=True)
 
+    def end_search(self) -> None:
+        """Clear the field that searches all chats."""
+        self._frame.sidebar.chat_search.clear()
+
     def show_known(self) -> None:
         """Redraw the list of chats without reloading it, unless the list shows search results."""
         sidebar, self._running = self._frame.sidebar, self._session.list_running()

@@ -4,6 +4,7 @@ import os
 import posixpath
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -32,6 +33,7 @@ from vault.edits.plan import (
     plan_create,
     plan_related_link,
     plan_replacement,
+    plan_status,
     read_text,
 )
 from vault.edits.undo import EditHistory, revert_steps
@@ -39,6 +41,8 @@ from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, Va
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.links import LinkResolver, find_links, list_lines_with_links
+from vault.notes.note import parse_note
+from vault.notes.tasks import TaskItem, toggle_status
 from vault.notes.text.document import parse_document
 from vault.paths import printable, safe_path
 
@@ -115,6 +119,28 @@ class NoteEditor:
         """
         target, before = self._read(path)
         return plan_append(target, before, text)
+
+    def plan_toggle(self, path: str, line: int, version: str = "") -> tuple[EditPlan, TaskItem]:
+        """Plan an edit that ticks or unticks a task, and return it with the task as it will be.
+
+        Args:
+            path: the note.
+            line: the line of the task, counted from 1.
+            version: the hash of the content in which the line was seen, or an empty string.
+
+        Raises:
+            EditOutdated: the note has another content by now.
+            EditRefused: the line is no task.
+            VaultError: the note cannot be read, or is excluded.
+        """
+        target, before = self._read(path)
+        if version and hash_content(before) != version:
+            raise EditOutdated(printable(target))
+        tasks = {task.line: task for task in parse_note(target, before)[0].tasks}
+        if (task := tasks.get(line)) is None:
+            raise EditRefused(f"Line {line} of {printable(target)} is no task.")
+        task = replace(task, status=toggle_status(task.status))
+        return plan_status(target, before, line, task.status), task
 
     def plan_related_link(self, path: str, to: str, links: LinkResolver) -> EditPlan:
         """Plan an edit that adds a link to another note under the heading "Related".

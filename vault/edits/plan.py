@@ -12,6 +12,7 @@ from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import MARKDOWN, find_kind
+from vault.notes.tasks import find_checkbox
 from vault.notes.text.document import Heading, parse_document
 from vault.notes.text.lines import FENCE_CLOSES
 from vault.paths import printable
@@ -25,6 +26,7 @@ __all__ = [
     "plan_create",
     "plan_related_link",
     "plan_replacement",
+    "plan_status",
     "read_text",
 ]
 
@@ -177,6 +179,28 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     after = note.replace([found.replace(new)])
     if after == before:
         raise EditRefused("The new text is the same as the old one.")
+    return EditPlan("edit", path, (ContentChange(path, before, after),))
+
+
+def plan_status(path: str, before: bytes, line: int, status: str) -> EditPlan:
+    """Plan an edit that sets the status of a task, which is one character.
+
+    Args:
+        path: the path of the note.
+        before: the current content of the note.
+        line: the line of the task, counted from 1.
+        status: the new character in the checkbox.
+
+    Raises:
+        EditRefused: the line has no checkbox, or the character cannot be stored.
+    """
+    note = EditableText.decode(printable(path), before)
+    lines = note.text.split("\n")
+    place = find_checkbox(lines[line - 1]) if 0 < line <= len(lines) else None
+    if place is None:
+        raise EditRefused(f"Line {line} of {printable(path)} is no task.")
+    at = sum(len(above) + 1 for above in lines[: line - 1]) + place
+    after = note.replace([Replacement(at, at + 1, status)])
     return EditPlan("edit", path, (ContentChange(path, before, after),))
 
 

@@ -21,7 +21,7 @@ from vault.notes.dates import find_written_spans
 from vault.notes.text.inline import ITEM
 from vault.notes.text.markdown_text import MarkdownText
 
-__all__ = ["TaskItem", "TaskKind", "find_tasks"]
+__all__ = ["TaskItem", "TaskKind", "find_checkbox", "find_tasks", "toggle_status"]
 
 TaskKind = Literal["open", "done", "any"]
 
@@ -67,6 +67,20 @@ class TaskItem:
         if self.status in _DONE and (done := _COMPLETION.search(self.text)) is not None:
             return find_written_spans(done[0])
         return find_written_spans(_NOT_DUE.sub(" ", self.text))
+
+
+def toggle_status(status: str) -> str:
+    """Return the status of a task after it was ticked or unticked.
+
+    A done task becomes open. Any other task becomes done, also one with a status of its own.
+    """
+    return " " if status in _DONE else _DONE[0]
+
+
+def find_checkbox(line: str) -> int | None:
+    """Return the position of the character in a line's checkbox, or None if it has none."""
+    match = _TASK.match(line)
+    return None if match is None else match.start(1)
 
 
 def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:

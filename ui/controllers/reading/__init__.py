@@ -7,6 +7,7 @@
     open_note  Shows a note or an image, follows links in notes and answers, and goes back and
                forward.
     review     Runs reviews of the notes, and shows, dismisses and restores their findings.
+    tasks      Ticks and unticks the tasks of the open note, with undo.
     visit_history
                The visited notes and images, for going back and forward.
 
@@ -14,4 +15,4 @@ This package may import the same packages as `ui.controllers`, and `ui.controlle
 changes neither the chat nor the unsent message.
 """
 
-__all__ = ["links", "open_note", "review"]
+__all__ = ["links", "open_note", "review", "tasks"]

@@ -20,6 +20,8 @@ __all__ = [
     "Span",
 ]
 
+CHECKBOXES = frozenset({"[ ]", "[x]"})
+
 
 @dataclass(slots=True)
 class Panel:
@@ -203,3 +205,8 @@ def _panel(box: Box, leaf: Leaf, depth: int, first: int, last: int) -> Panel:
         box.icon,
         is_rtl=is_rtl(text),
     )
+
+
+def list_tasks(ink: Decorations) -> list[ListMarker]:
+    """Return the markers that are checkboxes, in text order."""
+    return [mark for mark in ink.marks if mark.text in CHECKBOXES]

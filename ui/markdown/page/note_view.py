@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QKeyEvent,
+    QMouseEvent,
     QPainter,
+    QPaintEvent,
     QTextCharFormat,
     QTextCursor,
 )
@@ -13,10 +16,12 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.markdown.inline import NOTE
 from ui.markdown.note_parts import NotePart, read_part
+from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.images import Embedded
-from ui.markdown.page.lines import find_line_at, find_line_band
+from ui.markdown.page.lines import NO_LINE, find_line_at, find_line_band
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
+from ui.widgets.controls import paint_focus
 from ui.widgets.menus import show_menu
 
 __all__ = ["NoteView"]
@@ -30,6 +35,8 @@ class NoteView(MarkdownView):
     Signals:
         menu_wanted: emitted with the text's context menu before it is shown. The receiver adds to
             it.
+        task_pressed: emitted with the line of a task whose checkbox was clicked, or that has the
+            focus when Space is pressed. Tab moves the focus through tasks and links.
 
     Attributes:
         part: the part of the note that is drawn.
@@ -42,6 +49,7 @@ class NoteView(MarkdownView):
     """
 
     menu_wanted = Signal(QMenu)
+    task_pressed = Signal(int)
 
     def __init__(
         self, part: NotePart, width: int, embeds: dict[str, Embedded], parent: QWidget
@@ -49,6 +57,8 @@ class NoteView(MarkdownView):
         self._is_missing: Callable[[str], bool] = lambda _target: False
         super().__init__(parent, embeds)
         self.part = part
+        self._pressed: ListMarker | None = None
+        self._focused: ListMarker | None = None
         self._lit: tuple[int, int] | None = None
         self.setAccessibleName("Text of the note")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -135,6 +145,102 @@ class NoteView(MarkdownView):
         ends = (cursor.selectionStart(), max(cursor.selectionStart(), cursor.selectionEnd() - 1))
         first, last = (find_line_at(self.document(), position) for position in ends)
         return self.part.find_note_line(first), self.part.find_note_line(last)
+
+    @property
+    def focused_task(self) -> int:
+        """The line of the task that has the focus, or 0."""
+        is_here = self._focused is not None and self.hasFocus()
+        return self._find_task_line(self._focused) if self._focused and is_here else 0
+
+    def focus_task(self, line: int) -> bool:
+        """Give the focus to the task in a line, and return whether the line has one."""
+        tasks = (task for task in self._list_tasks() if self._find_task_line(task) == line)
+        if (task := next(tasks, None)) is None:
+            return False
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+        self._focus_task(task)
+        return True
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Remember the checkbox that is pressed."""
+        super().mousePressEvent(event)
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        self._pressed = self._find_task(event.position()) if is_left else None
+        self._focused = self._pressed
+        self.viewport().update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Tick or untick the task whose checkbox was clicked."""
+        super().mouseReleaseEvent(event)
+        pressed, self._pressed = self._pressed, None
+        if pressed is not None and pressed is self._find_task(event.position()):
+            self.task_pressed.emit(self._find_task_line(pressed))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Show a hand over a checkbox."""
+        super().mouseMoveEvent(event)
+        is_over = self._find_task(event.position()) is not None
+        shape = Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.IBeamCursor
+        if is_over or not self.anchorAt(event.position().toPoint()):
+            self.viewport().setCursor(shape)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tick or untick the focused task with Space."""
+        if event.key() == Qt.Key.Key_Space and (line := self.focused_task):
+            self.task_pressed.emit(line)
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus with Tab: first through the tasks, then through the links."""
+        if self._step_task(1 if forward else -1):
+            return True
+        self._focused = None
+        self.viewport().update()
+        return super().focusNextPrevChild(forward)
+
+    def _step_task(self, step: int) -> bool:
+        """Focus the next or previous task, and return whether there is one."""
+        tasks, cursor = self._list_tasks(), self.textCursor()
+        if self._focused in tasks:
+            place = tasks.index(self._focused) + step
+        else:
+            is_at_link = cursor.hasSelection() and cursor.charFormat().isAnchor()
+            place = 0 if step > 0 and not is_at_link else -1
+        if not 0 <= place < len(tasks):
+            return False
+        self._focus_task(tasks[place])
+        return True
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the text, and a ring around the focused checkbox."""
+        super().paintEvent(event)
+        if self._focused is not None and self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_focus(painter, self._ink.find_box(self._focused).toRect())
+            painter.end()
+
+    def _focus_task(self, task: ListMarker) -> None:
+        cursor = self.textCursor()
+        cursor.setPosition(task.start)
+        self.setTextCursor(cursor)
+        self._focused = task
+        self._pointing.focus("")
+        self.viewport().update()
+
+    def _list_tasks(self) -> list[ListMarker]:
+        """Return the checkboxes of this note, without those of notes that it embeds."""
+        document = self.document()
+        tasks = list_tasks(self._writer.final)
+        return [task for task in tasks if document.findBlock(task.start).userState() != NO_LINE]
+
+    def _find_task(self, spot: QPointF) -> ListMarker | None:
+        found = self._ink.find_task(self._writer.final, spot)
+        return found if found is not None and found in self._list_tasks() else None
+
+    def _find_task_line(self, task: ListMarker) -> int:
+        return self.part.find_note_line(find_line_at(self.document(), task.start))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Show the context menu of the text, with what the receiver of `menu_wanted` adds."""

@@ -13,7 +13,17 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
 
 from ui.icons import paint_icon
-from ui.markdown.page.decorations import Decorations, ListMarker, Panel, Pill, Rows, RuleLine, Span
+from ui.markdown.page.decorations import (
+    CHECKBOXES,
+    Decorations,
+    ListMarker,
+    Panel,
+    Pill,
+    Rows,
+    RuleLine,
+    Span,
+    list_tasks,
+)
 from ui.markdown.page.geometry import baseline, find_bottom, find_origin, find_top, line_at, pieces
 from ui.markdown.page.spacing import CODE_PADDING, EMBED_INSET
 from ui.markdown.page.table import CELL_PADDING
@@ -187,6 +197,14 @@ class DecorationPainter:
         first = layout.hitTest(QPointF(0, clip.top() - spare), fuzzy)
         last = layout.hitTest(QPointF(self._page_width, clip.bottom() + spare), fuzzy)
         return self._document.findBlock(first).position(), last
+
+    def find_task(self, ink: Decorations, spot: QPointF) -> ListMarker | None:
+        """Return the checkbox at a point in the view, or None."""
+        return next((mark for mark in list_tasks(ink) if self.find_box(mark).contains(spot)), None)
+
+    def find_box(self, mark: ListMarker) -> QRectF:
+        """Return the area of a list marker, in view coordinates."""
+        return self._place(mark).rects[0]
 
     def _place(self, ink: Panel | Span | Pill | ListMarker) -> _Placed:
         placed = self._placed.get(id(ink))
@@ -362,7 +380,7 @@ class DecorationPainter:
         rect = self._place(mark).rects[0]
         direction = self._document.findBlock(mark.start).textDirection()
         is_rtl = direction == Qt.LayoutDirection.RightToLeft
-        if mark.text in {"[x]", "[ ]"}:
+        if mark.text in CHECKBOXES:
             self._paint_box(painter, rect, mark.text == "[x]", is_rtl)
         elif mark.text == "•":
             self._paint_bullet(painter, rect, is_rtl)

@@ -30,6 +30,8 @@ class NotePanel(Pane):
     Signals:
         attach_requested: emitted with the path, first and last line to attach (0 for all lines).
         link_clicked: emitted with the address of the clicked link.
+        task_pressed: emitted with the path and the content's hash of the note, and with the line of
+            a task whose checkbox was pressed.
         step_requested: emitted with -1 to go back, or 1 to go forward, by a button of the mouse.
         headings_wanted: emitted if the headings are needed. `add_structure` then shows them.
 
@@ -43,6 +45,7 @@ class NotePanel(Pane):
 
     attach_requested = Signal(str, int, int)
     link_clicked = Signal(str)
+    task_pressed = Signal(str, str, int)
     headings_wanted = Signal()
     step_requested = Signal(int)
 
@@ -57,6 +60,7 @@ class NotePanel(Pane):
         self._notice = Notice("danger")
         self.page, self.source, self.image = NoteReader(), NoteText(), ImagePage()
         self.page.link_clicked.connect(self.link_clicked)
+        self.page.task_pressed.connect(self._on_task_pressed)
         self._stack = QStackedWidget()
         for view in (self.page, self.source, self.image):
             self._stack.addWidget(view)
@@ -253,9 +257,12 @@ class NotePanel(Pane):
             lines = self.find_marked_lines()
             lines = find_lines_again(self._note.text, note.text, lines) if lines else None
             top, at = self.page.find_top_line(), self.source.verticalScrollBar().value()
+            task = self.page.focused_task
             self.show_note(note, *(lines or (0, 0)))
             self.page.show_line(top if top > 1 else 0)
             self.source.stay_at(at)
+            if task:
+                self.page.focus_task(task)
 
     def show_lost(self, path: str) -> None:
         """Show that the open note or image no longer exists. Its content stays visible."""
@@ -302,6 +309,10 @@ class NotePanel(Pane):
     def _set_view(self, view: QWidget) -> None:
         self._stack.setCurrentWidget(view)
         self._stack.setFocusProxy(view)
+
+    def _on_task_pressed(self, line: int) -> None:
+        if self._note is not None:
+            self.task_pressed.emit(self.path, self._note.version, line)
 
     def _on_selected(self) -> None:
         self.head.show_selection(self.find_selected_lines())

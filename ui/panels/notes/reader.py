@@ -34,6 +34,7 @@ class NoteReader(QScrollArea):
 
     Signals:
         link_clicked: emitted with the address of a clicked link that may be opened.
+        task_pressed: emitted with the line of a task whose checkbox was pressed.
         embed_wanted: emitted with the source of an image or embedded note that has to be loaded.
         selection_changed: emitted when the selection has changed.
         menu_wanted: emitted with the context menu of the text before it is shown.
@@ -44,6 +45,7 @@ class NoteReader(QScrollArea):
 
     embed_wanted = Signal(str)
     link_clicked = Signal(str)
+    task_pressed = Signal(int)
     selection_changed = Signal()
     menu_wanted = Signal(QMenu)
 
@@ -92,6 +94,15 @@ class NoteReader(QScrollArea):
         self._anchor = (first, self.viewport().height() // _TARGET_SHARE) if first else (0, 0)
         self._lay_out()
         self._fill()
+
+    @property
+    def focused_task(self) -> int:
+        """The line of the task that has the focus, or 0."""
+        return max((view.focused_task for view in self._views.values()), default=0)
+
+    def focus_task(self, line: int) -> None:
+        """Give the focus to the task in a line, if it is drawn."""
+        any(view.focus_task(line) for view in self.views())
 
     def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
         """Set the function that returns whether a link leads to a note that does not exist."""
@@ -309,6 +320,7 @@ class NoteReader(QScrollArea):
         self._is_placing = True
         view = NoteView(self._parts[index], width, self._embeds, self._page)
         view.link_clicked.connect(self._on_link_clicked)
+        view.task_pressed.connect(self.task_pressed)
         view.selectionChanged.connect(self.selection_changed)
         view.menu_wanted.connect(self.menu_wanted)
         view.toggled_folds.update(self._folds.get(index, ()))

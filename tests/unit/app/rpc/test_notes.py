@@ -1,5 +1,6 @@
 """Requests about notes and about what is kept beside the chats, over RPC and as commands."""
 
+import hashlib
 import json
 import queue
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from chains.cancel import CancelToken
 from tests.support.models.model_server import ModelServer
 from tests.support.processes.command_line import document, no_window
 from tests.support.sessions.turns import ask, result_of
+from vault.errors import EditOutdated, EditRefused
 
 PATIENCE_S = 60
 WATER = "# Water\n\nThe frost guard of the barrel switches on at {} degrees.\n"
@@ -147,3 +149,43 @@ def test_the_commands_do_the_same(
         ["It is green."],
         ["Paint it"],
     )
+
+
+def test_a_task_is_ticked_and_undone(
+    client: Client, indexed: Assistant, small_vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = small_vault / "Tasks.md"
+    text = "\ufeff# Tasks\r\n\r\n> 1. [ ] Call 📅 2026-11-28\r\n- [-] No\n+ [/] Half\n"
+    before = text.encode()
+    note.write_bytes(before)
+    ticked = client.do("tick_task", path="Tasks.md", line=3)
+    assert (ticked["status"], ticked["line"]) == ("x", 3)
+    assert "+> 1. [x] Call" in ticked["diff"]
+    assert note.read_bytes() == before.replace(b"1. [ ]", b"1. [x]")
+    client.do("undo", run=ticked["run"])
+    assert note.read_bytes() == before
+    argv = ["tick", "Tasks.md", "5", "--vault", str(small_vault)]
+    assert run(argv, no_window) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("[x] Half  Tasks.md:5\n`strata undo --run ")
+    assert note.read_bytes() == before.replace(b"[/]", b"[x]")
+    for line in ("1", "9"):
+        assert (
+            run(["tick", "Tasks.md", line, "--vault", str(small_vault), "--json"], no_window) == 1
+        )
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["message"] == f"Line {line} of Tasks.md is no task."
+
+
+def test_a_task_is_not_ticked_in_another_version_of_its_note(
+    indexed: Assistant, small_vault: Path
+) -> None:
+    (small_vault / "Tasks.md").write_text("- [ ] Call\n")
+    seen = hashlib.sha256(b"- [ ] Call\n").hexdigest()
+    (small_vault / "Tasks.md").write_text("- [ ] Write\n- [ ] Call\n")
+    with pytest.raises(EditOutdated):
+        indexed.user_edits.toggle_task("Tasks.md", 1, seen)
+    assert (small_vault / "Tasks.md").read_text() == "- [ ] Write\n- [ ] Call\n"
+    (small_vault / "Tasks.md").write_text("- [ ] Call\n#private\n")
+    with pytest.raises(EditRefused, match="marked as private"):
+        indexed.user_edits.toggle_task("Tasks.md", 1)

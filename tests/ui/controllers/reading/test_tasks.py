@@ -1,0 +1,156 @@
+"""Tasks of the open note are ticked and unticked by mouse and keys, and taken back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.conftest import write_notes
+from tests.support.window.clicks import LEFT, NONE
+from tests.support.window.note_page import NotePage
+from tests.support.window.waiting import settle
+from tests.support.window.window_pages import WindowPage, open_window
+from ui.markdown.page.decorations import list_tasks
+from ui.markdown.page.note_view import NoteView
+from ui.tasks import TaskRunner
+
+TASKS = """\
+---
+tags: [garden]
+---
+# Garden
+
+- [ ] water the beds
+* [x] buy seeds
+1. [ ] prune the roses
+   - [ ] and the apple tree
+> [!todo] Later
+> - [ ] sharpen the spade
+- [/] half done
+```
+- [ ] not a task
+```
+![[Other]]
+"""
+OTHER = "- [ ] of another note\n"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = write_notes(tmp_path / "notes", {"Other.md": OTHER, "Plain.md": "No task here.\n"})
+    (folder / "Garden.md").write_bytes(b"\xef\xbb\xbf" + TASKS.replace("\n", "\r\n").encode())
+    return folder
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[WindowPage]:
+    """A window with the note of tasks."""
+    assistant.open_vault(vault, remember=False)
+    window = open_window(assistant, runner, qtbot)
+    window.view.activateWindow()
+    qtbot.waitUntil(window.view.isActiveWindow)
+    window.view.show_note("Garden.md")
+    settle()
+    yield window
+    window.close()
+
+
+def list_views(window: WindowPage) -> list[NoteView]:
+    return list(window.view.note.page.views())
+
+
+def click_task(window: WindowPage, text: str) -> None:
+    """Click the checkbox before a text."""
+    for view in list_views(window):
+        for mark in list_tasks(view._writer.final):
+            if view.document().findBlock(mark.start).text().startswith(text):
+                spot = view._ink.find_box(mark).center().toPoint()
+                QTest.mouseClick(view.viewport(), LEFT, NONE, spot)
+                settle()
+                return
+    raise LookupError(text)
+
+
+def read(vault: Path) -> str:
+    data = (vault / "Garden.md").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf")
+    assert data.count(b"\n") == data.count(b"\r\n")
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after", "said"),
+    [
+        ("water", "- [ ] water", "- [x] water", "“water the beds” is done."),
+        ("buy", "* [x] buy", "* [ ] buy", "“buy seeds” is open again."),
+        ("prune", "1. [ ] prune", "1. [x] prune", "“prune the roses” is done."),
+        ("and the", "   - [ ] and", "   - [x] and", "“and the apple tree” is done."),
+        ("sharpen", "> - [ ] sharpen", "> - [x] sharpen", "“sharpen the spade” is done."),
+    ],
+)
+def test_a_click_ticks_a_task_and_undo_takes_it_back(
+    window: WindowPage, vault: Path, text: str, before: str, after: str, said: str
+) -> None:
+    click_task(window, text)
+    assert read(vault) == TASKS.replace(before, after)
+    assert window.view.notifier.texts() == [said]
+    window.press("Undo")
+    settle()
+    assert read(vault) == TASKS
+    for expected in (TASKS.replace(before, after), TASKS):
+        click_task(window, text)
+        assert read(vault) == expected
+
+
+def test_tab_goes_from_task_to_task_and_space_ticks(window: WindowPage, vault: Path) -> None:
+    first = next(view for view in list_views(window) if "water" in view.toPlainText())
+    first.setFocus()
+    QTest.keyClick(first, Qt.Key.Key_Tab)
+    QTest.keyClick(first, Qt.Key.Key_Tab)
+    QTest.keyClick(first, Qt.Key.Key_Space)
+    settle()
+    assert read(vault) == TASKS.replace("* [x] buy", "* [ ] buy")
+    again = QApplication.focusWidget()
+    assert isinstance(again, NoteView)
+    QTest.keyClick(again, Qt.Key.Key_Backtab)
+    QTest.keyClick(again, Qt.Key.Key_Space)
+    settle()
+    assert "- [x] water" in read(vault)
+
+
+def test_a_note_that_changed_meanwhile_is_shown_anew_and_not_written(
+    window: WindowPage, vault: Path
+) -> None:
+    changed = (vault / "Garden.md").read_bytes().replace(b"# Garden", b"# Garden\r\n\r\nA line.")
+    (vault / "Garden.md").write_bytes(changed)
+    click_task(window, "water")
+    assert (vault / "Garden.md").read_bytes() == changed
+    said = "The note has changed meanwhile, and is shown anew. Nothing was ticked."
+    assert window.view.notifier.texts() == [said]
+    assert "A line." in NotePage(window.view).text
+    click_task(window, "water")
+    assert "- [x] water" in read(vault)
+
+
+def test_an_embedded_task_is_not_ticked_in_the_wrong_note(window: WindowPage, vault: Path) -> None:
+    assert "of another note" in NotePage(window.view).text
+    click_task(window, "of another note")
+    assert read(vault) == TASKS
+    assert (vault / "Other.md").read_text() == OTHER
+
+
+def test_an_excluded_note_says_that_it_is_not_changed(
+    window: WindowPage, vault: Path, assistant: Assistant
+) -> None:
+    assistant.settings.set("vault.exclude", ["Garden.md"])
+    click_task(window, "water")
+    assert read(vault) == TASKS
+    (said,) = window.view.notifier.texts()
+    assert said.startswith("Strata does not change Garden.md, because it is excluded")

@@ -1,0 +1,81 @@
+"""Tick and untick the tasks of the open note, with undo."""
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from app.assistant import Assistant
+from app.errors import describe
+from app.library.edits import TickedTask
+from app.sessions.session_info import one_line
+from ui.controllers.reading.open_note import ReadingController
+from ui.frame import WindowFrame
+from ui.tasks import TaskRunner
+from ui.widgets.buttons import ButtonText
+from vault.errors import EditOutdated
+
+__all__ = ["TaskTickController"]
+
+_UNDO = ButtonText("Undo", "Put the task back as it was")
+_CHANGED = "The note has changed meanwhile, and is shown anew. Nothing was ticked."
+_TEXT_CHARS = 40
+
+
+class TaskTickController(QObject):
+    """Changes a task of the open note when its checkbox is pressed.
+
+    Only the character in the checkbox changes. The change is recorded in the journal of edits, as
+    an agent's edit is.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        runner: TaskRunner,
+        frame: WindowFrame,
+        reading: ReadingController,
+    ) -> None:
+        super().__init__(frame)
+        self._assistant, self._runner, self._frame = assistant, runner, frame
+        self._reading, self._is_busy = reading, False
+        frame.note.task_pressed.connect(self.toggle)
+
+    def toggle(self, path: str, version: str, line: int) -> None:
+        """Tick or untick a task, unless another one is just being written.
+
+        Args:
+            path: the note.
+            version: the hash of the content that is shown.
+            line: the line of the task.
+        """
+        if self._is_busy:
+            return
+        self._is_busy = True
+        toggle = self._assistant.user_edits.toggle_task
+        task = self._runner.call(lambda: toggle(path, line, version))
+        task.yielded.connect(self._on_toggled)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_toggled(self, task: TickedTask) -> None:
+        self._is_busy = False
+        self._reading.reread()
+        state = "open again" if task.status == " " else "done"
+        said = f"“{one_line(task.text, _TEXT_CHARS)}” is {state}."
+        self._frame.notifier.toast(said, (_UNDO, partial(self._undo, task)))
+
+    def _undo(self, task: TickedTask) -> None:
+        undo = self._runner.call(lambda: self._assistant.edits.undo(run=task.run))
+        undo.yielded.connect(lambda _undone: self._on_undone(task))
+        undo.failed.connect(self._on_failed)
+        undo.start()
+
+    def _on_undone(self, task: TickedTask) -> None:
+        self._reading.reread()
+        self._frame.notifier.toast(f"Undone. {task.path} is as before.")
+
+    def _on_failed(self, error: Exception) -> None:
+        self._is_busy = False
+        self._reading.reread()
+        is_outdated = isinstance(error, EditOutdated)
+        self._frame.notifier.toast(_CHANGED if is_outdated else describe(error).message)
