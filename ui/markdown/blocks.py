@@ -22,6 +22,7 @@ __all__ = [
     "CodeLines",
     "ColumnLayout",
     "Embed",
+    "FormulaLeaf",
     "HeadingLeaf",
     "Leaf",
     "Missing",
@@ -120,7 +121,7 @@ class HeadingLeaf:
 
 @dataclass(frozen=True, slots=True)
 class CodeLines:
-    """Lines of code, or of mathematics between `$$`.
+    """Lines of code.
 
     Attributes:
         language: the language of the code as written, or an empty string.
@@ -131,6 +132,7 @@ class CodeLines:
         is_continued: whether earlier lines of the block were already drawn.
         later: the entire code of a closed block that is too long to be highlighted at once,
             otherwise an empty string.
+        hint: what is said while the pointer is over the code, or an empty string.
     """
 
     language: str
@@ -140,6 +142,7 @@ class CodeLines:
     is_continued: bool = False
     later: str = ""
     line: int = field(default=0, compare=False)
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +221,20 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class FormulaLeaf:
+    """A formula that stands alone, in TeX.
+
+    Attributes:
+        tex: the formula without dollar signs.
+        boxes: the boxes (containers such as quotes) around the formula.
+    """
+
+    tex: str
+    boxes: tuple[Box, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class QuietRow:
     """A row that stands in place of something that is not shown, such as a private note.
 
@@ -243,7 +260,17 @@ class Rule:
     line: int = field(default=0, compare=False)
 
 
-Leaf = Paragraph | HeadingLeaf | CodeLines | TableRows | Missing | Embed | QuietRow | Rule
+Leaf = (
+    Paragraph
+    | HeadingLeaf
+    | CodeLines
+    | TableRows
+    | Missing
+    | Embed
+    | QuietRow
+    | Rule
+    | FormulaLeaf
+)
 
 
 def make_key() -> int:

@@ -20,6 +20,7 @@ from ui.markdown.blocks import (
     CodeLines,
     ColumnLayout,
     Embed,
+    FormulaLeaf,
     HeadingLeaf,
     Leaf,
     Missing,
@@ -175,7 +176,9 @@ class _Reader:
                 yield from self._read_nested_items(group, boxes)
             case "blockquote_open" | "details_open" | "footnote_reference_open":
                 yield from self._container(group, boxes)
-            case "fence" | "code_block" | "math_block":
+            case "math_block":
+                yield from self._formula(first, boxes)
+            case "fence" | "code_block":
                 yield _code(first, boxes)
             case "table_open":
                 for unit in self._row_groups(group, boxes):
@@ -214,6 +217,13 @@ class _Reader:
             parsed = self._markdown.parseInline(callout.rest)
             yield from _text(parsed[0].children or (), (*boxes, box), line + 1)
         yield from self._leaves(inner[3:], (*boxes, box))
+
+    def _formula(self, token: Token, boxes: tuple[Box, ...]) -> Iterator[Leaf]:
+        """Yield a formula that stands alone, unless its end has not arrived yet."""
+        tex = token.content.strip()
+        is_whole = token.meta.get("is_closed") or (token.map or (0, 0))[1] < len(self._lines) - 1
+        if tex and (is_whole or self._is_final):
+            yield FormulaLeaf(tex, boxes, _find_line(token))
 
     def _read_details(self, group: Sequence[Token], boxes: tuple[Box, ...]) -> Iterator[Leaf]:
         """Yield the leaves of `<details>`, which look like a callout that can be folded."""
@@ -372,8 +382,6 @@ def _language(token: Token) -> str:
 def _code(token: Token, boxes: tuple[Box, ...]) -> CodeLines:
     content, line = token.content.removesuffix("\n"), _find_line(token)
     line += token.type == "fence"
-    if token.type == "math_block":
-        return CodeLines("TeX", color_lines(content.strip("\n"), ""), boxes, line=line)
     language = _language(token) if token.type == "fence" else ""
     return replace(_close_code("", content, language), boxes=boxes, line=line)
 

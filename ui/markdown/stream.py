@@ -21,6 +21,8 @@ _HALF_CITATION = re.compile(r"\[[\d ,;&–—-]{0,12}$")
 _HALF_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{0,200})\]?$")
 _HALF_LINK = re.compile(r"(!?)\[(?!\[)([^\[\]\n]{1,200})\](?:\([^()\s]{0,2000})?$")
 _OPEN_LINK = re.compile(r"(!?)\[(?![\[\d ^!])([^\[\]\n]{1,200})$")
+# A formula whose end has not arrived yet. A price is not a formula.
+_HALF_FORMULA = re.compile(r"(?<![\\$\w])\$(?![\s\d$])[^$\n]{0,120}$|\\\((?:(?!\\\)).){0,300}$")
 _TASK = re.compile(r"\s*(?:[-*+]|\d+[.)]) \[.?\]?$")
 _HALF_DELIMITER = re.compile(r"\s*\|?[\s:|-]*$")
 _HALF_BOLD = re.compile(r"\*\*(?=\S)(?:(?!\*\*).)+$")
@@ -115,6 +117,8 @@ def _mend(text: str, resume: Resume) -> str:
     line = text[text.rfind("\n") + 1 :]
     if shorter := _mend_link(line):
         text, line = text[: len(text) - len(line)] + shorter[0], shorter[0]
+    if (half := _HALF_FORMULA.search(line)) and not line.count("`") % 2:
+        text, line = text[: len(text) - len(half.group())], line[: half.start()]
     if half := _HALF_CITATION.search(line):
         text, line = text[: len(text) - len(half.group())], line[: half.start()]
     if _HALF_CODE.search(line) and line.count("`") % 2:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "END_ISOLATE",
     "ISOLATE",
+    "clean_selection",
     "count_units",
     "escape_hidden",
     "from_left",
@@ -87,7 +88,12 @@ def read_selection(cursor: "QTextCursor") -> str:
     Formatting and the direction marks around citations are removed, and Qt's own separators become
     plain line breaks and spaces.
     """
-    return cursor.selectedText().translate(_INNER)
+    return clean_selection(cursor.selectedText())
+
+
+def clean_selection(text: str) -> str:
+    """Return a selected text without direction marks, and with plain line breaks and spaces."""
+    return text.translate(_INNER)
 
 
 def count_units(text: str) -> int:

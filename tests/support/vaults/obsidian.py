@@ -91,6 +91,29 @@ Nobody sees this.
 
 [^1]: The text of the footnote.
 """
+_FORMULAS = """\
+# Formulas
+
+The energy is $E = mc^2$, and $\\frac{a}{b}$ stands in a line of text, as $x_1, \\dots, x_n$ does.
+A sum within a line, $\\sum_{i=0}^n x_i$, makes the line taller. It costs $5 and $6.
+
+$$
+\\int_{-\\infty}^{\\infty} e^{-x^2}\\,dx = \\sqrt{\\pi}
+$$
+
+> [!note] In a callout, $\\alpha$
+> $$\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}$$
+
+| quantity | formula |
+|----------|---------|
+| area     | $\\pi r^2$ |
+
+What cannot be read stays: $\\frac{a$, and
+
+$$
+\\begin{matrix} a
+$$
+"""
 _PUMP = """\
 ---
 tags: [garden]
@@ -131,6 +154,7 @@ def write_obsidian_vault(folder: Path) -> Path:
     texts = {
         "Embeds.md": _EMBEDS,
         "Markup.md": _MARKUP,
+        "Formulas.md": _FORMULAS,
         "Garden/Pump.md": _PUMP,
         "Garden/Valve.md": _VALVE,
         "Deep.md": "Deep below.\n",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ui.markdown.blocks import (
     CodeLines,
+    FormulaLeaf,
     HeadingLeaf,
     Leaf,
     Missing,
@@ -314,8 +315,7 @@ def test_mathematics_is_tex() -> None:
     paragraph, block = read("So \\(a + b\\) and $x^2$, for $5 and $6.\n\n$$\ne = mc^2\n$$")
     assert isinstance(paragraph, Paragraph)
     assert [run.text for run in paragraph.runs if run.style & Style.TEX] == ["a + b", "x^2"]
-    assert isinstance(block, CodeLines)
-    assert block.lines == ((("plain", "e = mc^2"),),)
+    assert block == FormulaLeaf("e = mc^2")
 
 
 def test_a_diagram_is_its_code() -> None:

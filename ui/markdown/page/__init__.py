@@ -14,6 +14,7 @@
                  position.
     folds        Callouts that can be folded, and the links that fold and open them.
     formats      Qt's character and block formats for each kind of text, from the theme.
+    formulas     Formulas as vector pictures, drawn by ziamath and QtSvg.
     geometry     Positions of text in a document after layout.
     images       Inserts images into a document, no wider than the text.
     lines        Source lines of Markdown and their positions in the document.

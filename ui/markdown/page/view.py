@@ -30,6 +30,7 @@ from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
 from ui.markdown.page.decorations import Decorations, Panel, Pill
 from ui.markdown.page.formats import Formats
+from ui.markdown.page.formulas import read_with_formulas
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.painter import DecorationPainter, Reach
 from ui.markdown.page.wide import WideBlocks
@@ -37,7 +38,7 @@ from ui.markdown.page.writer import OUTDENT, DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
 from ui.theme import Theme
 from ui.widgets.menus import show_menu
-from ui.widgets.texts import read_selection
+from ui.widgets.texts import clean_selection, read_selection
 
 __all__ = ["MarkdownView"]
 
@@ -258,7 +259,7 @@ class MarkdownView(QTextBrowser):
     def createMimeDataFromSelection(self) -> QMimeData:
         """Return the selected text for the clipboard, as plain text only."""
         data = QMimeData()
-        data.setText(read_selection(self.textCursor()))
+        data.setText(clean_selection(read_with_formulas(self.textCursor())))
         return data
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
@@ -380,7 +381,9 @@ class MarkdownView(QTextBrowser):
         return self.width() - 2 * OUTDENT
 
     def _ask_embeds(self) -> None:
-        """Request the images and embedded notes that the document shows as placeholders."""
+        """Request what the document shows as placeholders, and draw the formulas that wait."""
+        if self._writer.has_waiting_formulas and self._stream is None:
+            self._embeds_timer.start()
         for source in [one for one in self._writer.wanted if one not in self._asked]:
             self._asked.add(source)
             self.embed_wanted.emit(source)

@@ -1,6 +1,7 @@
 """Write blocks of Markdown into a document: final blocks once, changing ones at each update."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from time import thread_time
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -16,6 +17,7 @@ from ui.markdown.blocks import (
     Box,
     CodeLines,
     Embed,
+    FormulaLeaf,
     HeadingLeaf,
     Leaf,
     Missing,
@@ -28,6 +30,7 @@ from ui.markdown.blocks import (
     plain,
 )
 from ui.markdown.code_colors import Line as CodeLine
+from ui.markdown.code_colors import plain_lines
 from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, find_embed_source
 from ui.markdown.inline import NOTE
 from ui.markdown.page.code import CodeHighlighter, color_line
@@ -41,7 +44,13 @@ from ui.markdown.page.decorations import (
     Span,
 )
 from ui.markdown.page.folds import Folds
-from ui.markdown.page.formats import Formats
+from ui.markdown.page.formats import AT_LEAST, Formats
+from ui.markdown.page.formulas import (
+    OBJECT,
+    FormulaPainter,
+    is_drawn,
+    make_formula_format,
+)
 from ui.markdown.page.images import Embedded, ImageFailure, find_action, insert_picture
 from ui.markdown.page.lines import NO_LINE, find_row_line
 from ui.markdown.page.spacing import (
@@ -64,6 +73,9 @@ from ui.widgets.texts import END_ISOLATE, ISOLATE, has_rtl
 __all__ = ["OUTDENT", "DocumentWriter"]
 
 OUTDENT = 16
+_MOST_FORMULAS = 1_000
+_LEAST_ROOM = 40.0  # in pixels, for a formula
+_MOST_FORMULAS_S = 0.2  # of processor time for the formulas of one update
 
 
 class DocumentWriter:
@@ -79,6 +91,8 @@ class DocumentWriter:
             it is not. Others are shown as placeholders, and so are all if this is None.
         wanted: the sources that are drawn as placeholders and missing in `shown`, in order.
         folds: the callouts that the user has folded or opened.
+        has_waiting_formulas: whether some formulas are shown as TeX, because drawing them would
+            have taken too long at once. The text is then written again.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -105,6 +119,9 @@ class DocumentWriter:
         self.shown: Mapping[str, Embedded] | None = None
         self.wanted: dict[str, None] = {}
         self.folds = Folds()
+        self._formulas = FormulaPainter(document)
+        self._formulas_s, self._formulas_count = 0.0, 0
+        self.has_waiting_formulas = False
         self.picture_width = 0
 
     @property
@@ -119,6 +136,7 @@ class DocumentWriter:
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
         """Write final blocks, then the blocks in `tail`, which the next call replaces."""
+        self._formulas_s = 0.0
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in self._expand(final):
@@ -170,7 +188,7 @@ class DocumentWriter:
                 shown = found if isinstance(found, EmbeddedText | EmbedFailure) else None
                 drawn = draw_embed(leaf, shown, can_load=self.shown is not None)
             else:
-                drawn = (leaf,)
+                drawn = (self._settle(leaf) if isinstance(leaf, FormulaLeaf) else leaf,)
             yield from filter(None, map(self.folds.apply, drawn))
 
     def _find(self, source: str) -> Embedded | None:
@@ -211,6 +229,8 @@ class DocumentWriter:
                 self._write_table(leaf, top)
             case Missing():
                 self._write_missing(leaf, top)
+            case FormulaLeaf():
+                self._write_formula(leaf, top)
             case QuietRow():
                 self._write_quiet(leaf, top)
             case Rule():
@@ -279,7 +299,10 @@ class DocumentWriter:
                 self._code.language = leaf.language
                 self._ink.panels.append(self._code)
             for color, text in line:
-                self._cursor.insertText(text, self._formats.code(color))
+                char = self._formats.code(color)
+                if leaf.hint:
+                    char.setToolTip(leaf.hint)
+                self._cursor.insertText(text, char)
             self._code.last = self._cursor.position()
         if leaf.whole and self._code:
             self._recolor(self._code, leaf.whole)
@@ -353,6 +376,62 @@ class DocumentWriter:
         action = None if is_loading else find_action(leaf, failure)
         self._write_quiet(QuietRow(words, "image-square", action, leaf.boxes), top)
 
+    def _settle(self, leaf: FormulaLeaf) -> FormulaLeaf | CodeLines:
+        """Return a formula that stands alone as it is, or as code if it cannot be drawn."""
+        made = self._draw_alone(leaf)
+        if not isinstance(made, str):
+            return leaf
+        lines = plain_lines(leaf.tex)
+        return CodeLines("TeX", lines, leaf.boxes, line=leaf.line, hint=made)
+
+    def _draw_alone(self, leaf: FormulaLeaf) -> tuple[QTextCharFormat, float] | str:
+        inset = compute_inset(leaf.boxes)
+        room = max(_LEAST_ROOM, self.picture_width - inset.start - inset.end)
+        char = self._formats.text("body", "text.primary", Run(""))
+        return self._draw(leaf.tex, char, is_display=True, width=room)
+
+    def _write_formula(self, leaf: FormulaLeaf, top: float) -> None:
+        """Write a formula that stands alone, in the middle of the line."""
+        block = self._formats.block("body", top=top)
+        block.setLineHeight(Theme.current().line("body"), AT_LEAST)
+        block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._begin(block, leaf.boxes, self._formats.text("body", "text.primary", Run("")))
+        made = self._draw_alone(leaf)
+        if not isinstance(made, str):
+            self._cursor.insertText(OBJECT, made[0])
+
+    def _draw(
+        self, tex: str, char: QTextCharFormat, *, is_display: bool, width: float = 0
+    ) -> tuple[QTextCharFormat, float] | str:
+        """Draw a formula, unless those of this update have already taken long."""
+        self._formulas_count += 1
+        if self._formulas_count > _MOST_FORMULAS:
+            return f"Only the first {_MOST_FORMULAS:,} formulas of a text are drawn."
+        is_new = not is_drawn(tex, char, is_display=is_display)
+        if is_new and self._formulas_s > _MOST_FORMULAS_S:
+            self.has_waiting_formulas = True
+            return "The formula is being drawn."
+        started = thread_time()
+        made = make_formula_format(tex, char, is_display=is_display, width=width)
+        self._formulas_s += (thread_time() - started) * is_new
+        return made
+
+    def _insert_formula(self, cursor: QTextCursor, run: Run, role: str, tone: str) -> None:
+        """Insert a formula within a line, or its TeX with the reason in the tooltip."""
+        style = run.style & ~Style.TEX
+        char = self._formats.text(role, tone, Run("", style, run.link), self._href(run))
+        made = self._draw(run.text, char, is_display=False)
+        if isinstance(made, str):
+            shown = self._formats.text(role, tone, run)
+            shown.setToolTip(made)
+            cursor.insertText(run.text, shown)
+            return
+        cursor.insertText(OBJECT, made[0])
+        block = cursor.blockFormat()
+        if made[1] > block.lineHeight():
+            block.setLineHeight(block.lineHeight(), AT_LEAST)
+            cursor.setBlockFormat(block)
+
     def _write_quiet(self, leaf: QuietRow, top: float) -> None:
         block = self._formats.block("ui", leaf.words, top=top)
         inset = compute_inset(leaf.boxes)
@@ -409,6 +488,9 @@ class DocumentWriter:
             start = cursor.position()
             if run.cites:
                 self._insert_number(cursor, run)
+                continue
+            if run.style & Style.TEX:
+                self._insert_formula(cursor, run, role, tone)
                 continue
             cursor.insertText(run.text, self._formats.text(role, tone, run, self._href(run)))
             if run.style & Style.CODE:
