@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # a search reports progress without loading the rest
 
 __all__ = [
     "CITES_NOTHING",
+    "MOST_STEP_CHARS",
     "AnswerKind",
     "ApprovalRequested",
     "AskResult",
@@ -34,17 +35,20 @@ __all__ = [
     "ToolEnded",
     "ToolStarted",
     "ToolStatus",
+    "ToolStep",
     "TurnEnded",
     "Usage",
     "Warned",
 ]
 
 CITES_NOTHING: Final = "This answer cites no note."
+# How much of a result, and of the text before a tool call, a step has.
+MOST_STEP_CHARS: Final = 2_000
 
 Mode = Literal["chat", "vault", "project", "agent"]
 AnswerKind = Literal["answer", "doubt", "nothing", "list", "time", "tasks", "small_talk"]
 Status = Literal["complete", "interrupted", "limit", "error"]
-ToolStatus = Literal["ok", "error", "denied"]
+ToolStatus = Literal["running", "ok", "error", "denied"]
 
 
 @dataclass(frozen=True)
@@ -135,27 +139,59 @@ class TextTakenBack:
 
 
 @dataclass(frozen=True)
-class ToolStarted:
-    """A tool call has started."""
-
-    id: str
-    name: str
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class ToolEnded:
-    """A tool call has ended and its result is stored.
+class ToolStep:
+    """A tool call that a model makes before its answer, with its outcome so far.
 
     Attributes:
-        ref_id: the reference to a large result stored outside of the log, or None.
+        id: the id of the tool call.
+        name: the name of the tool.
+        arguments: the arguments of the call, by name.
+        status: `running`, or the outcome.
+        seconds: the duration, or None if it was not recorded.
+        ref_id: the reference to a large result that is stored outside of the log, or None.
+        text: the beginning of the result, or an empty string.
+        said: the text that the model wrote before the call, which may be empty.
     """
 
     id: str
     name: str
-    status: ToolStatus
-    seconds: float
-    ref_id: str | None
+    arguments: Mapping[str, Any]
+    status: ToolStatus = "running"
+    seconds: float | None = None
+    ref_id: str | None = None
+    text: str = ""
+    said: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the result is longer than `text`."""
+        return self.ref_id is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tool call as a JSON-serializable dict, as printed by `strata ask --json`."""
+        from context.messages import thaw  # not needed by a search
+
+        return {
+            "id": self.id,
+            "name": self.name,
+            "arguments": thaw(self.arguments),
+            "status": self.status,
+            "ref_id": self.ref_id,
+        }
+
+
+@dataclass(frozen=True)
+class ToolStarted:
+    """A tool call has started."""
+
+    step: ToolStep
+
+
+@dataclass(frozen=True)
+class ToolEnded:
+    """A tool call has ended and its result is stored."""
+
+    step: ToolStep
 
 
 @dataclass(frozen=True)
@@ -276,7 +312,7 @@ class AskResult:
         session: the session id, or None for a dry run outside of a session.
         turn: the turn id, or None for a dry run.
         entry: the id of the answer's log entry, or None for a dry run.
-        tools: the tool calls of the turn, in order. Only agents make any.
+        steps: the tool calls of the turn, in order. Only agents make any.
         usage: the token counts reported by the provider, or None.
         context: the context report of the last request, as a dict.
         read_whole: the cost of reading long attachments in full by map-reduce, or None if none was
@@ -309,7 +345,7 @@ class AskResult:
     usage: Usage | None
     warnings: tuple[str, ...]
     context: Mapping[str, Any]
-    tools: tuple[Mapping[str, Any], ...] = ()
+    steps: tuple[ToolStep, ...] = ()
     read_whole: Mapping[str, Any] | None = None
     searched: str | None = None
     edits: Mapping[str, Any] | None = None
@@ -337,7 +373,7 @@ class AskResult:
             "citations": [citation.to_dict() for citation in self.citations],
             "unverified": [claim.to_dict() for claim in self.unverified],
             **({"sourced": sourced} if self.sentences else {}),
-            "tools": [dict(tool) for tool in self.tools],
+            "tools": [step.to_dict() for step in self.steps],
             "model": self.model,
             "usage": self.usage.to_dict() if self.usage else None,
             "warnings": list(self.warnings),

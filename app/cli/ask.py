@@ -105,7 +105,7 @@ class TurnPrinter:
                 self._line.show_long(event.text)
             case ToolStarted():
                 self._end_text()
-                self._line.show(cli_text.call(event))
+                self._line.show(cli_text.call(event.step))
             case ApprovalRequested():
                 from app.cli.approvals import format_proposal
 

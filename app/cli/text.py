@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from app.sessions.transcript import (
         ChatTranscript,
         MessageItem,
-        StepItem,
         TranscriptItem,
     )
     from chains.citations.check import Citation
-    from chains.events import AskResult, ToolStarted
+    from chains.events import AskResult, ToolStep
     from vault.indexing.indexer import IndexReport
     from vault.search.related import RelatedNote
     from vault.search.search import SearchResult
@@ -146,10 +145,10 @@ def review(result: "ReviewResult") -> Iterator[str]:
         yield f"{len(result.dismissed):,} dismissed; --json lists them."
 
 
-def call(event: "ToolStarted") -> str:
+def call(step: "ToolStep") -> str:
     """Format a tool call with its arguments."""
-    told = _list_arguments(event.arguments)
-    return escape_text(f"{event.name}: {told}" if told else event.name)
+    told = _list_arguments(step.arguments)
+    return escape_text(f"{step.name}: {told}" if told else step.name)
 
 
 def _list_arguments(arguments: Mapping[str, object]) -> str:
@@ -295,7 +294,7 @@ def _head(who: str, item: "MessageItem") -> str:
     return f"{said} ‹ {at}/{len(item.siblings)} › {others}"
 
 
-def _step(step: "StepItem") -> Iterator[str]:
+def _step(step: "ToolStep") -> Iterator[str]:
     if step.said:
         yield escape_text(step.said)
     told = _list_arguments(step.arguments)

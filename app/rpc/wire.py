@@ -148,17 +148,18 @@ def convert_event(event: Event) -> tuple[str, Json] | None:
 
 
 def _tool_end(event: ToolEnded) -> Json:
+    step = event.step
     return {
-        "id": event.id,
-        "name": event.name,
-        "status": event.status,
-        "seconds": round(event.seconds, 3),
-        "ref_id": event.ref_id,
+        "id": step.id,
+        "name": step.name,
+        "status": step.status,
+        "seconds": round(step.seconds or 0.0, 3),
+        "ref_id": step.ref_id,
     }
 
 
 def _tool_start(event: ToolStarted) -> Json:
-    return {"id": event.id, "name": event.name, "arguments": event.arguments}
+    return {"id": event.step.id, "name": event.step.name, "arguments": event.step.arguments}
 
 
 def _approval_request(event: ApprovalRequested) -> Json:

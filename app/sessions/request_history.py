@@ -15,9 +15,10 @@ from app.sessions.export import build_note, export_markdown
 from app.sessions.rebuild import RequestRebuilder
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
-from app.sessions.transcript import AnswerItem, ChatTranscript, StepItem, TranscriptItem
+from app.sessions.transcript import AnswerItem, ChatTranscript, TranscriptItem
 from app.sessions.transcript_reader import build_transcript
 from chains.citations.changes import CurrentText, OwnEdit, find_changed_sources
+from chains.events import ToolStep
 from chains.request.session import SessionPort
 from chains.request.turn import SEARCHED
 from chains.retrieval.follow_up import list_notes_in_play
@@ -207,7 +208,7 @@ def _mark_changes(
     return replace(item, changed=changed)
 
 
-def _list_own_edits(steps: Sequence[StepItem]) -> Iterator[OwnEdit]:
+def _list_own_edits(steps: Sequence[ToolStep]) -> Iterator[OwnEdit]:
     """Yield the edits of a turn that replaced text or moved a note."""
     for step in steps:
         given = {name: str(value) for name, value in step.arguments.items()}

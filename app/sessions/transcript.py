@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Final, get_args
 
@@ -10,14 +9,13 @@ from chains.citations.changes import ChangedSource
 from chains.citations.check import Citation, Unverified
 from chains.citations.sections import ShownSection
 from chains.citations.sources import insert_numbers, name_share
-from chains.events import Mode, Status, ToolStatus
+from chains.events import Mode, Status, ToolStep
 from chains.request.ask import Selection
 from chains.retrieval.listing_query import FilterPart
 from context.fit import guard_steps
 from context.layers import Segment
 from context.messages import thaw
 
-MOST_STEP_CHARS: Final = 2_000
 _MOST_STATUS_CHARS: Final = 40
 _MOST_PROPS_CHARS: Final = 10_000
 
@@ -63,31 +61,6 @@ class UserItem(MessageItem):
 
 
 @dataclass(frozen=True)
-class StepItem:
-    """A tool call that the model made before its answer.
-
-    Attributes:
-        id: the id of the tool call.
-        name: the name of the tool.
-        arguments: the arguments of the call, by name.
-        status: the outcome.
-        seconds: the duration, or None if it was not recorded.
-        ref_id: the reference to a large result that is stored outside of the log, or None.
-        text: the beginning of the result, or an empty string.
-        said: the text that the model wrote before the call, which may be empty.
-    """
-
-    id: str
-    name: str
-    arguments: Mapping[str, object]
-    status: ToolStatus
-    seconds: float | None
-    ref_id: str | None
-    text: str
-    said: str = ""
-
-
-@dataclass(frozen=True)
 class AnswerItem(MessageItem):
     """An answer with its sources.
 
@@ -122,7 +95,7 @@ class AnswerItem(MessageItem):
     unverified: tuple[Unverified, ...]
     sources: tuple[Segment, ...]
     seconds: float | None
-    steps: tuple[StepItem, ...] = ()
+    steps: tuple[ToolStep, ...] = ()
     changed: tuple[ChangedSource, ...] = ()
     reason: str = ""
     cost: float | None = None

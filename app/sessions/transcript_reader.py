@@ -17,7 +17,6 @@ from app.sessions.transcript import (
     CustomItem,
     DroppedItem,
     HookChangeItem,
-    StepItem,
     SummaryItem,
     TranscriptItem,
     UserItem,
@@ -25,6 +24,7 @@ from app.sessions.transcript import (
 from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.sections import read_sections
 from chains.citations.sources import check_answer
+from chains.events import MOST_STEP_CHARS, ToolStep
 from chains.models import EXTRACTIVE
 from chains.request.project import has_note_text, join_texts, list_recorded_notes
 from chains.request.usage import ANSWER, READING, REWRITE
@@ -58,7 +58,6 @@ from context.log.entries import (
 from context.log.tree import EntryTree
 from context.messages import ToolCallPart, ToolResultPart, list_tool_calls
 
-MOST_STEP_CHARS: Final = 2_000
 _PURPOSES_OF_ANSWERS: Final = frozenset({"", ANSWER, REWRITE, READING})
 
 
@@ -186,7 +185,7 @@ class _Reader:
             if (run := self._runs.get(entry.id)) is not None:
                 yield from run.sources
 
-    def _steps(self, work: Sequence[MessageEntry]) -> Iterator[StepItem]:
+    def _steps(self, work: Sequence[MessageEntry]) -> Iterator[ToolStep]:
         results = {
             part.tool_call_id: (entry.id, part)
             for entry in work
@@ -268,9 +267,9 @@ def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:
 
 def _step(
     call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None, said: str
-) -> StepItem:
+) -> ToolStep:
     is_well = result is not None and not result.is_error
-    return StepItem(
+    return ToolStep(
         id=call.id,
         name=call.name,
         arguments=call.arguments,

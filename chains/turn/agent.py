@@ -12,11 +12,13 @@ from typing import Any, Final
 from chains.concurrency import gather
 from chains.errors import Cancelled, ToolFailed
 from chains.events import (
+    MOST_STEP_CHARS,
     ContextPrepared,
     Event,
     ToolEnded,
     ToolStarted,
     ToolStatus,
+    ToolStep,
     Usage,
     Warned,
 )
@@ -117,7 +119,7 @@ class AgentLoop:
         self._time.start(turn.settings.agent_max_seconds, turn.cancel, self._clock)
         self._usage: Usage | None = None
         self._calls: dict[str, RequestedCall] = {}
-        self._tools: dict[str, dict[str, Any]] = {}
+        self._steps: dict[str, ToolStep] = {}
         self._warnings: dict[str, None] = {}
 
     def run(self) -> Generator[Event, None, TurnAnswer]:
@@ -141,9 +143,9 @@ class AgentLoop:
                 answer = replace(answer, entry=entry, status="interrupted")
                 break
             yield ContextPrepared(request.report)
-        tools = tuple(self._tools[id] for id in self._calls if id in self._tools)
+        steps = tuple(self._steps[id] for id in self._calls if id in self._steps)
         sources = (*answer.sources, *self._sources.all)
-        return replace(answer, usage=self._usage, sources=sources, tools=tools)
+        return replace(answer, usage=self._usage, sources=sources, steps=steps)
 
     def _open_stream(self, request: Request, is_offered: bool) -> AnswerStream:
         read = self._sources.all
@@ -188,7 +190,7 @@ class AgentLoop:
         Calls that need approval are run after the others, and a compaction is run last.
         """
         for one in calls:
-            yield ToolStarted(one.id, one.name, one.arguments)
+            yield ToolStarted(ToolStep(one.id, one.name, one.arguments))
         self._time.begin_calls()
         asking = [one for one in calls if self._registry.asks_first(one.name)]
         calls = [one for one in calls if one not in asking]
@@ -273,10 +275,11 @@ class AgentLoop:
         outcome, problems = run_result_hooks(call, done.outcome, hooks)
         for problem in problems:
             yield from self._warn(problem)
-        ended, problem = self._store_result(call, done, outcome)
+        step, problem = self._store_result(call, done, outcome)
+        self._steps[call.id] = step
         if problem:
             yield from self._warn(problem)
-        yield ended
+        yield ToolEnded(step)
 
     def _warn(self, problem: str) -> Generator[Event]:
         self._warnings[problem] = None
@@ -303,8 +306,8 @@ class AgentLoop:
 
     def _store_result(
         self, call: ToolCallPart, done: _Done, outcome: ToolOutcome
-    ) -> tuple[ToolEnded, str]:
-        """Store a tool result. Return its event, and a description of any storage problem."""
+    ) -> tuple[ToolStep, str]:
+        """Store a tool result. Return the ended step, and a description of any problem."""
         session = self._session
         stored = offload_result(
             call.name, outcome, session, self._settings.result_offload_threshold
@@ -320,9 +323,9 @@ class AgentLoop:
         read = self._sources.take_new(done.outcome.content, outcome.content)
         run = ToolRun(call.id, status, done.seconds, stored.ref_id, read)
         session.append([result, run.to_entry(session.new_id(), result.id, result.timestamp)])
-        ended = ToolEnded(call.id, call.name, status, done.seconds, stored.ref_id)
-        self._tools[call.id] = _summarise_call(call, ended)
-        return ended, stored.problem
+        text = stored.content[:MOST_STEP_CHARS]
+        place = call.id, call.name, call.arguments
+        return ToolStep(*place, status, done.seconds, stored.ref_id, text), stored.problem
 
     def _store_interruption(self) -> str:
         model = self._turn.model_name
@@ -341,16 +344,6 @@ def _read_arguments(call: RequestedCall) -> Mapping[str, Any]:
         return parse_arguments(call)
     except ToolFailed:
         return {}  # the error result of the call describes the problem
-
-
-def _summarise_call(call: ToolCallPart, ended: ToolEnded) -> dict[str, Any]:
-    return {
-        "id": call.id,
-        "name": call.name,
-        "arguments": call.to_dict()["arguments"],
-        "status": ended.status,
-        "ref_id": ended.ref_id,
-    }
 
 
 def _list_read_sources(session: SessionPort) -> tuple[Segment, ...]:

@@ -22,6 +22,7 @@ from chains.events import (
     Step,
     TextDelta,
     TextTakenBack,
+    ToolStep,
     Usage,
     Warned,
 )
@@ -90,7 +91,7 @@ class TurnAnswer:
         calls: the tool calls in the answer. The last answer of a turn has none.
         usage: the total usage of the turn.
         sources: the segments that the answer can cite.
-        tools: the tool calls of the turn, in order.
+        steps: the tool calls of the turn, in order.
         seconds: the duration of the turn.
         reason: why the answer is incomplete, or an empty string if it is complete or the user
             stopped it.
@@ -105,7 +106,7 @@ class TurnAnswer:
     calls: tuple[ToolCallPart, ...] = ()
     usage: Usage | None = None
     sources: tuple[Segment, ...] = ()
-    tools: tuple[Mapping[str, Any], ...] = ()
+    steps: tuple[ToolStep, ...] = ()
     seconds: float | None = None
     reason: str = ""
     quoted: ModelQuoted = field(default_factory=ModelQuoted)

@@ -75,7 +75,7 @@ def build_result(
         usage=answer.usage if read is None else sum_usage(read.calls, answer.usage),
         warnings=(*answer.report.warnings, *_warn_of_citations(turn, answer, checked)),
         context=answer.report.to_dict(),
-        tools=answer.tools,
+        steps=answer.steps,
         read_whole=None if read is None else read.summary,
         searched=turn.query.text or None,
         searched_by=() if found is None else found.by,

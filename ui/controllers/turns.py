@@ -23,6 +23,7 @@ from chains.events import (
     TextTakenBack,
     ToolEnded,
     ToolStarted,
+    ToolStep,
     TurnEnded,
 )
 from chains.request.ask import Ask, Selection
@@ -31,7 +32,7 @@ from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.sources import list_sources
-from ui.chat.message.step_words import StepView, describe_running_step
+from ui.chat.message.step_words import describe_running_step
 from ui.chat.transcript.live import LiveTurn
 from ui.tasks import Task
 
@@ -223,15 +224,15 @@ def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
             live.take_back()
             return THINKING
         case ToolStarted():
-            live.begin_tool(event)
-            return describe_running_step(StepView(event.id, event.name, event.arguments))
+            live.begin_tool(event.step)
+            return describe_running_step(event.step)
         case ToolEnded():
-            live.end_tool(event)
+            live.end_tool(event.step)
             return THINKING if turn.is_waiting else ""
         case ApprovalRequested():
             return _WAITING
         case CallDecided(request, is_approved):
-            call = StepView(request.call_id, request.tool, request.arguments)
+            call = ToolStep(request.call_id, request.tool, request.arguments)
             return describe_running_step(call) if is_approved else THINKING
         case Retrieved():
             live.show_sources(event.segments)

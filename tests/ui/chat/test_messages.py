@@ -22,13 +22,12 @@ from app.sessions.transcript import (
     AnswerItem,
     CustomItem,
     HookChangeItem,
-    StepItem,
     SummaryItem,
     TranscriptItem,
     UserItem,
 )
 from app.sessions.transcript import ChatTranscript as Chat
-from chains.events import ToolEnded, ToolStarted
+from chains.events import ToolStep
 from chains.request.ask import Selection
 from context.messages import ToolCallPart
 from tests.support.window import widgets
@@ -38,7 +37,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import HookDivider, NoteBlock, SummaryDivider
 from ui.chat.message.code import CodeBox
-from ui.chat.message.step_words import StepView, describe_running_step, summary
+from ui.chat.message.step_words import describe_running_step, summary
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.transcript import Transcript
@@ -67,8 +66,8 @@ def answer(text: str = "There.", entry: str = "a1", **fields: object) -> AnswerI
     )
 
 
-def step(id: str, name: str, status: str = "ok", text: str = "Found.", **given: object) -> StepItem:
-    return StepItem(id, name, given, status, 0.4, None, text)
+def step(id: str, name: str, status: str = "ok", text: str = "Found.", **given: object) -> ToolStep:
+    return ToolStep(id, name, given, status, 0.4, None, text)
 
 
 STEPS = (
@@ -357,16 +356,16 @@ def test_a_step_shows_what_went_in_and_what_came_out(transcript: Transcript) -> 
 
 def test_steps_come_while_the_agent_works(transcript: Transcript) -> None:
     transcript.begin_turn("What is backed up?")
-    transcript.live.begin_tool(ToolStarted("c1", "search_notes", {"query": "backup"}))
+    transcript.live.begin_tool(ToolStep("c1", "search_notes", {"query": "backup"}))
     shown = first(transcript, Answer)
     assert shown.steps.isVisible()
     assert shown.steps.rows[0].line.accessibleName() == "Searching “backup”, running"
-    transcript.live.end_tool(ToolEnded("c1", "search_notes", "error", 0.2, None))
+    transcript.live.end_tool(ToolStep("c1", "search_notes", {}, "error", 0.2))
     assert shown.steps.head.text() == "1 failed"
 
 
 def test_words_between_steps_stand_above_the_step_that_followed(transcript: Transcript) -> None:
-    said = StepItem("c1", "read_note", {"path": "A.md"}, "ok", 0.1, None, "x", "First <b>A.md</b>.")
+    said = ToolStep("c1", "read_note", {"path": "A.md"}, "ok", 0.1, None, "x", "First <b>A.md</b>.")
     show(transcript, user(), answer(steps=(said, step("c2", "read_note", path="B.md"))))
     steps = first(transcript, Answer).steps
     steps.head.click()
@@ -378,8 +377,8 @@ def test_words_between_steps_stand_above_the_step_that_followed(transcript: Tran
 def test_words_that_arrive_before_a_step_go_to_the_step(transcript: Transcript) -> None:
     transcript.begin_turn("What is backed up?")
     transcript.live.append("I look it up.")
-    transcript.live.begin_tool(ToolStarted("c1", "search_notes", {"query": "backup"}))
-    transcript.live.begin_tool(ToolStarted("c2", "search_notes", {"query": "copy"}))
+    transcript.live.begin_tool(ToolStep("c1", "search_notes", {"query": "backup"}))
+    transcript.live.begin_tool(ToolStep("c2", "search_notes", {"query": "copy"}))
     transcript.live.append("Every night.")
     shown = first(transcript, Answer)
     assert [step.said for step in shown.steps.steps] == ["I look it up.", ""]
@@ -412,14 +411,14 @@ def test_an_agent_that_was_stopped_keeps_its_steps(transcript: Transcript) -> No
 )
 def test_steps_are_summed_up_in_words(steps: list[tuple[str, str]], words: str) -> None:
     assert (
-        summary(StepView(str(n), name, {}, status) for n, (name, status) in enumerate(steps))
+        summary(ToolStep(str(n), name, {}, status) for n, (name, status) in enumerate(steps))
         == words
     )
 
 
 def test_the_present_step_is_said_in_the_present() -> None:
     given = {"path": "Home server.md"}
-    assert describe_running_step(StepView("c1", "read_note", given)) == "Reading Home server.md…"
+    assert describe_running_step(ToolStep("c1", "read_note", given)) == "Reading Home server.md…"
 
 
 def test_steps_of_hostile_tools_are_plain_text(transcript: Transcript) -> None:
@@ -690,8 +689,8 @@ def test_unfolding_steps_does_not_stop_following_the_end_while_it_is_in_view(
     transcript: Transcript,
 ) -> None:
     transcript.begin_turn("Where is it?")
-    transcript.live.begin_tool(ToolStarted("c1", "search_notes", {"query": "rain"}))
-    transcript.live.end_tool(ToolEnded("c1", "search_notes", "ok", 0.2, None))
+    transcript.live.begin_tool(ToolStep("c1", "search_notes", {"query": "rain"}))
+    transcript.live.end_tool(ToolStep("c1", "search_notes", {}, "ok", 0.2))
     transcript.live.append("A word. ")
     settle()
     first(transcript, Answer).steps.head.click()

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from ui.chat.message.step_words import StepView, summary
+from chains.events import ToolStep
+from ui.chat.message.step_words import StepWords, summary
 
 
-def step(name: str, status: str = "ok", **arguments: Any) -> StepView:
-    return StepView(f"{name}{sorted(arguments.items())}", name, arguments, status)
+def step(name: str, status: str = "ok", **arguments: Any) -> ToolStep:
+    return ToolStep(f"{name}{sorted(arguments.items())}", name, arguments, status)
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,9 @@ def step(name: str, status: str = "ok", **arguments: Any) -> StepView:
         (step("list_folder"), "Listed all notes"),
     ],
 )
-def test_a_step_names_what_was_done_or_was_to_be_done(shown: StepView, words: str) -> None:
-    assert f"{shown.verb} {shown.argument}" == words
+def test_a_step_names_what_was_done_or_was_to_be_done(shown: ToolStep, words: str) -> None:
+    said = StepWords(shown)
+    assert f"{said.verb} {said.argument}" == words
 
 
 def test_the_summary_counts_what_asks_first_once_it_is_done() -> None:

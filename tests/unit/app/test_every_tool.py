@@ -109,8 +109,8 @@ def test_a_scripted_model_drives_each_tool(
         result = result_of(list(equipped.ask(Ask("Do all.", "agent"), CancelToken())))
         bodies = [body for body in model.bodies if body.get("tools")]
     called = [name for step in STEPS for name, _ in step]
-    assert [tool["name"] for tool in result.tools] == called
-    assert {tool["name"]: tool["status"] for tool in result.tools} == dict.fromkeys(called, "ok")
+    assert [step.name for step in result.steps] == called
+    assert {step.name: step.status for step in result.steps} == dict.fromkeys(called, "ok")
     offered = {tool["function"]["name"] for tool in bodies[0]["tools"]}
     assert {name for name in offered if "__" not in name} == {
         name for name in called if "__" not in name

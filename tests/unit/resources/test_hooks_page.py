@@ -116,8 +116,8 @@ def test_the_redaction_covers_what_is_asked_answered_and_found_before_it_is_stor
     assert "The key is [redacted]." in sent
     assert SECRET not in sent
     assert "hunter2" not in sent
-    (tool,) = result.tools
-    kept = assistant.sessions.read(str(result.session)).load_result(str(tool["ref_id"]))
+    (step,) = result.steps
+    kept = assistant.sessions.read(str(result.session)).load_result(str(step.ref_id))
     assert kept is not None
     assert "The key is [redacted].\n\n[redacted]\nMore" in kept
     log = assistant.sessions.file(str(result.session)).read_text("utf-8")

@@ -17,12 +17,12 @@ from app.config.schema import use_labels
 from app.sessions.transcript import AnswerItem, describe_ending
 from chains.citations.changes import ChangedSource
 from chains.citations.sections import ShownSection
+from chains.events import ToolStep
 from chains.retrieval.listing_query import FilterPart
 from ui.chat.message.answer_status import EndingLine, StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
 from ui.chat.message.filter_row import FilterRow
 from ui.chat.message.sections import AnswerView
-from ui.chat.message.step_words import StepView
 from ui.chat.message.steps import Steps
 from ui.chat.message.tools import MessageAction
 from ui.markdown.inline import FOLD, SECTION
@@ -129,7 +129,7 @@ class Answer(AccessibleFrame):
             self.view.show()
         self.view.append(text)
 
-    def begin_step(self, step: StepView) -> None:
+    def begin_step(self, step: ToolStep) -> None:
         """Add a step that the agent has started.
 
         Text that the model wrote before the step is moved from the answer into the row of the step.
@@ -187,7 +187,7 @@ class Answer(AccessibleFrame):
         """Show whether the answer is pinned."""
         self.tools.show_pin(is_pinned)
 
-    def show_steps(self, steps: Sequence[StepView]) -> None:
+    def show_steps(self, steps: Sequence[ToolStep]) -> None:
         """Show the steps that an agent took for this answer."""
         self.steps.set_steps(steps)
 

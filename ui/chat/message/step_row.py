@@ -6,9 +6,10 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
+from chains.events import ToolStep
 from context.messages import thaw
 from ui.chat.message.code import CodeBox
-from ui.chat.message.step_words import StepView
+from ui.chat.message.step_words import StepWords
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.buttons import PressedByEnter
@@ -20,7 +21,6 @@ from ui.widgets.texts import from_left
 __all__ = ["StepRow"]
 
 _ROW = 24
-_NOT_YET = "The result can be read here when the turn has ended."
 
 
 class StepRow(QWidget):
@@ -34,7 +34,7 @@ class StepRow(QWidget):
         details: the widget with arguments and result, or None while the row is collapsed.
     """
 
-    def __init__(self, step: StepView) -> None:
+    def __init__(self, step: ToolStep) -> None:
         super().__init__()
         self.step = step
         self.said = make_wrapped_label("", "ui", "secondary")
@@ -50,7 +50,7 @@ class StepRow(QWidget):
         self._column.addWidget(self.line)
         self._show(step)
 
-    def set_step(self, step: StepView) -> None:
+    def set_step(self, step: ToolStep) -> None:
         """Show the new state of an agent's step."""
         if step == self.step:
             return
@@ -60,7 +60,7 @@ class StepRow(QWidget):
             self._toggle()
             self._toggle()
 
-    def _show(self, step: StepView) -> None:
+    def _show(self, step: ToolStep) -> None:
         self.said.setText(step.said)
         self.said.setVisible(bool(step.said))
         self.line.show_step(step)
@@ -85,15 +85,15 @@ class _StepLine(PressedByEnter, QAbstractButton):
 
     def __init__(self) -> None:
         super().__init__()
-        self._step: StepView | None = None
+        self._words: StepWords | None = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_step(self, step: StepView) -> None:
-        self._step = step
-        self.setAccessibleName(step.spoken)
-        self.setToolTip(escape_tooltip(f"{step.verb} {step.argument}"))
+    def show_step(self, step: ToolStep) -> None:
+        self._words = words = StepWords(step)
+        self.setAccessibleName(words.spoken)
+        self.setToolTip(escape_tooltip(f"{words.verb} {words.argument}"))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -101,8 +101,8 @@ class _StepLine(PressedByEnter, QAbstractButton):
         return QSize(160, Theme.current().px(_ROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        step = self._step
-        if step is None:
+        words = self._words
+        if words is None:
             return
         theme, painter = Theme.current(), begin_painting(self)
         if self.underMouse():
@@ -111,13 +111,13 @@ class _StepLine(PressedByEnter, QAbstractButton):
             painter.drawRoundedRect(self.rect(), theme.radius("md"), theme.radius("md"))
         side = theme.px(14)
         spot = QRect(4, (self.height() - side) // 2, side, side)
-        paint_icon(painter, spot, "spinner" if step.status == "running" else step.icon, _TERTIARY)
+        paint_icon(painter, spot, words.icon, _TERTIARY)
         rest = self.rect().adjusted(side + 12, 0, -6, 0)
-        rest = _paint_right(painter, rest, step.took, _TERTIARY, numbers=True)
-        rest = _paint_right(painter, rest, step.outcome, "danger.text", numbers=False)
-        rest.setLeft(_paint_word(painter, rest, step.verb, theme.font("ui")) + 6)
+        rest = _paint_right(painter, rest, words.took, _TERTIARY, numbers=True)
+        rest = _paint_right(painter, rest, words.outcome, "danger.text", numbers=False)
+        rest.setLeft(_paint_word(painter, rest, words.verb, theme.font("ui")) + 6)
         painter.setPen(theme.color("text.primary"))
-        paint_text(painter, rest, from_left(step.argument), Qt.TextElideMode.ElideMiddle)
+        paint_text(painter, rest, from_left(words.argument), Qt.TextElideMode.ElideMiddle)
         if self.hasFocus():
             paint_focus(painter, self.rect())
 
@@ -148,7 +148,7 @@ def _paint_word(painter: QPainter, rest: QRect, word: str, font: QFont) -> int:
     return rest.left() + QFontMetrics(font).horizontalAdvance(word)
 
 
-def _details(step: StepView) -> QWidget:
+def _details(step: ToolStep) -> QWidget:
     made = QWidget()
     column = QVBoxLayout(made)
     column.setContentsMargins(0, 2, 0, 8)
@@ -156,7 +156,7 @@ def _details(step: StepView) -> QWidget:
     given = json.dumps(thaw(step.arguments), ensure_ascii=False, indent=1)
     column.addWidget(CodeBox(given, f"Arguments of {step.name}"))
     if step.status != "running":
-        result = _NOT_YET if step.text is None else step.text + ("\n…" if step.is_cut else "")
+        result = step.text + ("\n…" if step.is_cut else "")
         column.addWidget(CodeBox(result, f"Result of {step.name}"))
     return made
 

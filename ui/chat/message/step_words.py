@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from chains.events import ToolStep
 from context.messages import show_json
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, place, plural
 
-__all__ = ["StepView", "describe_running_step", "summary", "took"]
+__all__ = ["StepWords", "describe_running_step", "summary", "took"]
 
 
 class _ToolWords(NamedTuple):
@@ -64,33 +65,17 @@ _NOTED = {"update_memory": "what is needed later", "update_progress": "the progr
 
 
 @dataclass(frozen=True)
-class StepView:
-    """One step of an agent, and the texts that describe it.
+class StepWords:
+    """The icon and the texts that describe a step of an agent."""
 
-    Attributes:
-        id: the ID of the tool call.
-        name: the name of the tool.
-        arguments: the arguments of the tool call.
-        status: `running`, `ok`, `error` or `denied`.
-        seconds: how long the step took, in seconds, or None if it is unknown.
-        text: the beginning of the result, or None while the result is unknown.
-        is_cut: whether the result is longer than `text`.
-        said: the text that the model wrote before the step, or an empty string if it wrote none.
-    """
-
-    id: str
-    name: str
-    arguments: Mapping[str, Any]
-    status: str = "running"
-    seconds: float | None = None
-    text: str | None = None
-    is_cut: bool = False
-    said: str = ""
+    step: ToolStep
 
     @property
     def icon(self) -> str:
-        """The name of the icon for the step's tool."""
-        return _TOOLS.get(self.name, _OTHER).icon
+        """The name of the icon for the step's tool, or of the spinner while the step is running."""
+        if self.step.status == "running":
+            return "spinner"
+        return _TOOLS.get(self.step.name, _OTHER).icon
 
     @property
     def verb(self) -> str:
@@ -98,10 +83,10 @@ class StepView:
 
         A step that failed or was denied has an infinitive, such as `Add to`.
         """
-        words = _TOOLS.get(self.name, _OTHER)
-        if self.status == "running":
+        words = _TOOLS.get(self.step.name, _OTHER)
+        if self.step.status == "running":
             return words.present
-        return words.past if self.status == "ok" else words.infinitive
+        return words.past if self.step.status == "ok" else words.infinitive
 
     @property
     def argument(self) -> str:
@@ -109,20 +94,21 @@ class StepView:
 
         For an unknown tool, this is the name of the tool.
         """
-        if self.name not in _TOOLS:
-            return one_line(self.name)
-        if self.name in _NOTED:
-            return _NOTED[self.name]
-        said = next((self.arguments[key] for key in _ARGUMENTS if self.arguments.get(key)), "")
+        if self.step.name not in _TOOLS:
+            return one_line(self.step.name)
+        if self.step.name in _NOTED:
+            return _NOTED[self.step.name]
+        given = self.step.arguments
+        said = next((given[key] for key in _ARGUMENTS if given.get(key)), "")
         words = one_line(show_json(said))
-        if self.name in _QUOTED:
+        if self.step.name in _QUOTED:
             return f"“{words}”"
-        if to := self.arguments.get("to"):
+        if to := given.get("to"):
             return f"{words} → {one_line(show_json(to))}"
-        first, last = self.arguments.get("start"), self.arguments.get("end")
+        first, last = given.get("start"), given.get("end")
         if isinstance(first, int):
             return place(words, (first, last if isinstance(last, int) else first))
-        return words or ("all notes" if self.name in _ALL_NOTES else "")
+        return words or ("all notes" if self.step.name in _ALL_NOTES else "")
 
     @property
     def outcome(self) -> str:
@@ -130,7 +116,7 @@ class StepView:
 
         This is an empty string if the step succeeded or is still running.
         """
-        return {"error": "failed", "denied": "not allowed by you"}.get(self.status, "")
+        return {"error": "failed", "denied": "not allowed by you"}.get(self.step.status, "")
 
     @property
     def is_done(self) -> bool:
@@ -139,19 +125,19 @@ class StepView:
         A tool call that failed or was denied is not counted. One that is still running is counted
         unless it needs approval, as a call of an MCP server does.
         """
-        is_asking = self.name in _ASKING or self.name not in _TOOLS
-        return self.status == "ok" or (self.status == "running" and not is_asking)
+        is_asking = self.step.name in _ASKING or self.step.name not in _TOOLS
+        return self.step.status == "ok" or (self.step.status == "running" and not is_asking)
 
     @property
     def took(self) -> str:
         """The duration of the agent's step, such as `1.4 s`, or an empty string if unknown."""
-        return "" if self.seconds is None else took(self.seconds)
+        return "" if self.step.seconds is None else took(self.step.seconds)
 
     @property
     def spoken(self) -> str:
         """The whole line of the step as text for screen readers."""
-        took = f"{self.seconds:.1f} seconds" if self.seconds is not None else ""
-        running = "running" if self.status == "running" else ""
+        took = f"{self.step.seconds:.1f} seconds" if self.step.seconds is not None else ""
+        running = "running" if self.step.status == "running" else ""
         parts = (f"{self.verb} {self.argument}", took, self.outcome, running)
         return ", ".join(part for part in parts if part)
 
@@ -161,15 +147,15 @@ def took(seconds: float) -> str:
     return "<0.1 s" if seconds < 0.05 else f"{seconds:.1f} s"
 
 
-def describe_running_step(step: StepView) -> str:
+def describe_running_step(step: ToolStep) -> str:
     """Describe a running step of an agent, such as `Reading Backups.md…`."""
-    return f"{_TOOLS.get(step.name, _OTHER).present} {step.argument}…"
+    return f"{_TOOLS.get(step.name, _OTHER).present} {StepWords(step).argument}…"
 
 
-def summary(steps: Iterable[StepView]) -> str:
+def summary(steps: Iterable[ToolStep]) -> str:
     """Summarise an agent's steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
     names = list(steps)
-    done = [step for step in names if step.is_done]
+    done = [step for step in names if StepWords(step).is_done]
     parts = [
         words
         for name in dict.fromkeys(_find_group(step.name) for step in done)
@@ -192,7 +178,7 @@ def _find_group(tool: str) -> str:
     return groups.get(tool, tool)
 
 
-def _count_steps(name: str, steps: list[StepView]) -> str:
+def _count_steps(name: str, steps: list[ToolStep]) -> str:
     words, noun = _COUNTED.get(name, (f"used {one_line(name)}", ""))
     if not noun:
         return words + _times(len(steps))

@@ -7,8 +7,9 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
+from chains.events import ToolStep
 from ui.chat.message.step_row import StepRow
-from ui.chat.message.step_words import StepView, summary, took
+from ui.chat.message.step_words import summary, took
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.buttons import PressedByEnter
@@ -43,7 +44,7 @@ class Steps(AccessibleFrame):
         self.hide()
 
     @property
-    def steps(self) -> list[StepView]:
+    def steps(self) -> list[ToolStep]:
         """The steps that the agent took for the answer, in order."""
         return [row.step for row in self._rows]
 
@@ -57,7 +58,7 @@ class Steps(AccessibleFrame):
         """Whether the list of steps is expanded, so that each step has a visible row."""
         return not self._list.isHidden()
 
-    def set_steps(self, steps: Sequence[StepView]) -> None:
+    def set_steps(self, steps: Sequence[ToolStep]) -> None:
         """Replace the agent's steps. Rows that are expanded stay expanded."""
         known = {row.step.id: row for row in self._rows}
         rows = [known.get(step.id) or StepRow(step) for step in steps]
@@ -72,18 +73,18 @@ class Steps(AccessibleFrame):
             self._column.addWidget(row)
         self._say()
 
-    def begin_step(self, step: StepView) -> None:
+    def begin_step(self, step: ToolStep) -> None:
         """Add a step that the agent has just started."""
         row = StepRow(step)
         self._rows.append(row)
         self._column.addWidget(row)
         self._say()
 
-    def end_step(self, id: str, status: str, seconds: float) -> None:
-        """Show the status and duration of a finished step of the agent."""
+    def end_step(self, step: ToolStep) -> None:
+        """Show the outcome of a finished step of the agent."""
         for row in self._rows:
-            if row.step.id == id:
-                row.set_step(replace(row.step, status=status, seconds=seconds))
+            if row.step.id == step.id:
+                row.set_step(replace(step, said=row.step.said))
         self._say()
 
     def _say(self) -> None:

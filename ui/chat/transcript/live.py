@@ -1,21 +1,19 @@
 """The running turn: its user message, its steps, and its answer while it streams."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo
-from app.sessions.transcript import AnswerItem, StepItem
-from chains.events import AskResult, ToolEnded, ToolStarted
+from app.sessions.transcript import AnswerItem
+from chains.events import AskResult, ToolStep
 from chains.turn.continuation import join_answer
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
 from ui.chat.message.sources import list_sources
-from ui.chat.message.step_words import StepView
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import Feed, Slot
 from ui.chat.transcript.widgets import MessageMaker, build_key
@@ -102,15 +100,15 @@ class LiveTurn(QObject):
         if answer := self._get_running_answer():
             answer.show_step(text, seconds, is_paused=is_paused)
 
-    def begin_tool(self, event: ToolStarted) -> None:
+    def begin_tool(self, step: ToolStep) -> None:
         """Show a tool call that has started."""
         if answer := self._get_running_answer():
-            answer.begin_step(StepView(event.id, event.name, event.arguments))
+            answer.begin_step(step)
 
-    def end_tool(self, event: ToolEnded) -> None:
-        """Show the status and duration of a tool call that has ended."""
+    def end_tool(self, step: ToolStep) -> None:
+        """Show the outcome of a tool call that has ended."""
         if answer := self._get_running_answer():
-            answer.steps.end_step(event.id, event.status, event.seconds)
+            answer.steps.end_step(step)
 
     def show_sources(self, sources: Sequence[Segment]) -> None:
         """Set the segments that the answer can cite."""
@@ -218,10 +216,5 @@ def _build_item(result: AskResult, sources: Sequence[Segment]) -> AnswerItem:
         sources=tuple(sources),
         seconds=result.seconds,
         reason=result.reason,
-        steps=tuple(_build_step(tool) for tool in result.tools),
+        steps=result.steps,
     )
-
-
-def _build_step(tool: Mapping[str, Any]) -> StepItem:
-    given, status = tool["arguments"], tool["status"]
-    return StepItem(tool["id"], tool["name"], given, status, None, tool["ref_id"], "")

@@ -14,7 +14,6 @@ from app.sessions.transcript import (
     CustomItem,
     DroppedItem,
     HookChangeItem,
-    StepItem,
     SummaryItem,
     TranscriptItem,
     UserItem,
@@ -25,7 +24,6 @@ from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider, HookDivider, NoteBlock, SummaryDivider
 from ui.chat.message.failures import Failure
 from ui.chat.message.sources import describe_unverified, list_sources
-from ui.chat.message.step_words import StepView
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import MessageRow, Slot
@@ -169,7 +167,7 @@ class MessageMaker(QObject):
         if broken is not None:
             made.append(broken.text)
             made.set_sources(list_sources(broken.sources))
-            made.show_steps([_build_step(step) for step in broken.steps])
+            made.show_steps(broken.steps)
         return made
 
     def build_failure(self, info: ErrorInfo) -> Failure:
@@ -261,7 +259,7 @@ class MessageMaker(QObject):
         answer.set_entry(item.entry, item.siblings, item.label)
         answer.show_pin(item.is_pinned)
         if item.steps:
-            answer.show_steps([_build_step(step) for step in item.steps])
+            answer.show_steps(item.steps)
 
     def _show_model(self, answer: Answer) -> None:
         """Show who answered, and where. Where was stored with the answer, if it is in the log."""
@@ -353,19 +351,6 @@ def _find_kind(item: TranscriptItem) -> str:
             return "aside"
         case _:
             return "divider"
-
-
-def _build_step(step: StepItem) -> StepView:
-    return StepView(
-        step.id,
-        step.name,
-        step.arguments,
-        step.status,
-        step.seconds,
-        step.text,
-        is_cut=step.ref_id is not None,
-        said=step.said,
-    )
 
 
 def _show_sent(message: UserMessage, item: UserItem) -> None:

@@ -78,7 +78,7 @@ class ApprovalController(QObject):
             self._waiting[request.id] = _Waiting(turn, request)
             self._ask(request.id)
         elif isinstance(event, ToolEnded):
-            self._forget_call(turn, event.id)
+            self._forget_call(turn, event.step.id)
 
     def _ask(self, id: str) -> None:
         """Ask the user to approve a proposed tool call.

@@ -3,7 +3,7 @@
 import pytest
 
 from app.cli.text import call, list_edits, sources
-from chains.events import CITES_NOTHING, AskResult, ToolStarted
+from chains.events import CITES_NOTHING, AskResult, ToolStep
 from context.messages import ToolCallPart
 
 
@@ -26,7 +26,7 @@ def test_the_notes_that_an_answer_changed_are_listed_with_the_way_to_undo_it() -
 def test_the_arguments_of_a_call_are_shown_as_json_whatever_they_hold() -> None:
     given = {"path": "n.md", "x": {"y": [1, None]}, "z": [{}, "ö"]}
     part = ToolCallPart("c1", "leaves__add", given)
-    shown = call(ToolStarted(part.id, part.name, part.arguments))
+    shown = call(ToolStep(part.id, part.name, part.arguments))
     assert shown == 'leaves__add: n.md, {"y":[1,null]}, [{},"ö"]'
 
 

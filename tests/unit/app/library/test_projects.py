@@ -212,7 +212,7 @@ def test_the_tools_of_an_agent_stay_inside_the_project(
     assert "neighbour" not in sent.replace("beans neighbour", "")
     assert "secret" not in sent
     assert "walrus songs" in system(server)
-    states = [tool["status"] for tool in done.tools]
+    states = [step.status for step in done.steps]
     assert states == [*["error"] * 4, "ok", "ok", "error", "error", "ok"]
     assert (thesis / "Song.md").read_text() == "In."
     assert not (thesis.parent / "Outside.md").exists()

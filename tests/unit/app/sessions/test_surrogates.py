@@ -89,7 +89,7 @@ def test_half_a_pair_in_calls_of_tools_and_their_results_does_no_harm(
         Answer("Done."),
     )
     result = result_of(ask(reading, "What is on the card?", mode="agent"))
-    assert (result.status, len(result.tools)) == ("complete", 3)
+    assert (result.status, len(result.steps)) == ("complete", 3)
     json.dumps(result.to_dict(), ensure_ascii=False).encode()
     goes_on(reading, server, str(result.session))
 

@@ -138,8 +138,11 @@ def test_every_call_is_told_of_in_its_order(run, server):
         calling(("list_folder", {}), ("read_note", {"path": "Garden.md", "start": 2})), Answer("Ok")
     )
     events = run()
-    assert [e.name for e in events if isinstance(e, ToolStarted)] == ["list_folder", "read_note"]
-    assert {e.name for e in events if isinstance(e, ToolEnded)} == {"list_folder", "read_note"}
+    assert [e.step.name for e in events if isinstance(e, ToolStarted)] == [
+        "list_folder",
+        "read_note",
+    ]
+    assert {e.step.name for e in events if isinstance(e, ToolEnded)} == {"list_folder", "read_note"}
     tools = {tool["id"]: tool for tool in result_of(events).to_dict()["tools"]}
     assert tools["c1"] == {
         "id": "c1",
@@ -187,7 +190,7 @@ def test_a_call_that_cannot_be_done_is_an_ordinary_result(run, server, name, arg
     (content,) = tool_messages(server.bodies[1])
     assert content.startswith("Error: ")
     assert said in content
-    assert [tool["status"] for tool in result.tools] == ["error"]
+    assert [step.status for step in result.steps] == ["error"]
     assert result.status == "complete"
 
 
@@ -223,7 +226,7 @@ def test_a_large_result_is_kept_elsewhere_and_read_in_pages(run, server, session
     assert stub.startswith("[Tool result stored")
     assert whole.split("\n", 1)[1] == session.results["r0"]
     assert TEXTS["Long.md"].removesuffix("\n") in whole
-    assert [tool["ref_id"] for tool in result.tools] == ["r0", None]
+    assert [step.ref_id for step in result.steps] == ["r0", None]
 
 
 WANTING = ["deepseek-v3.2", "moonshotai/kimi-k2-thinking", "deepseek/deepseek-v4-pro"]
@@ -357,7 +360,9 @@ def test_a_tool_that_never_ends_is_left_when_the_time_is_over(run, server, notes
     )
     events = run(agent_max_seconds=0)
     release.set()
-    statuses = {event.name: event.status for event in events if isinstance(event, ToolEnded)}
+    statuses = {
+        event.step.name: event.step.status for event in events if isinstance(event, ToolEnded)
+    }
     assert statuses == {"list_folder": "ok", "read_note": "error"}
     assert (result_of(events).status, result_of(events).answer) == ("limit", "Out of time.")
     (left, listed) = tool_messages(server.bodies[1])

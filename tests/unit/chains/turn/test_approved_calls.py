@@ -77,7 +77,7 @@ def results(server) -> list[str]:
 
 
 def statuses(events) -> list[str]:
-    return [event.status for event in events if isinstance(event, ToolEnded)]
+    return [event.step.status for event in events if isinstance(event, ToolEnded)]
 
 
 def test_what_is_approved_once_is_done_and_asked_again_next_time(run, server):
@@ -98,7 +98,7 @@ def test_what_is_approved_once_is_done_and_asked_again_next_time(run, server):
         ("write_diary", "+a", "Write the diary."),
         ("write_diary", "+b", "Write the diary."),
     ]
-    assert [tool["status"] for tool in events[-1].result.tools] == ["ok", "denied"]
+    assert [step.status for step in events[-1].result.steps] == ["ok", "denied"]
 
 
 def test_where_nobody_can_be_asked_nothing_is_done(run, server):

@@ -233,7 +233,7 @@ def test_a_call_that_a_hook_changed_is_run_as_it_was_changed(agent, server, sess
     server.script(calling(("read_note", {"path": "Nowhere.md"})), Answer("Done."))
     events = agent()
     (started,) = (event for event in events if isinstance(event, ToolStarted))
-    assert started.arguments == {"path": "Garden.md"}
+    assert started.step.arguments == {"path": "Garden.md"}
     assert "Beans need warm soil" in tool_messages(server.bodies[1])[0]
 
 
@@ -246,7 +246,7 @@ def test_a_call_that_a_hook_took_away_is_not_run(agent, server, session, hooks):
     )
     server.script(calling(("list_folder", {})), Answer("Not asked for."))
     result = result_of(agent())
-    assert (result.answer, result.tools) == ("I may not.", ())
+    assert (result.answer, result.steps) == ("I may not.", ())
     assert len(server.bodies) == 1
 
 

@@ -72,7 +72,7 @@ def test_sixty_steps_in_a_small_budget_end_with_an_answer(run, server, session, 
     events = run()
     result = events[-1].result
     assert (result.status, result.answer) == ("complete", "All is read.")
-    assert len(result.tools) == STEPS
+    assert len(result.steps) == STEPS
     assert shelf.read == [f"Note {number}.md" for number in range(STEPS)]
     reports = [e.report.to_dict() for e in events if isinstance(e, ContextPrepared)]
     assert all(report["used"] <= report["budget"] for report in reports)
@@ -114,7 +114,7 @@ def test_an_endless_loop_ends_at_the_limit_of_steps_with_an_answer(run, server):
     result = run(steps=12)[-1].result
     assert (result.status, result.answer) == ("limit", "I read it many times.")
     assert len(server.bodies) == 13
-    assert len(result.tools) == 12
+    assert len(result.steps) == 12
 
 
 def test_a_model_that_calls_even_without_tools_ends_too(run, server):
@@ -150,7 +150,7 @@ def test_an_argument_of_a_megabyte_is_an_error_and_the_turn_goes_on(run, server,
     server.script(calling((name, arguments)), Answer("Understood."))
     events = run()
     assert events[-1].result.answer == "Understood."
-    assert [event.status for event in events if isinstance(event, ToolEnded)] == ["error"]
+    assert [event.step.status for event in events if isinstance(event, ToolEnded)] == ["error"]
     reports = [e.report.to_dict() for e in events if isinstance(e, ContextPrepared)]
     assert all(report["used"] <= report["budget"] for report in reports)
     assert all(len(one.raw) < 200_000 for one in server.received)
