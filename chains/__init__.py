@@ -14,7 +14,8 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   └── citations   verify the citations and quotations of an answer
 ```
 
-- `events`: the values that a turn yields. `errors`: what it raises; the sentences of errors.
+- `events`: the values that a turn yields. `turn_answer`: its answer, from the log to the window.
+  `errors`: what it raises; the sentences of errors.
 - `tool`: a tool that a model may call, and the approval that it may need.
 - `model`: calls language models through LiteLLM, with retries, an offline mode and prices.
 - `models`: the limits, prices and abilities of models. `providers`: their names, hosts and keys.

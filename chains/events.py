@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:  # a search reports progress without loading the rest
-    from chains.citations.check import Citation, Unverified
-    from chains.citations.sections import ShownSection
     from chains.tool import ApprovalRequest
+    from chains.turn_answer import ToolStep, TurnAnswer
     from context.layers import Segment
     from context.report.report import ContextReport
     from vault.indexing.progress import IndexProgress
 
 __all__ = [
     "CITES_NOTHING",
-    "MOST_STEP_CHARS",
-    "AnswerKind",
     "ApprovalRequested",
     "AskResult",
     "CompactionEnded",
@@ -28,27 +25,19 @@ __all__ = [
     "ModelLoadProgressed",
     "ReadingPart",
     "Retrieved",
-    "Status",
     "Step",
     "TextDelta",
     "TextTakenBack",
     "ToolEnded",
     "ToolStarted",
-    "ToolStatus",
-    "ToolStep",
     "TurnEnded",
     "Usage",
     "Warned",
 ]
 
 CITES_NOTHING: Final = "This answer cites no note."
-# How much of a result, and of the text before a tool call, a step has.
-MOST_STEP_CHARS: Final = 2_000
 
 Mode = Literal["chat", "vault", "project", "agent"]
-AnswerKind = Literal["answer", "doubt", "nothing", "list", "time", "tasks", "small_talk"]
-Status = Literal["complete", "interrupted", "limit", "error"]
-ToolStatus = Literal["running", "ok", "error", "denied"]
 
 
 @dataclass(frozen=True)
@@ -139,59 +128,17 @@ class TextTakenBack:
 
 
 @dataclass(frozen=True)
-class ToolStep:
-    """A tool call that a model makes before its answer, with its outcome so far.
-
-    Attributes:
-        id: the id of the tool call.
-        name: the name of the tool.
-        arguments: the arguments of the call, by name.
-        status: `running`, or the outcome.
-        seconds: the duration, or None if it was not recorded.
-        ref_id: the reference to a large result that is stored outside of the log, or None.
-        text: the beginning of the result, or an empty string.
-        said: the text that the model wrote before the call, which may be empty.
-    """
-
-    id: str
-    name: str
-    arguments: Mapping[str, Any]
-    status: ToolStatus = "running"
-    seconds: float | None = None
-    ref_id: str | None = None
-    text: str = ""
-    said: str = ""
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the result is longer than `text`."""
-        return self.ref_id is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tool call as a JSON-serializable dict, as printed by `strata ask --json`."""
-        from context.messages import thaw  # not needed by a search
-
-        return {
-            "id": self.id,
-            "name": self.name,
-            "arguments": thaw(self.arguments),
-            "status": self.status,
-            "ref_id": self.ref_id,
-        }
-
-
-@dataclass(frozen=True)
 class ToolStarted:
     """A tool call has started."""
 
-    step: ToolStep
+    step: "ToolStep"
 
 
 @dataclass(frozen=True)
 class ToolEnded:
     """A tool call has ended and its result is stored."""
 
-    step: ToolStep
+    step: "ToolStep"
 
 
 @dataclass(frozen=True)
@@ -312,7 +259,7 @@ class AskResult:
         session: the session id, or None for a dry run outside of a session.
         turn: the turn id, or None for a dry run.
         entry: the id of the answer's log entry, or None for a dry run.
-        steps: the tool calls of the turn, in order. Only agents make any.
+        answer: the answer. A dry run has one without text.
         usage: the token counts reported by the provider, or None.
         context: the context report of the last request, as a dict.
         read_whole: the cost of reading long attachments in full by map-reduce, or None if none was
@@ -320,68 +267,50 @@ class AskResult:
         searched: the search query, or None if it was the user message itself.
         edits: the id for undoing the turn's edits, and the net change of each note. None if nothing
             was changed.
-        seconds: the duration of the turn, or None for a dry run.
-        reason: why the answer is incomplete. It is an empty string if the answer is complete or the
-            user stopped it.
-        sentences: for an answer without citations, the number of sentences for which Strata
-            searched for a source, otherwise 0.
-        kind: the kind of the answer.
-        sections: the sections of notes that an answer without a model shows, best first.
         applied_filter: the filter of a list, as a query, in words and part by part, or None for
             other answers.
-        searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
-            if none were searched.
     """
 
     session: str | None
     turn: str | None
     entry: str | None
     mode: Mode
-    answer: str
-    status: Status
-    citations: "tuple[Citation, ...]"
-    unverified: "tuple[Unverified, ...]"
-    model: str
+    answer: "TurnAnswer"
     usage: Usage | None
     warnings: tuple[str, ...]
     context: Mapping[str, Any]
-    steps: tuple[ToolStep, ...] = ()
     read_whole: Mapping[str, Any] | None = None
     searched: str | None = None
     edits: Mapping[str, Any] | None = None
-    seconds: float | None = None
-    reason: str = ""
-    sentences: int = 0
-    searched_by: tuple[str, ...] = ()
-    kind: AnswerKind = "answer"
     applied_filter: Mapping[str, object] | None = None
-    sections: "tuple[ShownSection, ...]" = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata ask --json`."""
+        answer, checked = self.answer, self.answer.checked
         read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
-        sourced = {"sentences": self.sentences, "with_source": len(self.citations)}
+        sourced = {"sentences": checked.sentences, "with_source": len(checked.citations)}
+        sections = [section.to_dict() for section in answer.sections]
         return {
             "session": self.session,
             "turn": self.turn,
             "entry": self.entry,
             "mode": self.mode,
-            "answer": self.answer,
-            "kind": self.kind,
-            "status": self.status,
-            **({"sections": [each.to_dict() for each in self.sections]} if self.sections else {}),
-            "citations": [citation.to_dict() for citation in self.citations],
-            "unverified": [claim.to_dict() for claim in self.unverified],
-            **({"sourced": sourced} if self.sentences else {}),
-            "tools": [step.to_dict() for step in self.steps],
-            "model": self.model,
+            "answer": answer.text,
+            "kind": answer.kind,
+            "status": answer.end.status,
+            **({"sections": sections} if sections else {}),
+            "citations": [citation.to_dict() for citation in checked.citations],
+            "unverified": [claim.to_dict() for claim in checked.unverified],
+            **({"sourced": sourced} if checked.sentences else {}),
+            "tools": [step.to_dict() for step in answer.steps],
+            "model": answer.model,
             "usage": self.usage.to_dict() if self.usage else None,
             "warnings": list(self.warnings),
             "context": dict(self.context),
             **read,
             **({} if self.searched is None else {"searched": self.searched}),
             **({} if self.applied_filter is None else {"filter": dict(self.applied_filter)}),
-            **({"by": list(self.searched_by)} if self.searched_by else {}),
+            **({"by": list(answer.searched_by)} if answer.searched_by else {}),
             **({} if self.edits is None else {"edits": dict(self.edits)}),
         }
 

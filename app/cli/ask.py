@@ -143,7 +143,7 @@ class TurnPrinter:
             return
         if rest := self._text.flush():
             self._output.write(rest)
-        if not result.answer.endswith("\n"):
+        if not result.answer.text.endswith("\n"):
             yield ""
         yield from cli_text.sources(result)
         if result.edits is not None:

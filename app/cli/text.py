@@ -20,7 +20,8 @@ if TYPE_CHECKING:
         TranscriptItem,
     )
     from chains.citations.check import Citation
-    from chains.events import AskResult, ToolStep
+    from chains.events import AskResult
+    from chains.turn_answer import ToolStep, TurnAnswer
     from vault.indexing.indexer import IndexReport
     from vault.search.related import RelatedNote
     from vault.search.search import SearchResult
@@ -159,30 +160,29 @@ def _list_arguments(arguments: Mapping[str, object]) -> str:
 
 def sources(result: "AskResult") -> Iterator[str]:
     """Format an answer's sources and unverified claims as lines."""
-    from chains.citations.sources import name_share
     from chains.events import CITES_NOTHING
     from chains.models import EXTRACTIVE
 
-    is_found = bool(result.sentences and result.citations)
-    has_text = bool(result.answer.strip())
+    answer, checked = result.answer, result.answer.checked
+    has_text = bool(answer.text.strip())
     # Without a model, an answer that quotes nothing says so itself.
-    cites = result.mode == "vault" and (result.model != EXTRACTIVE or bool(result.citations))
-    if cites or is_found:
+    cites = result.mode == "vault" and (answer.model != EXTRACTIVE or bool(checked.citations))
+    if cites or answer.found_sources:
         yield ""
-    if is_found:
-        yield name_share(result.citations, result.sentences)
+    if answer.found_sources:
+        yield answer.found_sources
     elif cites and has_text:
-        yield "Sources" if result.citations else CITES_NOTHING
-    ordered = sorted(result.citations, key=lambda citation: citation.n)
+        yield "Sources" if checked.citations else CITES_NOTHING
+    ordered = sorted(checked.citations, key=lambda citation: citation.n)
     yield from dict.fromkeys(map(_describe_source, ordered))
-    for claim in result.unverified:
+    for claim in checked.unverified:
         number = "" if claim.n is None else f"[{claim.n}] "
         quote = "" if claim.quote is None else f'"{escape_text(claim.quote)}": '
         yield f"Not verified: {number}{quote}{escape_text(claim.reason)}"
-    if result.status == "interrupted":
+    if answer.end.status == "interrupted":
         yield "Interrupted. What had arrived is kept." if has_text else STOPPED_EARLY
     yield ""
-    yield f"Chat {result.session} · {escape_text(result.model)} · {_fill(result.context)}"
+    yield f"Chat {result.session} · {escape_text(answer.model)} · {_fill(result.context)}"
 
 
 def _describe_source(cited: "Citation") -> str:
@@ -256,15 +256,8 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             yield _head("You", item)
             yield escape_text(item.text)
         case AnswerItem():
-            yield _head(escape_text(item.model), item)
-            for step in item.steps:
-                yield from _step(step)
-            yield escape_text(item.shown_text) or escape_text(item.ending) or f"({item.status})"
-            if item.shown_text and item.ending:
-                yield escape_text(item.ending)
-            if item.found_sources:
-                yield item.found_sources
-            yield from (f"[{c.n}] {place(c.path, c.lines, c.page)}" for c in item.citations)
+            yield _head(escape_text(item.answer.model), item)
+            yield from _answer(item.answer)
             for changed in item.changed:
                 yield escape_text(f"! {changed.sentence}")
                 yield from (escape_text(f"    {line}") for line in changed.diff.splitlines()[2:])
@@ -282,6 +275,19 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             turns = format_count(item.turns, "turn")
             verb = "is" if item.turns == 1 else "are"
             yield f"--- {turns} above {verb} not sent any more ({item.reason}) ---"
+
+
+def _answer(answer: "TurnAnswer") -> Iterator[str]:
+    for step in answer.steps:
+        yield from _step(step)
+    text, ending = escape_text(answer.shown_text), escape_text(answer.ending)
+    yield text or ending or f"({answer.end.status})"
+    if text and ending:
+        yield ending
+    if answer.found_sources:
+        yield answer.found_sources
+    for cited in answer.checked.citations:
+        yield f"[{cited.n}] {place(cited.path, cited.lines, cited.page)}"
 
 
 def _head(who: str, item: "MessageItem") -> str:

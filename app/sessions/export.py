@@ -82,7 +82,7 @@ def _find_turn(items: Sequence[TranscriptItem], entry: str) -> Sequence[Transcri
 
 def _list_properties(items: Sequence[TranscriptItem], session: str) -> Iterator[str]:
     times = [item.time for item in items if isinstance(item, UserItem | AnswerItem)]
-    models = list(dict.fromkeys(item.model for item in items if isinstance(item, AnswerItem)))
+    models = list(dict.fromkeys(one.answer.model for one in items if isinstance(one, AnswerItem)))
     yield "---"
     if times:
         yield f"date: {times[-1][:10]}"
@@ -178,15 +178,16 @@ def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) ->
 
 
 def _list_answer_lines(item: AnswerItem, show_source: Callable[[Citation], str]) -> Iterator[str]:
-    text = item.shown_text or item.ending or f"({item.status})"
-    yield from ("", f"## {name_model(item.model)}", "", text)
-    if item.shown_text and item.ending:
-        yield from ("", item.ending)
-    if item.found_sources:
-        yield from ("", item.found_sources)
-    if item.citations:
+    answer = item.answer
+    text = answer.shown_text or answer.ending or f"({answer.end.status})"
+    yield from ("", f"## {name_model(answer.model)}", "", text)
+    if answer.shown_text and answer.ending:
+        yield from ("", answer.ending)
+    if answer.found_sources:
+        yield from ("", answer.found_sources)
+    if answer.checked.citations:
         yield from ("", "Sources:", "")
-    for cited in item.citations:
+    for cited in answer.checked.citations:
         yield f"{cited.n}. {show_source(cited)}"
     for changed in item.changed:
         yield from ("", changed.sentence)

@@ -18,11 +18,11 @@ from app.sessions.store import SessionStore
 from app.sessions.transcript import AnswerItem, ChatTranscript, TranscriptItem
 from app.sessions.transcript_reader import build_transcript
 from chains.citations.changes import CurrentText, OwnEdit, find_changed_sources
-from chains.events import ToolStep
 from chains.request.session import SessionPort
 from chains.request.turn import SEARCHED
 from chains.retrieval.follow_up import list_notes_in_play
 from chains.turn.regenerate import find_last_question
+from chains.turn_answer import ToolStep
 from context.assemble.request import Request
 from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
@@ -202,9 +202,10 @@ def _mark_changes(
     """
     if not isinstance(item, AnswerItem):
         return item
-    cited = {citation.n for citation in item.citations}
-    notes = [source for source in item.sources if source.kind in ("note", "passage", "selection")]
-    changed = find_changed_sources(notes, cited, read, tuple(_list_own_edits(item.steps)))
+    answer = item.answer
+    cited = {citation.n for citation in answer.checked.citations}
+    notes = [source for source in answer.sources if source.kind in ("note", "passage", "selection")]
+    changed = find_changed_sources(notes, cited, read, tuple(_list_own_edits(answer.steps)))
     return replace(item, changed=changed)
 
 

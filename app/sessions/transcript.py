@@ -3,20 +3,17 @@
 import json
 import re
 from dataclasses import KW_ONLY, dataclass
-from typing import Final, get_args
+from typing import Final
 
 from chains.citations.changes import ChangedSource
-from chains.citations.check import Citation, Unverified
-from chains.citations.sections import ShownSection
-from chains.citations.sources import insert_numbers, name_share
-from chains.events import Mode, Status, ToolStep
+from chains.events import Mode
 from chains.request.ask import Selection
 from chains.retrieval.listing_query import FilterPart
+from chains.turn_answer import TurnAnswer
 from context.fit import guard_steps
 from context.layers import Segment
 from context.messages import thaw
 
-_MOST_STATUS_CHARS: Final = 40
 _MOST_PROPS_CHARS: Final = 10_000
 
 
@@ -27,7 +24,6 @@ class MessageItem:
     Attributes:
         entry: the id of the log entry. For an interrupted answer, this is the entry of the turn's
             last message.
-        text: the text of the message.
         time: the time, in ISO 8601 and UTC.
         siblings: the entry ids of all versions, in log order.
         label: the user's label, or an empty string.
@@ -35,7 +31,6 @@ class MessageItem:
     """
 
     entry: str
-    text: str
     time: str
     _: KW_ONLY
     siblings: tuple[str, ...] = ()
@@ -54,6 +49,7 @@ class UserItem(MessageItem):
         sent: the segments sent with the message.
     """
 
+    text: str
     mode: Mode | None = None
     attach: tuple[str, ...] = ()
     selections: tuple[Selection, ...] = ()
@@ -62,26 +58,11 @@ class UserItem(MessageItem):
 
 @dataclass(frozen=True)
 class AnswerItem(MessageItem):
-    """An answer with its sources.
+    """An answer at its place in the chat.
 
     Attributes:
-        model: the name of the model, or an empty string if unknown.
-        status: `complete`, `interrupted`, `limit` or `error`, or what another program has written.
-        citations: the citations.
-        unverified: the claims and quotations that could not be verified.
-        sources: the numbered sources that were sent with the question or read by tools.
-        seconds: the time from the question to the end of the answer, or None if unknown.
-        steps: the tool calls, in order.
         changed: the cited notes that have changed since the answer.
-        reason: why the answer is missing or incomplete, or an empty string if it is complete or the
-            user stopped it. If the status is `complete`, this is a sentence, such as one about the
-            length limit.
         cost: the price of the turn in dollars, 0 for a model on this computer, or None if unknown.
-        error_code: the code of the error that ended the turn, or an empty string.
-        sentences: for an answer without citations, the number of sentences for which Strata
-            searched for a source, otherwise 0.
-        sections: the sections of notes that an answer without a model shows, best first.
-        searched_by: the ways in which notes were searched: `words`, `meaning`, or both.
         where: the host that answered, or "this computer". An empty string if it is not stored.
         filter_parts: the parts of a list's filter, each in words and with the message that asks for
             the list without it.
@@ -89,73 +70,17 @@ class AnswerItem(MessageItem):
             continue it.
     """
 
-    model: str
-    status: str
-    citations: tuple[Citation, ...]
-    unverified: tuple[Unverified, ...]
-    sources: tuple[Segment, ...]
-    seconds: float | None
-    steps: tuple[ToolStep, ...] = ()
+    answer: TurnAnswer
     changed: tuple[ChangedSource, ...] = ()
-    reason: str = ""
     cost: float | None = None
-    error_code: str = ""
-    sentences: int = 0
-    sections: tuple[ShownSection, ...] = ()
-    searched_by: tuple[str, ...] = ()
     where: str = ""
     filter_parts: tuple[FilterPart, ...] = ()
     can_continue: bool = False
 
     @property
-    def shown_text(self) -> str:
-        """The answer's text, with the citation numbers that Strata added."""
-        return insert_numbers(self.text, self.citations) if self.sentences else self.text
-
-    @property
-    def found_sources(self) -> str:
-        """A sentence about the sources that Strata found, or an empty string if it found none."""
-        is_found = self.sentences and self.citations
-        return name_share(self.citations, self.sentences) if is_found else ""
-
-    @property
-    def ending(self) -> str:
-        """Sentences that say why the answer is incomplete, or "" if it is complete."""
-        if self.status == "interrupted":
-            return describe_ending(self.reason, bool(self.text.strip() or self.steps))
-        reason = " ".join(self.reason.split()).rstrip(".")
-        if self.status not in get_args(Status):
-            return _describe_unknown_status(self.status, reason)
-        said = f"No answer arrived: {reason}" if self.status == "error" else reason
-        limit = self._describe_limit() if self.status == "limit" else ""
-        return " ".join(filter(None, (limit, f"{said}." if reason else "")))
-
-    def _describe_limit(self) -> str:
-        steps = "1 step" if len(self.steps) == 1 else f"{len(self.steps):,} steps"
-        answer = "This is the answer from what was found." if self.text.strip() else ""
-        return f"Stopped after {steps}. {answer}".rstrip()
-
-
-def _describe_unknown_status(status: str, reason: str) -> str:
-    """Return a sentence about an answer with a status that this version of Strata does not know."""
-    shown = " ".join(status.split())[:_MOST_STATUS_CHARS]
-    told = f"Another program has stored this answer with the unknown status “{shown}”"
-    return f"{told}: {reason}." if reason else f"{told}."
-
-
-def describe_ending(reason: str, has_arrived: bool) -> str:
-    """Return a sentence that says why an answer ended early.
-
-    Args:
-        reason: the reason, or an empty string if the user stopped the answer.
-        has_arrived: whether any text or tool call of the answer has arrived.
-    """
-    if reason:
-        why = " ".join(reason.split()).rstrip(".")
-        return f"The answer broke off: {why}. What had arrived is kept."
-    return (
-        "Stopped. What had arrived is kept." if has_arrived else "Stopped before anything arrived."
-    )
+    def text(self) -> str:
+        """The text of the answer, as of any message."""
+        return self.answer.text
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from app.sessions.transcript import (
 from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.sections import read_sections
 from chains.citations.sources import check_answer
-from chains.events import MOST_STEP_CHARS, ToolStep
 from chains.models import EXTRACTIVE
 from chains.request.project import has_note_text, join_texts, list_recorded_notes
 from chains.request.usage import ANSWER, READING, REWRITE
@@ -38,6 +37,7 @@ from chains.turn.continuation import (
     join_answers,
     sum_seconds,
 )
+from chains.turn_answer import MOST_STEP_CHARS, AnswerEnd, ToolStep, TurnAnswer
 from context.assemble.turn_context import WHERE
 from context.compaction import HEAD
 from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
@@ -134,27 +134,26 @@ class _Reader:
             has_project_text=is_noted,
             has_model=model != EXTRACTIVE,
         )
-        return AnswerItem(
-            entry=last.id,
-            text=text,
-            time=last.timestamp,
-            model=model,
-            status=_find_status(last, text),
-            citations=checked.citations,
-            unverified=checked.unverified,
-            sentences=checked.sentences,
-            sections=sections,
+        answer = TurnAnswer(
+            text,
+            model,
+            AnswerEnd(_find_status(last, text), last.reason or "", last.error_code or ""),
+            sum_seconds(work),
             sources=tuple(part for part in sources if part.number is not None),
-            seconds=sum_seconds(work),
-            where=str(last.extra.get(WHERE, "")),
-            reason=last.reason or "",
-            error_code=last.error_code or "",
+            steps=tuple(self._steps(work)),
+            checked=checked,
+            sections=sections,
+            searched_by=read_ways(turn.stored_fields),
+        )
+        return AnswerItem(
+            last.id,
+            last.timestamp,
+            answer,
             siblings=self._list_versions(work[0].id, last.id),
             label=self._labels.get(last.id, ""),
-            steps=tuple(self._steps(work)),
             is_pinned=self._pins.get(last.id, False),
             cost=self._find_cost(turn),
-            searched_by=read_ways(turn.stored_fields),
+            where=str(last.extra.get(WHERE, "")),
             filter_parts=list_filter_parts(turn.stored_fields),
             can_continue=broken is not None and broken.entry == last.id,
         )

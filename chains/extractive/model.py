@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from chains.cancel import CancelToken
 from chains.citations.parser import parse_answer
 from chains.citations.sections import ShownSection
-from chains.events import AnswerKind
 from chains.extractive.answerability import Verdict, judge
 from chains.extractive.differences import describe_difference
 from chains.extractive.excerpts import fold_to_best_line
@@ -24,6 +23,7 @@ from chains.extractive.ranking import Compare
 from chains.extractive.sections import find_beginnings, find_sections
 from chains.extractive.writer import escape_markdown, write_item, write_place, write_section
 from chains.llm.port import ModelEnded, ModelEvent, ModelQuoted, ModelText, require_sealed
+from chains.turn_answer import AnswerKind
 from context.assemble.request import Request
 from context.layers import Layer, Segment
 from vault.quotes.sections import Support

@@ -6,8 +6,9 @@ from typing import Any, Literal, Protocol
 
 from chains.cancel import CancelToken
 from chains.citations.sections import ShownSection
-from chains.events import AnswerKind, Usage
+from chains.events import Usage
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
+from chains.turn_answer import AnswerKind
 from context.assemble.request import Request
 from context.errors import UnguardedRequest
 

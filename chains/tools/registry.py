@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from chains.errors import Cancelled, ProposalOutdated, ToolFailed
-from chains.events import ToolStatus
 from chains.llm.port import RequestedCall
 from chains.mcp.calls import check_mcp_arguments
 from chains.tool import Proposal, Tool
 from chains.tools.schema import check_arguments, parse_arguments
+from chains.turn_answer import ToolStatus
 from context.errors import MalformedEntry
 from context.layers import Segment, replace_surrogates
 from context.log.entries import Entry, OtherEntry

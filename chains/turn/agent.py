@@ -12,13 +12,10 @@ from typing import Any, Final
 from chains.concurrency import gather
 from chains.errors import Cancelled, ToolFailed
 from chains.events import (
-    MOST_STEP_CHARS,
     ContextPrepared,
     Event,
     ToolEnded,
     ToolStarted,
-    ToolStatus,
-    ToolStep,
     Usage,
     Warned,
 )
@@ -46,10 +43,11 @@ from chains.tools.memory_tools import MEMORY_TOOLS, SessionMemory, build_memory_
 from chains.tools.notes import NOTE_TOOLS, NumberedSources, build_note_tools
 from chains.tools.registry import KIND, ToolOutcome, ToolRegistry, ToolRun
 from chains.tools.schema import parse_arguments
-from chains.turn.answer import AnswerStream, TurnAnswer
+from chains.turn.answer import AnswerStream, StoredAnswer
 from chains.turn.approved_calls import MOST_PROPOSALS, STILL_CHANGING, ApprovedCalls
 from chains.turn.compact import compact, prepare_request
 from chains.turn.hooks import run_result_hooks
+from chains.turn_answer import MOST_STEP_CHARS, AnswerEnd, ToolStatus, ToolStep
 from chains.web.urls import find_named_hosts
 from context.assemble.request import Request
 from context.history.tool_pairing import READS_ONLY
@@ -122,30 +120,31 @@ class AgentLoop:
         self._steps: dict[str, ToolStep] = {}
         self._warnings: dict[str, None] = {}
 
-    def run(self) -> Generator[Event, None, TurnAnswer]:
+    def run(self) -> Generator[Event, None, StoredAnswer]:
         """Call the model and run its tool calls until the model gives an answer."""
         request, number, is_offered = self._first, 1, True
         while True:
             stream = self._open_stream(request, is_offered and not request.ends_loop)
-            answer = yield from stream.stream()
-            self._usage = answer.usage.plus(self._usage) if answer.usage else self._usage
-            self._warnings |= dict.fromkeys(answer.report.warnings)
-            if not answer.calls:
+            stored = yield from stream.stream()
+            self._usage = stored.usage.plus(self._usage) if stored.usage else self._usage
+            self._warnings |= dict.fromkeys(stored.report.warnings)
+            if not stored.calls:
                 break
             number += 1
             try:
-                yield from self._run_calls(answer.calls)
+                yield from self._run_calls(stored.calls)
                 self._promote_tools()
                 is_offered = number <= self._settings.agent_max_steps and not self._time.is_over
                 request = yield from self._prepare_next(request, is_offered)
             except Cancelled:
-                entry = self._store_interruption()
-                answer = replace(answer, entry=entry, status="interrupted")
+                answer = replace(stored.answer, end=AnswerEnd("interrupted"))
+                stored = replace(stored, entry=self._store_interruption(), answer=answer)
                 break
             yield ContextPrepared(request.report)
         steps = tuple(self._steps[id] for id in self._calls if id in self._steps)
-        sources = (*answer.sources, *self._sources.all)
-        return replace(answer, usage=self._usage, sources=sources, steps=steps)
+        sources = (*stored.answer.sources, *self._sources.all)
+        answer = replace(stored.answer, sources=sources, steps=steps)
+        return replace(stored, usage=self._usage, answer=answer)
 
     def _open_stream(self, request: Request, is_offered: bool) -> AnswerStream:
         read = self._sources.all

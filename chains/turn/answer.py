@@ -5,7 +5,7 @@ answer arrives, its text so far is saved outside of the log, in case the process
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil
 from time import monotonic
 from typing import Any, Final
@@ -18,11 +18,9 @@ from chains.events import (
     ContextPrepared,
     Event,
     ModelLoadProgressed,
-    Status,
     Step,
     TextDelta,
     TextTakenBack,
-    ToolStep,
     Usage,
     Warned,
 )
@@ -57,6 +55,7 @@ from chains.request.wire_changes import (
 from chains.turn.hooks import run_answer_hooks
 from chains.turn.overflow import shrink_request
 from chains.turn.partial_answer import PartialAnswer
+from chains.turn_answer import AnswerEnd, Status, TurnAnswer
 from context.assemble.request import Request
 from context.assemble.turn_context import START_TOKENS, WHERE
 from context.errors import ContextOverflow
@@ -65,7 +64,7 @@ from context.log.entries import Entry, MessageEntry
 from context.messages import Message, ToolCallPart, list_tool_calls
 from context.report.report import ContextReport
 
-__all__ = ["AnswerStream", "TurnAnswer"]
+__all__ = ["AnswerStream", "StoredAnswer"]
 
 # How often the text of an arriving answer is kept.
 KEEPING_INTERVAL_S: Final = 1.0
@@ -82,34 +81,21 @@ def _describe_wait(model: ModelInfo) -> str:
 
 
 @dataclass(frozen=True)
-class TurnAnswer:
-    """The stored answer of a turn.
+class StoredAnswer:
+    """The answer to a request, or to all requests of an agent's turn, as it was stored.
 
     Attributes:
-        entry: the log entry.
+        entry: the id of the answer's log entry.
         report: the final context report of the last request.
         calls: the tool calls in the answer. The last answer of a turn has none.
         usage: the total usage of the turn.
-        sources: the segments that the answer can cite.
-        steps: the tool calls of the turn, in order.
-        seconds: the duration of the turn.
-        reason: why the answer is incomplete, or an empty string if it is complete or the user
-            stopped it.
-        quoted: the kind of the answer, and the sections of notes that it shows without a model.
     """
 
     entry: str
-    turn: str
-    text: str
-    status: Status
+    answer: TurnAnswer
     report: ContextReport
     calls: tuple[ToolCallPart, ...] = ()
     usage: Usage | None = None
-    sources: tuple[Segment, ...] = ()
-    steps: tuple[ToolStep, ...] = ()
-    seconds: float | None = None
-    reason: str = ""
-    quoted: ModelQuoted = field(default_factory=ModelQuoted)
 
 
 ReadCalls = Callable[[tuple[RequestedCall, ...]], tuple[ToolCallPart, ...]]
@@ -152,23 +138,23 @@ class AnswerStream:
         self._saved: tuple[Request, Mapping[str, Any] | None] | None = None
         self._sent_before = find_sent_body(turn.session, turn.id)
 
-    def stream(self) -> Generator[Event, None, TurnAnswer]:
+    def stream(self) -> Generator[Event, None, StoredAnswer]:
         """Stream the answer, and store it even if it fails."""
         partial = self._partial
         try:
             yield Step("write", _describe_wait(self._turn.model))
             yield from self._stream(open_model(self._turn, self._read))
         except Cancelled:
-            partial.status = "interrupted"
+            partial.end = replace(partial.end, status="interrupted")
         except Exception as error:
-            partial.status = "interrupted" if partial.pieces else "error"
             code = "context_overflow" if isinstance(error, ContextOverflow) else "internal"
-            partial.reason = str(error)
-            partial.error_code = error.code if isinstance(error, ModelError) else code
+            code = error.code if isinstance(error, ModelError) else code
+            status = "interrupted" if partial.pieces else "error"
+            partial.end = AnswerEnd(status, str(error), code)
             self._store()
             raise
         except BaseException:  # the consumer has gone, or the program is being ended
-            partial.status = "interrupted"
+            partial.end = replace(partial.end, status="interrupted")
             self._store()
             raise
         warned = len(partial.warnings)
@@ -249,9 +235,8 @@ class AnswerStream:
         """Take the end of the answer, and yield warnings about it."""
         partial, status, usage = self._partial, ended.status, ended.usage
         yield from self._add_text(self._escapes.end())
-        partial.status = self._full_status if status == "complete" else status
-        partial.usage = usage
-        partial.reason = reason = self._find_reason(ended)
+        partial.usage, reason = usage, self._find_reason(ended)
+        partial.end = AnswerEnd(self._full_status if status == "complete" else status, reason)
         if reason:
             is_broken = status == "interrupted"
             said = f"The answer broke off: {reason}. What had arrived is kept."
@@ -309,7 +294,7 @@ class AnswerStream:
         limit = self._request.envelope.options["maxTokens"]
         return f"The answer stops at its limit of {limit:,} tokens (maxOutputTokens)."
 
-    def _store(self) -> TurnAnswer:
+    def _store(self) -> StoredAnswer:
         """Store the answer and its usage."""
         partial, session, request = self._partial, self._turn.session, self._request
         if self._end_keeping is not None:
@@ -332,19 +317,17 @@ class AnswerStream:
         if self._has_kept:
             session.forget_partial()
         self._save_request()
-        return TurnAnswer(
-            entry.id,
-            self._turn.id,
+        answer = TurnAnswer(
             message.text,
-            partial.status,
-            self._report,
-            calls=list_tool_calls(message),
-            usage=partial.usage,
-            sources=request.segments,
-            seconds=entry.seconds,
-            reason=partial.reason,
-            quoted=partial.quoted,
+            self._turn.model_name,
+            partial.end,
+            entry.seconds,
+            request.segments,
+            kind=partial.quoted.kind,
+            sections=partial.quoted.sections,
         )
+        calls = list_tool_calls(message)
+        return StoredAnswer(entry.id, answer, self._report, calls, partial.usage)
 
     def _build_entry(self, message: Message) -> MessageEntry:
         """Build the log entry of the answer in its current state."""

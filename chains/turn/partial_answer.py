@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chains.events import Status, Usage
+from chains.events import Usage
 from chains.llm.port import ModelQuoted, ModelReasoning
+from chains.turn_answer import AnswerEnd
 from context.log.entries import MessageEntry
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart
 from context.report.report import Outcome
@@ -23,22 +24,18 @@ class PartialAnswer:
         thoughts: the pieces of reasoning that no signature has ended.
         signed: the sections of reasoning that a signature has ended.
         calls: the tool calls in the answer.
-        reason: why the answer is incomplete, or an empty string.
         quoted: the kind of the answer, and the sections of notes that it shows without a model.
-        error_code: the code of the error that ended the answer, or None.
     """
 
     pieces: list[str] = field(default_factory=list)
-    status: Status = "complete"
+    end: AnswerEnd = field(default_factory=AnswerEnd)
     usage: Usage | None = None
     warnings: list[str] = field(default_factory=list)
     wire: Mapping[str, Any] | None = None
     thoughts: list[str] = field(default_factory=list)
     signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
-    reason: str = ""
     quoted: ModelQuoted = field(default_factory=ModelQuoted)
-    error_code: str | None = None
 
     @property
     def text(self) -> str:
@@ -48,7 +45,7 @@ class PartialAnswer:
     @property
     def outcome(self) -> Outcome:
         """What became of the request."""
-        if self.status != "error":
+        if self.end.status != "error":
             return "answered"
         return "not_sent" if self.wire is None else "refused"
 
@@ -101,8 +98,8 @@ class PartialAnswer:
             turn,
             model=model,
             usage=self.usage.to_dict() if self.usage else None,
-            status=self.status,
+            status=self.end.status,
             seconds=seconds,
-            reason=self.reason or None,
-            error_code=self.error_code,
+            reason=self.end.reason or None,
+            error_code=self.end.error_code or None,
         )

@@ -2,10 +2,10 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chains.citations.check import CitationReport
-from chains.citations.sources import name_share
 from chains.concurrency import call
 from chains.errors import Cancelled
 from chains.events import (
@@ -19,8 +19,9 @@ from chains.models import EXTRACTIVE
 from chains.request.draft import run_end_hooks
 from chains.request.turn import Turn
 from chains.request.usage import sum_usage
-from chains.turn.answer import TurnAnswer
+from chains.turn.answer import StoredAnswer
 from chains.turn.compact import compact_at_end
+from chains.turn_answer import TurnAnswer
 from context.report.report import ContextReport
 
 if TYPE_CHECKING:
@@ -30,27 +31,27 @@ if TYPE_CHECKING:
 __all__ = ["build_dry_result", "build_result", "end_turn"]
 
 
-def end_turn(turn: Turn, answer: TurnAnswer) -> Iterator[Event]:
+def end_turn(turn: Turn, stored: StoredAnswer) -> Iterator[Event]:
     """Finish a turn: run the `turn_end` hooks, and compact the session if necessary.
 
     Raises:
         ContextHookError: a hook failed. The answer is kept.
     """
-    yield MessageEnded(answer.entry, "assistant", answer.turn, turn.session.id)
+    yield MessageEnded(stored.entry, "assistant", turn.id, turn.session.id)
     hooks = turn.customization.hooks
     if hooks is not None and hooks.has("context"):
         with contextlib.suppress(Cancelled):
             if entries := call(lambda: run_end_hooks(turn), turn.cancel):
                 turn.session.append(entries)
-    if answer.status == "complete":
+    if stored.answer.end.status == "complete":
         with contextlib.suppress(Cancelled):
             yield from compact_at_end(turn)
-    yield ContextPrepared(answer.report)
+    yield ContextPrepared(stored.report)
 
 
 def build_result(
     turn: Turn,
-    answer: TurnAnswer,
+    stored: StoredAnswer,
     checked: CitationReport,
     read: "MapReduceResult | None" = None,
     found: "RetrievalResult | None" = None,
@@ -62,44 +63,35 @@ def build_result(
         read: the result of reading attachments in full by map-reduce, or None if none was read.
         found: what retrieval found, or None if nothing was searched.
     """
+    by = () if found is None else found.by
+    answer = replace(stored.answer, checked=checked, searched_by=by)
     return AskResult(
         session=turn.session.id,
-        turn=answer.turn,
-        entry=answer.entry,
+        turn=turn.id,
+        entry=stored.entry,
         mode=turn.ask.mode,
-        answer=answer.text,
-        status=answer.status,
-        citations=checked.citations,
-        unverified=checked.unverified,
-        model=turn.model_name,
-        usage=answer.usage if read is None else sum_usage(read.calls, answer.usage),
-        warnings=(*answer.report.warnings, *_warn_of_citations(turn, answer, checked)),
-        context=answer.report.to_dict(),
-        steps=answer.steps,
+        answer=answer,
+        usage=stored.usage if read is None else sum_usage(read.calls, stored.usage),
+        warnings=(*stored.report.warnings, *_warn_of_citations(turn, answer)),
+        context=stored.report.to_dict(),
         read_whole=None if read is None else read.summary,
         searched=turn.query.text or None,
-        searched_by=() if found is None else found.by,
-        kind=answer.quoted.kind,
-        sections=answer.quoted.sections,
         applied_filter=None if found is None else found.filter,
-        seconds=answer.seconds,
-        reason=answer.reason,
-        sentences=checked.sentences,
     )
 
 
-def _warn_of_citations(turn: Turn, answer: TurnAnswer, checked: CitationReport) -> Iterator[str]:
+def _warn_of_citations(turn: Turn, answer: TurnAnswer) -> Iterator[str]:
     """Yield a warning if the model cited no sources.
 
     If Strata found sources instead, the warning says for how many sentences of the answer.
     """
-    if checked.citations and checked.sentences:
-        yield name_share(checked.citations, checked.sentences)
+    if answer.found_sources:
+        yield answer.found_sources
     elif (
-        answer.status == "complete"
+        answer.end.status == "complete"
         and turn.ask.mode == "vault"
         and turn.model_name != EXTRACTIVE
-        and not checked.citations
+        and not answer.checked.citations
     ):
         yield CITES_NOTHING
 
@@ -117,15 +109,10 @@ def build_dry_result(
         turn=None,
         entry=None,
         mode=turn.ask.mode,
-        answer="",
-        status="complete",
-        citations=(),
-        unverified=(),
-        model=turn.model_name,
+        answer=TurnAnswer("", turn.model_name, searched_by=by),
         usage=None,
         warnings=report.warnings,
         context=report.to_dict(),
         read_whole=None if read is None else read.summary,
         searched=turn.query.text or None,
-        searched_by=by,
     )

@@ -35,7 +35,7 @@ from chains.retrieval.attachments import (
     measure_reading_cost,
 )
 from chains.retrieval.retrieve import RetrievalResult, retrieve
-from chains.turn.answer import AnswerStream, TurnAnswer
+from chains.turn.answer import AnswerStream, StoredAnswer
 from chains.turn.compact import (
     add_summaries,
     compact,
@@ -104,20 +104,21 @@ def run_turn(turn: Turn) -> Iterator[Event]:
         return
     yield from _store(turn, request, entries, found, fitted)
     broken = find_broken_answer(turn.session.path()) if turn.is_continued else None
-    answer = yield from _stream(turn, request)
-    yield from end_turn(turn, answer)
-    answer = _join_broken(broken, answer)
+    stored = yield from _stream(turn, request)
+    yield from end_turn(turn, stored)
+    stored = _join_broken(broken, stored)
+    answer = stored.answer
     noted = turn.customization.instructions
     known, is_noted = join_texts(turn.ask.question, noted), has_note_text(noted)
     checked = check_answer(
         answer.text,
         answer.sources,
         known,
-        answer.quoted.sections,
+        answer.sections,
         has_project_text=is_noted,
         has_model=turn.model.name != EXTRACTIVE,
     )
-    yield TurnEnded(build_result(turn, answer, checked, fitted.read, found))
+    yield TurnEnded(build_result(turn, stored, checked, fitted.read, found))
 
 
 def store_user_message(
@@ -269,7 +270,7 @@ def _announce(request: Request) -> Iterator[Event]:
     yield ContextPrepared(report)
 
 
-def _stream(turn: Turn, request: Request) -> Generator[Event, None, TurnAnswer]:
+def _stream(turn: Turn, request: Request) -> Generator[Event, None, StoredAnswer]:
     if not turn.mode_rules.calls_tools:
         return AnswerStream(turn, request).stream()
     if turn.vault is None:
@@ -279,12 +280,14 @@ def _stream(turn: Turn, request: Request) -> Generator[Event, None, TurnAnswer]:
     return AgentLoop(turn, turn.vault, request).run()
 
 
-def _join_broken(broken: BrokenAnswer | None, answer: TurnAnswer) -> TurnAnswer:
+def _join_broken(broken: BrokenAnswer | None, stored: StoredAnswer) -> StoredAnswer:
     """Return a continued answer as a whole. Other answers are returned unchanged."""
     if broken is None:
-        return answer
+        return stored
+    answer = stored.answer
     seconds = round((broken.seconds or 0.0) + (answer.seconds or 0.0), 3)
-    return replace(answer, text=join_answer(broken.text, answer.text), seconds=seconds)
+    text = join_answer(broken.text, answer.text)
+    return replace(stored, answer=replace(answer, text=text, seconds=seconds))
 
 
 def preview(turn: Turn) -> Request:

@@ -127,7 +127,7 @@ class QueueController(QObject):
         if queued is None:
             return
         queued = replace(queued, target=replace(queued.target, session=turn.session))
-        is_answered = turn.result is not None and turn.result.status in _SENT_AFTER
+        is_answered = turn.result is not None and turn.result.answer.end.status in _SENT_AFTER
         if is_answered and queued.vault == self._find_vault():
             self._due = queued
             self.update()

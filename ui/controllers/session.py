@@ -334,12 +334,13 @@ class SessionController(QObject):
         turn.deleteLater()
 
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
-        rows = source_rows(result.citations, result.unverified, sources)
+        answer, checked = result.answer, result.answer.checked
+        rows = source_rows(checked.citations, checked.unverified, sources)
         self._transcript.live.finish(result, sources)
-        if result.model == EXTRACTIVE:  # it came all at once, so its beginning was never in view
+        if answer.model == EXTRACTIVE:  # it came all at once, so its beginning was never in view
             self._transcript.show_question()
         self._frame.column.sources.show_rows(
-            rows, describe_no_sources(result.model), result.searched_by
+            rows, describe_no_sources(answer.model), answer.searched_by
         )
         announce(self._transcript, f"Answer finished, {len(rows)} sources")
 
@@ -396,8 +397,8 @@ class SessionController(QObject):
         if not self._frame.middle.is_chat_shown:
             return
         if answers := [item for item in transcript.items if isinstance(item, AnswerItem)]:
-            last = answers[-1]
-            rows = source_rows(last.citations, last.unverified, last.sources)
+            last = answers[-1].answer
+            rows = source_rows(last.checked.citations, last.checked.unverified, last.sources)
             said = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
             self._frame.column.sources.show_rows(rows, said, last.searched_by)
 

@@ -23,11 +23,11 @@ from chains.events import (
     TextTakenBack,
     ToolEnded,
     ToolStarted,
-    ToolStep,
     TurnEnded,
 )
 from chains.request.ask import Ask, Selection
 from chains.tool import ApprovalRequest
+from chains.turn_answer import ToolStep
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer

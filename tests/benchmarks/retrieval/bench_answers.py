@@ -167,7 +167,9 @@ def _grade_timed(assistant: Assistant, question: Question) -> Graded:
     result = ask(assistant, question.question, session)
     seconds = time.perf_counter() - started
     words = count_lit_words(result)
-    return Graded(question, grade(question, result.answer, words), result.answer, words, seconds)
+    return Graded(
+        question, grade(question, result.answer.text, words), result.answer.text, words, seconds
+    )
 
 
 def ask(assistant: Assistant, text: str, session: str | None = None) -> AskResult:
@@ -181,7 +183,7 @@ def ask(assistant: Assistant, text: str, session: str | None = None) -> AskResul
 
 def count_lit_words(result: AskResult) -> int:
     """Return the number of words in the lines that an answer lights."""
-    return sum(len((each.quote or "").split()) for each in result.citations)
+    return sum(len((each.quote or "").split()) for each in result.answer.checked.citations)
 
 
 def grade(question: Question, answer: str, lit_words: int) -> str:

@@ -108,16 +108,16 @@ def ask(assistant: Assistant, question: str) -> AskResult:
 
 def grade(question: LifeQuestion, result: AskResult) -> Verdict:
     """Return the verdict on an answer."""
-    told = tell_count(result.answer)
-    if any(re.search(each, result.answer) for each in question.never):
+    told = tell_count(result.answer.text)
+    if any(re.search(each, result.answer.text) for each in question.never):
         return "untrue"
     match question.asks:
         case "absent":
-            return "right" if result.kind in _ADMISSIONS else "missed"
+            return "right" if result.answer.kind in _ADMISSIONS else "missed"
         case "notes" | "count" as asks:
             verdict = grade_list(asks, question.right, result)
             return "untrue" if verdict == "false" else verdict
-    if shows_all(question.right, result.answer):
+    if shows_all(question.right, result.answer.text):
         return "right"
     return "untrue" if told == 0 else "missed"
 
@@ -125,8 +125,8 @@ def grade(question: LifeQuestion, result: AskResult) -> Verdict:
 def _write_answers(graded: Sequence[tuple[LifeQuestion, Verdict, AskResult]]) -> None:
     if target := os.environ.get("STRATA_BENCH_ANSWERS"):
         texts = (
-            f"## {each.id} {each.about}: {verdict} ({result.kind})\n\n{each.question}\n\n"
-            f"right: {each.right}\nfilter: {result.applied_filter}\n\n{result.answer}\n"
+            f"## {each.id} {each.about}: {verdict} ({result.answer.kind})\n\n{each.question}\n\n"
+            f"right: {each.right}\nfilter: {result.applied_filter}\n\n{result.answer.text}\n"
             for each, verdict, result in graded
         )
         Path(target).write_text("\n".join(texts), "utf-8")

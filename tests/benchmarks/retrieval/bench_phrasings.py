@@ -95,7 +95,7 @@ def _ask_graded(assistant: Assistant, phrasing: Phrasing) -> tuple[Verdict, str]
     request = Ask(phrasing.question, model=EXTRACTIVE, update_index=False)
     for event in assistant.ask(request, CancelToken()):
         if isinstance(event, TurnEnded):
-            return grade(phrasing, event.result), event.result.answer
+            return grade(phrasing, event.result), event.result.answer.text
     raise RuntimeError("the turn did not end")
 
 
@@ -103,19 +103,19 @@ def grade(phrasing: Phrasing, result: AskResult) -> Verdict:
     """Return the verdict on an answer."""
     if phrasing.asks != "value":
         return grade_list(phrasing.asks, phrasing.right, result)
-    if shows_all([re.escape(each) for each in phrasing.right], result.answer):
+    if shows_all([re.escape(each) for each in phrasing.right], result.answer.text):
         return "right"
-    return "false" if tell_count(result.answer) == 0 else "missed"
+    return "false" if tell_count(result.answer.text) == 0 else "missed"
 
 
 def grade_list(asks: Literal["notes", "count"], right: Sequence[str], result: AskResult) -> Verdict:
     """Return the verdict on a list of notes, or on a count."""
-    told = tell_count(result.answer)
+    told = tell_count(result.answer.text)
     if told is None:
         return "missed"
     if told != (int(right[0]) if asks == "count" else len(right)):
         return "false"
-    listed = {PurePosixPath(citation.path).stem for citation in result.citations}
+    listed = {PurePosixPath(citation.path).stem for citation in result.answer.checked.citations}
     return "right" if asks == "count" or listed == set(right) else "missed"
 
 

@@ -56,14 +56,14 @@ def read_help(vault: str, halves: Sequence[bool]) -> list[HelpQuestion]:
 
 def grade_help(question: HelpQuestion, result: AskResult) -> HelpAnswer:
     """Compare an answer with what its question needs."""
-    quoted = "\n".join(line[1:] for line in result.answer.splitlines() if line.startswith(">"))
-    cited = "\n".join(each.quote or "" for each in result.citations)
+    quoted = "\n".join(line[1:] for line in result.answer.text.splitlines() if line.startswith(">"))
+    cited = "\n".join(each.quote or "" for each in result.answer.checked.citations)
     return HelpAnswer(
         question,
         _has_all(quoted, question.needs),
         _has_all(cited, question.needs),
-        is_refused=result.kind in {"nothing", "small_talk"},
-        is_doubted=result.kind == "doubt",
+        is_refused=result.answer.kind in {"nothing", "small_talk"},
+        is_doubted=result.answer.kind == "doubt",
     )
 
 

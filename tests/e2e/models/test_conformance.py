@@ -86,7 +86,7 @@ class Chat:
         elif isinstance(event, TurnEnded):
             result = event.result
             found.result, found.session = result, result.session
-            found.status, found.says = result.status, result.reason
+            found.status, found.says = result.answer.end.status, result.answer.end.reason
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_the_user_gets_what_the_row_says_and_the_chat_goes_on(chat: Chat, row: B
     assert found.requests == row.requests
     assert clock.now() - began_s == row.limit_s
     if found.result is not None:
-        assert found.result.answer == row.answer
+        assert found.result.answer.text == row.answer
         assert row.thought in found.thoughts
     chat.server.script(strict())
     second = chat.ask("And now?", row.mode)

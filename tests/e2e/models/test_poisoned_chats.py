@@ -130,7 +130,7 @@ def test_a_chat_that_was_poisoned_goes_on(assistant: Assistant, poison: str, mod
         assistant.settings.set("chat.model", "scripted")
         for question in ("And now?", "And then?"):
             found = result_of(ask(assistant, question, mode=mode, session="old"))
-            assert (found.status, found.answer) == ("complete", "All is well.")
+            assert (found.answer.end.status, found.answer.text) == ("complete", "All is well.")
         assert len(server.bodies) == 2  # the first try of each was taken
         full = assistant.history.last_context("old", full=True)["wire"]
         assert full == server.bodies[-1]

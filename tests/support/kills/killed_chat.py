@@ -101,7 +101,7 @@ class _Script:
                 self._tell(session=session, entry=event.entry_id, text=question)
             elif isinstance(event, TurnEnded):
                 result = event.result
-                answer = {"session": session, "entry": result.entry, "text": result.answer}
+                answer = {"session": session, "entry": result.entry, "text": result.answer.text}
                 self._tell(**answer)
         return answer
 
@@ -136,7 +136,7 @@ def _damage(assistant: Assistant, session: str) -> Iterator[str]:
     except Exception as error:  # noqa: BLE001 (whatever it is, the chat could not be used)
         yield f"{session} cannot be continued: {error!r}"
         return
-    if not isinstance(last, TurnEnded) or last.result.status != "complete":
+    if not isinstance(last, TurnEnded) or last.result.answer.end.status != "complete":
         yield f"{session} was not continued to the end"
 
 

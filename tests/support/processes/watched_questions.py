@@ -78,7 +78,7 @@ def _ask(assistant: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
     assert isinstance(last, TurnEnded)
     answered = last.result
     title = wanted.get("title") and assistant.titles.write(answered.session, CancelToken())
-    return {"status": answered.status, "answer": answered.answer, "title": title}
+    return {"status": answered.answer.end.status, "answer": answered.answer.text, "title": title}
 
 
 if __name__ == "__main__":

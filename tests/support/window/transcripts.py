@@ -1,5 +1,8 @@
 """A transcript with a composer below it, and chats to show in it."""
 
+from dataclasses import fields
+from typing import Any
+
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -7,8 +10,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.config.models import ModelChoice
 from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
-from chains.citations.check import Citation, Unverified
-from chains.events import AskResult, Status
+from chains.citations.check import CitationReport
+from chains.events import AskResult
+from chains.turn_answer import AnswerEnd, Status, TurnAnswer
 from context.layers import Layer, Segment
 from ui.chat.composer.composer import Composer
 from ui.chat.message.answer import Answer
@@ -48,47 +52,36 @@ def passage(number: int) -> Segment:
     )
 
 
+_ENDS = tuple(field.name for field in fields(AnswerEnd))
+_CHECKED = tuple(field.name for field in fields(CitationReport))
+_ITEMS = tuple(field.name for field in fields(AnswerItem))
+
+
+def turn_answer(text: str, model: str = "test/model", **values: Any) -> TurnAnswer:
+    """Return an answer. Its end and its checked citations are given field by field."""
+    end = AnswerEnd(**_take(values, _ENDS))
+    checked = CitationReport(**_take(values, _CHECKED))
+    return TurnAnswer(text, model, end, checked=checked, **values)
+
+
 def result(
-    text: str,
-    status: Status = "complete",
-    citations: tuple[Citation, ...] = (),
-    unverified: tuple[Unverified, ...] = (),
-    warnings: tuple[str, ...] = (),
-    reason: str = "",
+    text: str, status: Status = "complete", warnings: tuple[str, ...] = (), **values: Any
 ) -> AskResult:
     """Return the result of a turn."""
-    return AskResult(
-        session="s",
-        turn="t",
-        entry="e9",
-        mode="vault",
-        answer=text,
-        status=status,
-        citations=citations,
-        unverified=unverified,
-        model="test/model",
-        usage=None,
-        warnings=warnings,
-        context={},
-        seconds=6.8,
-        reason=reason,
-    )
+    answer = turn_answer(text, **{"status": status, "seconds": 6.8, **values})
+    return AskResult("s", "t", "e9", "vault", answer, None, warnings, {})
 
 
-def answer_item(text: str, entry: str = "a", **changes: object) -> AnswerItem:
+def answer_item(text: str, entry: str = "a", **changes: Any) -> AnswerItem:
     """Return the transcript item of a stored answer."""
-    values = {
-        "entry": entry,
-        "text": text,
-        "time": TIME,
-        "model": "test/model",
-        "status": "complete",
-        "citations": (),
-        "unverified": (),
-        "sources": (passage(1),),
-        "seconds": 6.8,
-    }
-    return AnswerItem(**{**values, **changes})
+    item = _take(changes, _ITEMS)
+    answer = turn_answer(text, **{"sources": (passage(1),), "seconds": 6.8, **changes})
+    return AnswerItem(entry, TIME, answer, **item)
+
+
+def _take(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Remove the values with the given names, and return them."""
+    return {name: values.pop(name) for name in names if name in values}
 
 
 def chat(turns: int, text: str = LONG) -> Chat:
@@ -96,7 +89,7 @@ def chat(turns: int, text: str = LONG) -> Chat:
     items = []
     for number in range(turns):
         items += [
-            UserItem(f"u{number}", f"Question {number}?", TIME),
+            UserItem(f"u{number}", TIME, f"Question {number}?"),
             answer_item(text, f"a{number}"),
         ]
     return Chat("A chat", tuple(items))

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.tool import ApprovalRequest, Proposal
+from chains.turn_answer import TurnAnswer
 from tests.support.window.clicks import click_button
 from ui.chat.message.answer import Answer
 from ui.chat.transcript.feed import MOST_LIVE
@@ -20,8 +21,8 @@ TIME = "2026-05-14T14:03:00+00:00"
 
 
 def turn(number: int, text: str) -> list[UserItem | AnswerItem]:
-    asked = UserItem(f"u{number}", f"Question {number}?", TIME)
-    told = AnswerItem(f"a{number}", text, TIME, "m", "complete", (), (), (), 1.0)
+    asked = UserItem(f"u{number}", TIME, f"Question {number}?")
+    told = AnswerItem(f"a{number}", TIME, TurnAnswer(text, "m", seconds=1.0))
     return [asked, told]
 
 

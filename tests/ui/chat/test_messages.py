@@ -27,11 +27,12 @@ from app.sessions.transcript import (
     UserItem,
 )
 from app.sessions.transcript import ChatTranscript as Chat
-from chains.events import ToolStep
 from chains.request.ask import Selection
+from chains.turn_answer import ToolStep
 from context.messages import ToolCallPart
 from tests.support.window import widgets
 from tests.support.window.clicks import click_button
+from tests.support.window.transcripts import answer_item
 from tests.support.window.waiting import settle
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
@@ -48,21 +49,12 @@ VERSIONS = ("u1", "u2", "u3")
 
 
 def user(text: str = "Where is it?", entry: str = "u2", **fields: object) -> UserItem:
-    return UserItem(entry, text, TIME, **{"siblings": (entry,), **fields})
+    return UserItem(entry, TIME, text, **{"siblings": (entry,), **fields})
 
 
 def answer(text: str = "There.", entry: str = "a1", **fields: object) -> AnswerItem:
-    values = {"status": "complete", "siblings": (entry,), **fields}
-    return AnswerItem(
-        entry,
-        text,
-        TIME,
-        "test/model",
-        citations=(),
-        unverified=(),
-        sources=(),
-        seconds=1.0,
-        **values,
+    return answer_item(
+        text, entry, **{"siblings": (entry,), "sources": (), "seconds": 1.0, **fields}
     )
 
 

@@ -72,7 +72,7 @@ def test_a_new_width_keeps_the_message_at_the_top(place: Place) -> None:
 
 def test_a_long_message_folds(qtbot: QtBot, transcript: Transcript) -> None:
     text = "\n".join(f"line {number}" for number in range(40))
-    transcript.load(Chat("x", (UserItem("u", text, TIME),)))
+    transcript.load(Chat("x", (UserItem("u", TIME, text),)))
     settle()
     (user,) = widgets(transcript, UserMessage)
     line = Theme.current().line("body")
@@ -125,7 +125,7 @@ def test_older_messages_come_in_without_a_jump(transcript: Transcript) -> None:
 
 def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> None:
     transcript = place.transcript
-    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    transcript.load(Chat("x", (UserItem("u", TIME, "Q?"), answer_item("Rain [1]."))))
     place.composer.set_text("x")
     place.composer.setFocus()
     settle()
@@ -158,7 +158,7 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
 def test_a_field_that_is_gone_takes_nothing_of_the_chat_along(qtbot: QtBot, place: Place) -> None:
     """Qt's own walk along the focus chain hands widgets to whatever had the focus."""
     transcript = place.transcript
-    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    transcript.load(Chat("x", (UserItem("u", TIME, "Q?"), answer_item("Rain [1]."))))
     settle()
     (user,) = widgets(transcript, UserMessage)
     (answer,) = widgets(transcript, Answer)

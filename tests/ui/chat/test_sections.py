@@ -1,7 +1,5 @@
 """An answer without a model: its sections, lit lines and folds, by mouse and keys."""
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QTextCursor
@@ -45,7 +43,7 @@ def make_item(text: str = f"{LEAD}\n\n> The kettle boils at noon. [1]\n") -> Ans
 @pytest.fixture
 def answer(transcript: Transcript) -> Answer:
     """A stored answer with two sections."""
-    transcript.load(ChatTranscript("Chat", (UserItem("u", "When?", TIME), make_item())))
+    transcript.load(ChatTranscript("Chat", (UserItem("u", TIME, "When?"), make_item())))
     settle()
     (found,) = widgets(transcript, Answer)
     return found
@@ -178,7 +176,7 @@ def test_lit_code_is_framed_and_keeps_its_own_background(
     source = make_source(1, "Backups.md", text)
     section = ShownSection(source, (1, 8), lit=((3, 6),), is_open=True)
     item = answer_item(f"{LEAD}\n", sections=(section,), sources=(source,))
-    transcript.load(ChatTranscript("Chat", (UserItem("u", "How?", TIME), item)))
+    transcript.load(ChatTranscript("Chat", (UserItem("u", TIME, "How?"), item)))
     settle()
     (answer,) = widgets(transcript, Answer)
     image = answer.view.viewport().grab().toImage()
@@ -209,7 +207,7 @@ def test_a_finished_turn_shows_its_sections_at_once(transcript: Transcript) -> N
     transcript.begin_turn("When does the kettle boil?")
     item = make_item()
     transcript.live.append(item.text)
-    told = replace(result(item.text), sections=SECTIONS, citations=item.citations)
+    told = result(item.answer.text, sections=SECTIONS, citations=cite_sections(SECTIONS))
     transcript.live.finish(told, SOURCES)
     settle()
     (found,) = widgets(transcript, Answer)
@@ -228,11 +226,11 @@ def test_the_sentence_that_notes_differ_stays_above_the_sections(
     told = "Your notes differ: 96 °C in Kitchen, 91 °C in Hut."
     item = answer_item(text, sections=sections, sources=sources, citations=cite_sections(sections))
     if is_reopened:
-        transcript.load(ChatTranscript("Chat", (UserItem("u", question, TIME), item)))
+        transcript.load(ChatTranscript("Chat", (UserItem("u", TIME, question), item)))
     else:
         transcript.begin_turn(question)
         transcript.live.append(text)
-        told_result = replace(result(text), sections=sections, citations=item.citations)
+        told_result = result(text, sections=sections, citations=cite_sections(sections))
         transcript.live.finish(told_result, sources)
     settle()
     (found,) = widgets(transcript, Answer)
@@ -245,7 +243,7 @@ def test_text_of_a_note_cannot_make_a_link_that_folds(transcript: Transcript) ->
     source = make_source(1, "Trap.md", text)
     section = ShownSection(source, (1, 1), lit=((1, 1),), is_open=True)
     item = answer_item(f"{LEAD}\n", sections=(section,), sources=(source,))
-    transcript.load(ChatTranscript("Chat", (UserItem("u", "When?", TIME), item)))
+    transcript.load(ChatTranscript("Chat", (UserItem("u", TIME, "When?"), item)))
     settle()
     (found,) = widgets(transcript, Answer)
     assert list(found.view._pointing.hints) == ["section:0"]

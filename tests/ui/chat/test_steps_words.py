@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chains.events import ToolStep
+from chains.turn_answer import ToolStep
 from ui.chat.message.step_words import StepWords, summary
 
 

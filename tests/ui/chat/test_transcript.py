@@ -1,7 +1,6 @@
 """Reading a chat while it grows, on the real transcript."""
 
 import itertools
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QRect, Qt, QUrl
@@ -14,6 +13,7 @@ from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import DroppedItem, UserItem
 from chains.citations.check import Citation, Unverified
 from chains.errors import Offline
+from chains.turn_answer import ToolStep
 from context.errors import ContextHookError
 from tests.support.window.transcripts import (
     HERE,
@@ -76,7 +76,7 @@ def test_nothing_overlaps_or_is_cut(place: Place, width: int, scale: float) -> N
     place.resize(width, 900)
     unverified = (Unverified(1, "verified weekly", "Not there."), Unverified(9, None, "None."))
     items = (
-        UserItem("u", "A question " * 20, TIME),
+        UserItem("u", TIME, "A question " * 20),
         DroppedItem(2, 5108, "room"),
         answer_item(RICH, unverified=unverified),
         answer_item("", "b", status="error"),
@@ -148,10 +148,10 @@ def test_sources_that_strata_found_are_numbered_and_said(transcript: Transcript)
     found = Citation(
         1, "Home server/Backups.md", (), (12, 12), None, False, "Borg runs each night."
     )
-    answered = result("Borg runs each night. It is fast.", citations=(found,))
+    answered = result("Borg runs each night. It is fast.", citations=(found,), sentences=2)
     transcript.begin_turn("A question?")
-    transcript.live.append(answered.answer)
-    transcript.live.finish(replace(answered, sentences=2), [passage(1)])
+    transcript.live.append(answered.answer.text)
+    transcript.live.finish(answered, [passage(1)])
     settle()
     (answer,) = widgets(transcript, Answer)
     said = "The model cited no note. Strata found sources for 1 of 2 sentences."
@@ -274,8 +274,8 @@ def number_color(answer: Answer, nth: int) -> object:
 
 def test_the_limit_of_steps_is_told_before_the_chat_is_read_again(transcript: Transcript) -> None:
     transcript.begin_turn("What is there?")
-    tool = {"id": "c1", "name": "list_tags", "arguments": {}, "status": "ok", "ref_id": None}
-    transcript.live.finish(replace(result("A garden.", "limit"), tools=(tool,)), ())
+    step = ToolStep("c1", "list_tags", {}, "ok")
+    transcript.live.finish(result("A garden.", "limit", steps=(step,)), ())
     (answer,) = widgets(transcript, Answer)
     assert answer.ending == "Stopped after 1 step. This is the answer from what was found."
 
@@ -341,7 +341,7 @@ def test_an_error_after_some_text_keeps_the_text(transcript: Transcript) -> None
 
 
 def test_parts_have_names_and_roles(transcript: Transcript) -> None:
-    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    transcript.load(Chat("x", (UserItem("u", TIME, "Q?"), answer_item("Rain [1]."))))
     transcript.begin_turn("A question?")
     transcript.live.fail(ErrorInfo("offline", "Offline is on."))
     found = []
@@ -355,12 +355,12 @@ def test_parts_have_names_and_roles(transcript: Transcript) -> None:
 
 
 def test_only_cited_sources_are_counted_in_the_name(transcript: Transcript) -> None:
-    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain falls."))))
+    transcript.load(Chat("x", (UserItem("u", TIME, "Q?"), answer_item("Rain falls."))))
     assert transcript.feed.rows[1].widget.accessibleName().endswith(", 0 sources")
 
 
 def test_a_name_that_changes_is_said_anew(transcript: Transcript) -> None:
-    transcript.load(Chat("x", (UserItem("u", "Q?", TIME), answer_item("Rain [1]."))))
+    transcript.load(Chat("x", (UserItem("u", TIME, "Q?"), answer_item("Rain [1]."))))
     answer = transcript.feed.rows[1].widget
     interface = QAccessible.queryAccessibleInterface(answer)
     before = interface.text(QAccessible.Text.Name)

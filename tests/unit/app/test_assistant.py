@@ -57,7 +57,7 @@ def test_without_notes_only_a_chat_works(assistant: Assistant) -> None:
     ):
         with pytest.raises(VaultNotChosen):
             call()
-    assert result_of(ask(assistant, "Hello?", mode="chat")).status == "complete"
+    assert result_of(ask(assistant, "Hello?", mode="chat")).answer.end.status == "complete"
 
 
 def test_an_answer_rests_on_notes_that_were_indexed_on_the_way(
@@ -66,7 +66,7 @@ def test_an_answer_rests_on_notes_that_were_indexed_on_the_way(
     events = ask(reading, "How many litres does the barrel hold?")
     assert any(isinstance(event, IndexProgressed) for event in events)
     result = result_of(events)
-    assert "Watering.md" in {citation.path for citation in result.citations}
+    assert "Watering.md" in {citation.path for citation in result.answer.checked.citations}
     library = reading.library
     assert library is not None
     assert (library.vault.note_count, library.is_updating) == (5, False)
@@ -80,7 +80,7 @@ def test_an_answer_rests_on_notes_that_were_indexed_on_the_way(
     assert isinstance(question, UserItem)
     assert isinstance(answer, AnswerItem)
     assert chat.title == "How many litres does the barrel hold?"
-    assert answer.citations == result.citations
+    assert answer.answer.checked.citations == result.answer.checked.citations
     assert reading.search("barrel", 1).hits == ()  # no note holds the word any more
 
 
@@ -94,7 +94,7 @@ def test_a_folder_that_another_process_indexes_is_searched_with_a_warning(
         events = ask(reading, "How many litres does the barrel hold?")
     assert any(isinstance(event, Warned) for event in events)
     result = result_of(events)
-    assert result.citations
+    assert result.answer.checked.citations
     assert any("indexed before" in warning for warning in result.warnings)
 
 
@@ -130,7 +130,7 @@ def test_a_question_does_not_wait_for_an_index_that_is_paused_meanwhile(
         events.append(event)
         if isinstance(event, IndexProgressed):
             reading.library.vault.throttle.pause()
-    assert result_of(events).status == "complete"
+    assert result_of(events).answer.end.status == "complete"
     later = ask(reading, "How many litres does the barrel hold?")
     assert not any(isinstance(event, IndexProgressed) for event in later)
 
@@ -289,7 +289,7 @@ def test_a_chat_in_use_can_be_read_and_previewed(assistant: Assistant, server: M
     assert len(assistant.history.transcript(first.session).items) == 3
     assert assistant.preview(first.session, "Three?", "chat")["layers"]["L4"]["items"] == 2
     cancel.cancel()
-    assert result_of(list(running)).status == "interrupted"
+    assert result_of(list(running)).answer.end.status == "interrupted"
     assert ask(assistant, "Three?", mode="chat", session=first.session, dry_run=True)
 
 
@@ -305,8 +305,8 @@ def test_whoever_stops_watching_an_answer_keeps_what_had_arrived(
     answer = assistant.history.transcript(chat.session).items[1]
     assert isinstance(answer, AnswerItem)
     assert answer.text.startswith("Slow.")
-    assert answer.status == "interrupted"
-    assert result_of(ask(assistant, "Two?", mode="chat", session=chat.session)).answer == "On."
+    assert answer.answer.end.status == "interrupted"
+    assert result_of(ask(assistant, "Two?", mode="chat", session=chat.session)).answer.text == "On."
 
 
 def test_a_preview_stores_nothing_and_follows_the_threshold(assistant: Assistant) -> None:
@@ -413,10 +413,10 @@ def test_what_an_agent_read_can_be_opened_from_its_answer_later(
     again = build(Paths.find())
     answer = again.history.transcript(str(session)).items[-1]
     assert isinstance(answer, AnswerItem)
-    assert [source.source for source in answer.sources] == ["Watering.md"]
-    assert [(c.n, c.path) for c in answer.citations] == [(1, "Watering.md")]
-    assert [claim.n for claim in answer.unverified] == [9]
-    (step,) = answer.steps
+    assert [source.source for source in answer.answer.sources] == ["Watering.md"]
+    assert [(c.n, c.path) for c in answer.answer.checked.citations] == [(1, "Watering.md")]
+    assert [claim.n for claim in answer.answer.checked.unverified] == [9]
+    (step,) = answer.answer.steps
     assert (step.name, step.status, step.ref_id) == ("read_note", "ok", None)
     assert step.text.startswith("<source")
     assert reading.preview(session)["layers"]["T"]["tokens"] > 0
@@ -430,7 +430,7 @@ def test_text_that_was_escaped_for_the_prompt_is_shown_as_it_is_written(
     server.script(Answer("It is full if level &lt; 3 &amp; tap &gt; 1 [1].", chunk_chars=3))
     events = list(ask(reading, "barrel level tap", attach=("Barrel.md",), mode="chat"))
     shown = "".join(event.text for event in events if isinstance(event, TextDelta))
-    assert shown == result_of(events).answer == "It is full if level < 3 & tap > 1 [1]."
+    assert shown == result_of(events).answer.text == "It is full if level < 3 & tap > 1 [1]."
 
 
 def test_an_answer_of_a_model_without_a_citation_has_a_warning(

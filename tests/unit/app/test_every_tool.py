@@ -109,8 +109,8 @@ def test_a_scripted_model_drives_each_tool(
         result = result_of(list(equipped.ask(Ask("Do all.", "agent"), CancelToken())))
         bodies = [body for body in model.bodies if body.get("tools")]
     called = [name for step in STEPS for name, _ in step]
-    assert [step.name for step in result.steps] == called
-    assert {step.name: step.status for step in result.steps} == dict.fromkeys(called, "ok")
+    assert [step.name for step in result.answer.steps] == called
+    assert {step.name: step.status for step in result.answer.steps} == dict.fromkeys(called, "ok")
     offered = {tool["function"]["name"] for tool in bodies[0]["tools"]}
     assert {name for name in offered if "__" not in name} == {
         name for name in called if "__" not in name
@@ -119,6 +119,6 @@ def test_a_scripted_model_drives_each_tool(
     for step, calls in enumerate(STEPS):
         for number, (name, _) in enumerate(calls):
             assert FOUND.get(name, "") in results[f"c{step}-{number}"], name
-    assert (result.answer, result.status) == ("Done.", "complete")
+    assert (result.answer.text, result.answer.end.status) == ("Done.", "complete")
     assert (tmp_path / "vault/Garden/Plans.md").read_text().startswith("# Plan\nSow the beans in J")
     assert (tmp_path / "vault/New.md").read_text() == "See [[Plans]].\n\nAnd more.\n"

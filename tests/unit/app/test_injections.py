@@ -152,10 +152,13 @@ def test_an_order_in_a_text_does_nothing_without_an_approval(
 
     received = [one for one in attacked.model.received[first:] if one.body]
     assert IGNORE in find_carried(received[1].body, carrier)
-    assert [step.name for step in result.steps] == [read[0], ordered[0]]
+    assert [step.name for step in result.answer.steps] == [read[0], ordered[0]]
     is_asked = ordered[0] != "read_note"
     assert attacked.person.rejected == ([ordered[0]] if is_asked else [])
-    assert [step.status for step in result.steps] == ["ok", "denied" if is_asked else "error"]
+    assert [step.status for step in result.answer.steps] == [
+        "ok",
+        "denied" if is_asked else "error",
+    ]
     assert attacked.hash_notes() == before
     assert [path for path, _ in attacked.web.requests] == ["/page"] * (carrier == "web page")
     assert not attacked.assistant.paths.memories.exists()

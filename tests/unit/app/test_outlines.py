@@ -20,7 +20,7 @@ def answers(assistant: Assistant, *questions: str) -> list[AskResult]:
 
 def quotation(result: AskResult) -> str:
     """The first line that an answer quotes."""
-    return next(line for line in result.answer.split("\n") if line.startswith("> "))[2:]
+    return next(line for line in result.answer.text.split("\n") if line.startswith("> "))[2:]
 
 
 def summary_of(assistant: Assistant, session: str | None) -> str:
@@ -40,7 +40,7 @@ def test_an_outline_of_an_extractive_chat_keeps_the_quotations_and_no_opening_se
         "Which tomato ripens first?",
         "And peas?",
     )
-    assert first.answer.startswith(OPENING)
+    assert first.answer.text.startswith(OPENING)
     summary = summary_of(reading, first.session)
     for said in (first, second):
         assert quotation(said) in summary
@@ -64,7 +64,7 @@ def test_an_answer_that_names_notes_without_quoting_them_keeps_their_names(
     (folder / "Rhubarb.md").write_text("# Rhubarb\n")
     assistant.open_vault(folder, remember=False)
     first, _ = answers(assistant, "What is in Rhubarb?", "And more rhubarb?")
-    assert first.answer.endswith("- Rhubarb [1]")
+    assert first.answer.text.endswith("- Rhubarb [1]")
     summary = summary_of(assistant, first.session)
     assert OPENING not in summary
     assert "answered: Rhubarb [1]" in summary

@@ -100,9 +100,9 @@ def test_no_tool_brings_them_named_outright(hiding: Assistant, received: ModelSe
     calls = tuple((f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(CALLS))
     received.script(Answer("", calls=calls), Answer("Done."))
     events = list(hiding.ask(Ask("Tell me all.", "agent"), CancelToken()))
-    tools = result_of(events).tools
-    assert len(tools) == len(CALLS)
-    named = [tool["status"] for tool in tools if tool["arguments"].get("path") in PATHS]
+    steps = result_of(events).answer.steps
+    assert len(steps) == len(CALLS)
+    named = [step.status for step in steps if step.arguments.get("path") in PATHS]
     assert set(named) <= {"error", "denied"}
     for path, text in HIDDEN.items():
         assert ((hiding.vault or Path()) / path).read_text() == text

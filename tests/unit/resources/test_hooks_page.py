@@ -110,13 +110,13 @@ def test_the_redaction_covers_what_is_asked_answered_and_found_before_it_is_stor
     call = ("c1", "read_note", json.dumps({"path": "Keys.md"}))
     server.script(Answer("", calls=(call,)), Answer(f"It is {SECRET}, you know."))
     result = result_of(ask(assistant, f"Is {SECRET} right?", mode="agent", update_index=False))
-    assert result.answer == "It is [redacted], you know."
+    assert result.answer.text == "It is [redacted], you know."
     assert "changed this answer" in result.warnings[0]
     sent = "".join(received.raw.decode() for received in server.received)
     assert "The key is [redacted]." in sent
     assert SECRET not in sent
     assert "hunter2" not in sent
-    (step,) = result.steps
+    (step,) = result.answer.steps
     kept = assistant.sessions.read(str(result.session)).load_result(str(step.ref_id))
     assert kept is not None
     assert "The key is [redacted].\n\n[redacted]\nMore" in kept

@@ -14,11 +14,11 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.config.schema import use_labels
-from app.sessions.transcript import AnswerItem, describe_ending
+from app.sessions.transcript import AnswerItem
 from chains.citations.changes import ChangedSource
 from chains.citations.sections import ShownSection
-from chains.events import ToolStep
 from chains.retrieval.listing_query import FilterPart
+from chains.turn_answer import ToolStep, describe_ending
 from ui.chat.message.answer_status import EndingLine, StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
 from ui.chat.message.filter_row import FilterRow
@@ -241,12 +241,13 @@ class Answer(AccessibleFrame):
             with_error: whether the line includes the error of a failed answer. False if another
                 widget shows the error, with a button to try again.
         """
-        is_broken, has_failed = item.status == "interrupted", item.status == "error"
-        sentence = use_labels(item.ending)
-        is_empty = item.status in {"complete", "limit"} and not item.text.strip()
+        status, answer = item.answer.end.status, item.answer
+        is_broken, has_failed = status == "interrupted", status == "error"
+        sentence = use_labels(answer.ending)
+        is_empty = status in {"complete", "limit"} and not answer.text.strip()
         if has_failed and not with_error:
             sentence, has_failed = KEPT if item.can_continue else "", False
-        if is_broken and not item.reason:
+        if is_broken and not answer.end.reason:
             sentence = describe_ending("", bool(self._text.strip() or self.steps.steps))
         self.ending = sentence
         self.tools.set_has_text(bool(self._text.strip()))

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
-from chains.events import ToolStep
+from chains.turn_answer import ToolStep
 from context.messages import thaw
 from ui.chat.message.code import CodeBox
 from ui.chat.message.step_words import StepWords

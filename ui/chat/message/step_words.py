@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from chains.events import ToolStep
+from chains.turn_answer import ToolStep
 from context.messages import show_json
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, place, plural

@@ -7,7 +7,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
-from chains.events import ToolStep
+from chains.turn_answer import ToolStep
 from ui.chat.message.step_row import StepRow
 from ui.chat.message.step_words import summary, took
 from ui.icons import begin_painting, paint_icon

@@ -1,6 +1,7 @@
 """The running turn: its user message, its steps, and its answer while it streams."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -8,8 +9,9 @@ from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo
 from app.sessions.transcript import AnswerItem
-from chains.events import AskResult, ToolStep
+from chains.events import AskResult
 from chains.turn.continuation import join_answer
+from chains.turn_answer import ToolStep
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
@@ -73,7 +75,7 @@ class LiveTurn(QObject):
             )
             self._asked.is_kept = True
             self._feed.append(self._asked)
-        self._broken = self._before = "" if broken is None else broken.text
+        self._broken = self._before = "" if broken is None else broken.answer.text
         self._slot = self._maker.make_loose_slot(
             "answer", partial(self._maker.build_answer, broken)
         )
@@ -203,18 +205,5 @@ class LiveTurn(QObject):
 
 
 def _build_item(result: AskResult, sources: Sequence[Segment]) -> AnswerItem:
-    return AnswerItem(
-        entry=result.entry or "",
-        text=result.answer,
-        time=datetime.now(UTC).isoformat(),
-        model=result.model,
-        status=result.status,
-        citations=result.citations,
-        unverified=result.unverified,
-        sentences=result.sentences,
-        sections=result.sections,
-        sources=tuple(sources),
-        seconds=result.seconds,
-        reason=result.reason,
-        steps=result.steps,
-    )
+    answer = replace(result.answer, sources=tuple(sources))
+    return AnswerItem(result.entry or "", datetime.now(UTC).isoformat(), answer)

@@ -112,7 +112,7 @@ class Transcript(QWidget):
         self._stack.setCurrentWidget(self.scroller)
         self.scroller.to_end()
         last = chat.items[-1] if chat.items else None
-        if isinstance(last, AnswerItem) and last.model == EXTRACTIVE:
+        if isinstance(last, AnswerItem) and last.answer.model == EXTRACTIVE:
             self.show_question()
 
     def show_unanswered(self, chat: Chat) -> None:

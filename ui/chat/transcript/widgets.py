@@ -118,7 +118,7 @@ class MessageMaker(QObject):
                 widget.set_entry(item.entry, item.siblings, item.label)
                 widget.show_pin(item.is_pinned)
                 _show_sent(widget, item)
-            case AnswerItem(), Answer() if widget.text == item.shown_text:
+            case AnswerItem(), Answer() if widget.text == item.answer.shown_text:
                 self._show_sources(widget, item)
                 self._show_entry(widget, item)
                 widget.show_end(item, with_error=True)
@@ -165,9 +165,9 @@ class MessageMaker(QObject):
         made.action_requested.connect(self.action_requested)
         made.retry_requested.connect(self.retry_requested)
         if broken is not None:
-            made.append(broken.text)
-            made.set_sources(list_sources(broken.sources))
-            made.show_steps(broken.steps)
+            made.append(broken.answer.text)
+            made.set_sources(list_sources(broken.answer.sources))
+            made.show_steps(broken.answer.steps)
         return made
 
     def build_failure(self, info: ErrorInfo) -> Failure:
@@ -183,12 +183,13 @@ class MessageMaker(QObject):
             answer: the widget, which may contain streamed text of the same answer.
             item: the stored answer.
         """
-        answer.finish(item.entry, item.time, item.shown_text)
-        answer.show_sections(item.sections)
+        found = item.answer
+        answer.finish(item.entry, item.time, found.shown_text)
+        answer.show_sections(found.sections)
         self._show_sources(answer, item)
-        answer.model, answer.seconds, answer.cost = item.model, item.seconds, item.cost
+        answer.model, answer.seconds, answer.cost = found.model, found.seconds, item.cost
         answer.where = item.where
-        answer.tools.set_model_used(item.model != EXTRACTIVE)
+        answer.tools.set_model_used(found.model != EXTRACTIVE)
         self._show_model(answer)
 
     def _choose_maker(self, item: TranscriptItem) -> Callable[[], QWidget]:
@@ -216,11 +217,11 @@ class MessageMaker(QObject):
 
     def _build_stored_answer(self, item: AnswerItem) -> QWidget:
         if _is_failure(item):
-            reason = one_line(item.reason).rstrip(".")
+            reason = one_line(item.answer.end.reason).rstrip(".")
             message = f"No answer arrived: {reason}." if reason else "No answer arrived."
-            return self.build_stored_failure(message, item.entry, item.error_code)
+            return self.build_stored_failure(message, item.entry, item.answer.end.error_code)
         made = self.build_answer()
-        made.set_text(item.shown_text)
+        made.set_text(item.answer.shown_text)
         self.fill_answer(made, item)
         self._show_entry(made, item)
         made.show_end(item, with_error=True)
@@ -247,19 +248,20 @@ class MessageMaker(QObject):
         return made
 
     def _show_sources(self, answer: Answer, item: AnswerItem) -> None:
-        sources = list_sources(item.sources, item.citations, item.unverified)
+        found, checked = item.answer, item.answer.checked
+        sources = list_sources(found.sources, checked.citations, checked.unverified)
         answer.set_sources(sources)
         told = (one.sentence for one in item.changed)
-        answer.show_doubts([*describe_unverified(item.unverified, sources), *told])
+        answer.show_doubts([*describe_unverified(checked.unverified, sources), *told])
         answer.show_changes(item.changed)
-        answer.show_found_sources(item.found_sources)
+        answer.show_found_sources(found.found_sources)
         answer.show_filter(item.filter_parts)
 
     def _show_entry(self, answer: Answer, item: AnswerItem) -> None:
         answer.set_entry(item.entry, item.siblings, item.label)
         answer.show_pin(item.is_pinned)
-        if item.steps:
-            answer.show_steps(item.steps)
+        if item.answer.steps:
+            answer.show_steps(item.answer.steps)
 
     def _show_model(self, answer: Answer) -> None:
         """Show who answered, and where. Where was stored with the answer, if it is in the log."""
@@ -330,9 +332,9 @@ def hide_told_errors(slots: Sequence[Slot]) -> None:
 
 def _is_failure(item: TranscriptItem) -> bool:
     """Return whether an item is a failed answer without text or steps."""
-    if not isinstance(item, AnswerItem) or item.status != "error":
+    if not isinstance(item, AnswerItem) or item.answer.end.status != "error":
         return False
-    return not item.text and not item.steps
+    return not item.answer.text and not item.answer.steps
 
 
 def list_attachments(item: UserItem) -> list[Attachment]:

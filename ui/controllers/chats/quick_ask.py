@@ -148,8 +148,9 @@ class QuickAskController(QObject):
             return
         self._chat = turn.session or self._chat
         if turn.result is not None:
-            answer.finish(turn.result.entry, text=turn.result.answer)
-            sources = list_sources(turn.sources, turn.result.citations, turn.result.unverified)
+            answer.finish(turn.result.entry, text=turn.result.answer.text)
+            checked = turn.result.answer.checked
+            sources = list_sources(turn.sources, checked.citations, checked.unverified)
             answer.set_sources(sources)
             self.window.field.set_text("")
         else:

@@ -109,7 +109,7 @@ class VersionsController(QObject):
     def _on_read(self, item: AnswerItem) -> None:
         """Open the dialog with an answer and, if it has other versions, with the newest of them."""
         self._item, self._other, self._turn = item, "", None
-        self._writers[item.entry] = item.model
+        self._writers[item.entry] = item.answer.model
         self._dialog.open_for(self._name_answer(item), self._build(item))
         self._show_choices()
         self._models.ask(self._assistant.model_setup.list_choices, now=True)
@@ -137,7 +137,7 @@ class VersionsController(QObject):
     def _on_other(self, item: AnswerItem) -> None:
         """Show another version of the answer on the right of the dialog."""
         self._other = item.entry
-        self._writers[item.entry] = item.model
+        self._writers[item.entry] = item.answer.model
         if self._item is not None:
             self._item = replace(self._item, siblings=item.siblings)
             self._dialog.set_name(self._name_answer(self._item))
@@ -209,7 +209,7 @@ class VersionsController(QObject):
 
     def _build(self, item: AnswerItem) -> Answer:
         made = self._maker.build_answer()
-        made.set_text(item.text)
+        made.set_text(item.answer.text)
         self._maker.fill_answer(made, item)
         made.show_end(item, with_error=True)
         return made
@@ -221,7 +221,7 @@ class VersionsController(QObject):
         number of this version.
         """
         if len(item.siblings) < 2:
-            return self._find_name(item.model)
+            return self._find_name(item.answer.model)
         return self._name_version(item.siblings.index(item.entry) + 1, item.entry)
 
     def _name_version(self, number: int, entry: str) -> str:

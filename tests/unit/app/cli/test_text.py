@@ -3,7 +3,8 @@
 import pytest
 
 from app.cli.text import call, list_edits, sources
-from chains.events import CITES_NOTHING, AskResult, ToolStep
+from chains.events import CITES_NOTHING, AskResult
+from chains.turn_answer import AnswerEnd, ToolStep, TurnAnswer
 from context.messages import ToolCallPart
 
 
@@ -40,8 +41,9 @@ def test_the_arguments_of_a_call_are_shown_as_json_whatever_they_hold() -> None:
 def test_a_stopped_answer_is_not_said_to_be_kept_if_nothing_arrived(
     answer: str, lines: list[str]
 ) -> None:
-    place = ("12ab34cd", "1f", "2f", "vault", answer, "interrupted")
-    result = AskResult(*place, (), (), "m", None, (), {"used": 1, "budget": 9})
+    stopped = TurnAnswer(answer, "m", AnswerEnd("interrupted"))
+    place = ("12ab34cd", "1f", "2f", "vault", stopped)
+    result = AskResult(*place, None, (), {"used": 1, "budget": 9})
     end = ["", "Chat 12ab34cd · m · 1 of 9 tokens"]
     assert list(sources(result)) == ["", *lines, *end]
 
@@ -50,7 +52,8 @@ def test_a_stopped_answer_is_not_said_to_be_kept_if_nothing_arrived(
 def test_a_message_that_quotes_nothing_is_not_said_to_cite_nothing(
     model: str, lines: list[str]
 ) -> None:
-    place = ("12ab34cd", "1f", "2f", "vault", "Nothing to look up.", "complete")
-    result = AskResult(*place, (), (), model, None, (), {"used": 1, "budget": 9})
+    answer = TurnAnswer("Nothing to look up.", model)
+    place = ("12ab34cd", "1f", "2f", "vault", answer)
+    result = AskResult(*place, None, (), {"used": 1, "budget": 9})
     end = ["", f"Chat 12ab34cd · {model} · 1 of 9 tokens"]
     assert list(sources(result)) == [*lines, *end]

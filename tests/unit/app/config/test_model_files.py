@@ -104,7 +104,11 @@ def test_a_chat_is_answered_from_a_file_while_offline_and_the_model_ends_with_th
     assistant.settings.set("chat.model", f"gguf/{path}")
     events = ask(assistant, "Does it work?", mode="chat")
     result = result_of(events)
-    assert (result.answer, result.status, result.model) == (ANSWER, "complete", f"gguf/{path}")
+    assert (result.answer.text, result.answer.end.status, result.answer.model) == (
+        ANSWER,
+        "complete",
+        f"gguf/{path}",
+    )
     assert result.context["model_limit"] == 8_192
     assert result.usage is not None
     assert result.usage.cost == 0.0

@@ -56,14 +56,14 @@ CASES = [
 def test_answers_quote_and_cite_the_lines_that_are_shown(noted: Assistant) -> None:
     for question, words, last, heading in CASES:
         result = result_of(ask(noted, question, model=EXTRACTIVE))
-        quoted = [line for line in result.answer.splitlines() if line.startswith("> ")]
-        assert any(words in line for line in quoted), result.answer
-        (cited,) = [each for each in result.citations if words in (each.quote or "")]
+        quoted = [line for line in result.answer.text.splitlines() if line.startswith("> ")]
+        assert any(words in line for line in quoted), result.answer.text
+        (cited,) = [each for each in result.answer.checked.citations if words in (each.quote or "")]
         assert cited.heading == heading
         assert cited.verified
         assert cited.lines is not None
         assert cited.lines[1] == last
-        assert not any(word in result.answer for word in ("March", "June"))  # in comments
+        assert not any(word in result.answer.text for word in ("March", "June"))  # in comments
 
 
 def test_results_show_the_lines_that_are_shown(noted: Assistant) -> None:

@@ -70,13 +70,13 @@ def test_a_question_in_the_middle_of_the_vectors_is_answered_from_the_words(
     last = [event.progress for event in events if isinstance(event, IndexProgressed)][-1]
     assert (last.phase, last.done < NOTES) == ("embed", True)
     result = result_of(events)
-    assert "melon17" in result.answer
+    assert "melon17" in result.answer.text
     (said,) = result.warnings
     assert said.endswith(f" of {NOTES} notes searched by meaning, all by words.")
     assert large.is_updating  # the answer did not end it
     wait_for_end(large, embedder)
     again = ask(assistant, "What is the password of row 18?")
-    assert "melon18" in result_of(again).answer
+    assert "melon18" in result_of(again).answer.text
     assert result_of(again).warnings == ()
     assert large.vault.status().gap is None
 
@@ -87,7 +87,7 @@ def test_a_second_question_does_not_wait_for_the_vectors_either(
     ask(assistant, "What is the password of row 17?")
     events = ask(assistant, "What is the password of row 18?")
     assert not any(isinstance(event, IndexProgressed) for event in events)
-    assert "melon18" in result_of(events).answer
+    assert "melon18" in result_of(events).answer.text
 
 
 def test_what_goes_on_after_an_answer_is_told_to_the_listener(

@@ -78,9 +78,9 @@ def test_a_saved_note_changes_no_byte_of_l1_but_is_retrieved(
     question = str(server.bodies[-1]["messages"][-1]["content"])
     assert "whistles now" in question
     assert "sang on Monday" not in question, "what is in L1 is not retrieved again"
-    assert again.unverified == (), "the words of a note on L1 are known"
+    assert again.answer.checked.unverified == (), "the words of a note on L1 are known"
     assert first.session is not None
-    assert assistant.history.transcript(first.session).items[-1].unverified == ()
+    assert assistant.history.transcript(first.session).items[-1].answer.checked.unverified == ()
     reopened = assistant.sessions.read(first.session)
     kept = [e for e in reopened.path() if isinstance(e, SegmentsEntry) and PROJECT in e.extra]
     assert len(kept) == 1
@@ -212,7 +212,7 @@ def test_the_tools_of_an_agent_stay_inside_the_project(
     assert "neighbour" not in sent.replace("beans neighbour", "")
     assert "secret" not in sent
     assert "walrus songs" in system(server)
-    states = [step.status for step in done.steps]
+    states = [step.status for step in done.answer.steps]
     assert states == [*["error"] * 4, "ok", "ok", "error", "error", "ok"]
     assert (thesis / "Song.md").read_text() == "In."
     assert not (thesis.parent / "Outside.md").exists()
@@ -317,7 +317,7 @@ def test_a_project_may_have_its_own_model_and_notes_by_pattern(
     assistant.projects.change(name, "model", "gpt-4o-mini")
     assistant.projects.change(name, "include", ["data/"])
     done = result_of(ask(assistant, "Walrus?", mode="project", project="Thesis"))
-    assert done.model == "gpt-4o-mini"
+    assert done.answer.model == "gpt-4o-mini"
     assert "Monday" in system(server)
     assert "songs" not in system(server)
     found = assistant.search("walrus", project="Thesis")

@@ -197,7 +197,7 @@ class LongChat:
         first = len(self.server.bodies)
         events = list(turn)
         result = result_of(events)
-        assert result.status == "complete", result.warnings
+        assert result.answer.end.status == "complete", result.warnings
         self.session = str(result.session)
         bodies = [body for body in self.server.bodies[first:] if not is_for_summary(body)]
         prepared = [e.report.to_dict() for e in events if isinstance(e, ContextPrepared)]

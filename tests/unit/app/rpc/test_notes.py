@@ -122,7 +122,7 @@ def test_a_source_that_changed_since_is_named(
 ) -> None:
     asked = ask(indexed, "How much does the barrel hold?", model="extractive")
     session = str(result_of(asked).session)
-    cited = result_of(asked).citations[0].path
+    cited = result_of(asked).answer.checked.citations[0].path
     assert client.do("get_entries", session=session)["changed"] == []
     (small_vault / cited).write_text("# Other\n\nAll is new.\n")
     (changed,) = client.do("get_entries", session=session)["changed"]

@@ -87,7 +87,7 @@ def test_an_entry_of_usage_stands_for_the_answer_that_it_belongs_to(
     assert last["request_body"]["messages"][-1]["content"] == "One?"
     again = regenerate(assistant, session, used)
     assert texts(server.bodies[3]) == ["One?"]
-    assert again.answer == "Understood."
+    assert again.answer.text == "Understood."
 
 
 def test_an_entry_that_is_not_there_is_not_found(assistant: Assistant, server: ModelServer) -> None:
@@ -209,7 +209,7 @@ def test_a_new_answer_sees_a_note_as_it_is_now_and_no_excluded_one(
     assert "By hand." in sent
     assert "Tomatoes" not in sent
     assert any("Tomatoes.md is gone or excluded" in warning for warning in again.warnings)
-    assert [s.source for s in answer_of(reading, one.session).sources] == ["Watering.md"]
+    assert [s.source for s in answer_of(reading, one.session).answer.sources] == ["Watering.md"]
     ask(reading, "Two?", mode="chat", session=one.session)
     assert "By hand." in server.bodies[2]["messages"][-1]["content"][0]["text"]
 

@@ -99,7 +99,7 @@ def test_what_the_answers_own_agent_changed_is_not_reported(
     note = small_vault / "garden" / "Watering.md"
     assert "320 litres" in note.read_text("utf-8")
     answer = last_answer(reading, session)
-    assert [citation.path for citation in answer.citations] == ["Watering.md"]
+    assert [citation.path for citation in answer.answer.checked.citations] == ["Watering.md"]
     assert answer.changed == ()
     note.write_text(note.read_text("utf-8").replace("320 litres", "400 litres"), "utf-8")
     (changed,) = last_answer(reading, session).changed
@@ -122,7 +122,7 @@ def test_a_note_of_a_project_outside_the_vault_is_compared_too(
     asked = ask(reading, "How deep is the well?", mode="project", project=str(project))
     session = result_of(asked).session
     assert session is not None
-    assert last_answer(reading, session).citations
+    assert last_answer(reading, session).answer.checked.citations
     assert last_answer(reading, session).changed == ()
     note.write_text("# Well\n\nThe well is ten metres deep.\n", "utf-8")
     (changed,) = last_answer(reading, session).changed

@@ -4,7 +4,8 @@ import pytest
 
 from app.sessions.export import build_note, export_markdown
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
-from chains.citations.check import Citation
+from chains.citations.check import Citation, CitationReport
+from chains.turn_answer import TurnAnswer
 
 TIME = "2026-05-14T14:03:00+00:00"
 
@@ -14,15 +15,17 @@ def cite(number: int, path: str, heading: tuple[str, ...] = ()) -> Citation:
 
 
 def answer(entry: str, text: str, model: str, *cited: Citation) -> AnswerItem:
-    return AnswerItem(entry, text, TIME, model, "complete", cited, (), (), 1.0)
+    return AnswerItem(
+        entry, TIME, TurnAnswer(text, model, seconds=1.0, checked=CitationReport(cited))
+    )
 
 
 CHAT = ChatTranscript(
     "Beans\nand more",
     (
-        UserItem("u1", "When do beans ripen?", TIME),
+        UserItem("u1", TIME, "When do beans ripen?"),
         answer("a1", "In July [1].", "m/one", cite(1, "garden/Beans.md", ("Beans", "Sorts"))),
-        UserItem("u2", "And peas?", TIME),
+        UserItem("u2", TIME, "And peas?"),
         answer("a2", "In June [1][2].", "m/two", cite(1, "a/Peas.md"), cite(2, "Odd [x].md")),
     ),
 )

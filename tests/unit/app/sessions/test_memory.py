@@ -161,5 +161,5 @@ def test_long_term_memories_begin_every_request(reading, server) -> None:
 def test_remember_asks_and_without_anybody_to_ask_nothing_is_written(reading, server) -> None:
     server.script(calling(("remember", {"text": "Answer in German."})), Answer("I did not."))
     result = ask(reading, "Remember it.").result
-    assert [step.status for step in result.steps] == ["denied"]
+    assert [step.status for step in result.answer.steps] == ["denied"]
     assert reading.customization.memories.list_memories() == ()

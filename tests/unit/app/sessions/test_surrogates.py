@@ -43,7 +43,10 @@ POISONED = [
 def goes_on(assistant: Assistant, server: ModelServer, session: str) -> None:
     """Ask once more in a chat; the request and the list of chats are well."""
     server.script(Answer("Understood."))
-    assert result_of(ask(assistant, "And?", mode="chat", session=session)).status == "complete"
+    assert (
+        result_of(ask(assistant, "And?", mode="chat", session=session)).answer.end.status
+        == "complete"
+    )
     json.dumps(server.bodies[-1], ensure_ascii=False).encode("utf-8")
     assert session in [info.session for info in assistant.list_sessions()]
     assert assistant.history.transcript(session).items
@@ -54,7 +57,7 @@ def test_an_answer_with_half_a_pair_is_kept_and_the_chat_goes_on(
 ) -> None:
     server.script(Answer(BAD, chunk_chars=3, reasoning=BAD))
     result = result_of(ask(assistant, "One?", mode="chat"))
-    assert result.answer == GOOD
+    assert result.answer.text == GOOD
     goes_on(assistant, server, str(result.session))
     assert GOOD in json.dumps(server.bodies[-1], ensure_ascii=False)
 
@@ -64,7 +67,7 @@ def test_a_pair_that_is_split_over_two_pieces_is_one_character(
     assistant: Assistant, server: ModelServer, chunk_chars: int
 ) -> None:
     server.script(Answer("a\ud83d\ude00b\ud83d", chunk_chars=chunk_chars))
-    assert result_of(ask(assistant, "One?", mode="chat")).answer == "a\U0001f600b\ufffd"
+    assert result_of(ask(assistant, "One?", mode="chat")).answer.text == "a\U0001f600b\ufffd"
 
 
 def test_a_question_with_half_a_pair_is_asked_and_listed(
@@ -89,7 +92,7 @@ def test_half_a_pair_in_calls_of_tools_and_their_results_does_no_harm(
         Answer("Done."),
     )
     result = result_of(ask(reading, "What is on the card?", mode="agent"))
-    assert (result.status, len(result.steps)) == ("complete", 3)
+    assert (result.answer.end.status, len(result.answer.steps)) == ("complete", 3)
     json.dumps(result.to_dict(), ensure_ascii=False).encode()
     goes_on(reading, server, str(result.session))
 
@@ -102,7 +105,7 @@ def test_notes_with_half_a_pair_are_searched_and_sent(
         '{"nodes": [{"id": "a", "type": "text", "text": "card \\ud83d card", "x": 0, "y": 0}]}'
     )
     result = result_of(ask(reading, "Half a pair on a card?", attach=("Yaml.md", "Odd.canvas")))
-    assert result.status == "complete"
+    assert result.answer.end.status == "complete"
     states = {note.path: note.state for note in reading.notes()}
     assert states["Yaml.md"] == states["Odd.canvas"] == "indexed"
     goes_on(reading, server, str(result.session))

@@ -66,9 +66,9 @@ def test_an_answer_with_a_status_of_another_program_shows_its_text_and_the_statu
     _, shown = build_transcript("t", [segments, question, parse_entry(stored)], None).items
     assert isinstance(shown, AnswerItem)
     assert shown.text == "Yes."
-    assert "unknown status “paused" in shown.ending
-    assert shown.ending.endswith(": Low power.")
-    assert len(shown.ending) < 140
+    assert "unknown status “paused" in shown.answer.ending
+    assert shown.answer.ending.endswith(": Low power.")
+    assert len(shown.answer.ending) < 140
 
 
 def test_questions_and_answers_come_in_order() -> None:
@@ -87,16 +87,18 @@ def test_an_answer_brings_its_sources_its_model_and_its_time() -> None:
     assert isinstance(path[-1], MessageEntry)
     answer = build_transcript("t", [*path[:-1], replace(path[-1], seconds=7.0)], None).items[1]
     assert isinstance(answer, AnswerItem)
-    assert [segment.source for segment in answer.sources] == ["Watering.md"]
-    assert (answer.model, answer.status, answer.seconds) == ("m", "complete", 7.0)
+    assert [segment.source for segment in answer.answer.sources] == ["Watering.md"]
+    found = answer.answer
+    assert (found.model, found.end.status, found.seconds) == ("m", "complete", 7.0)
 
 
 def test_citations_are_checked_against_what_was_sent_then() -> None:
     text = 'Early [1]: "Water the beds before eight" [1]. "Never water" [1]. Late [7].'
     answer = build_transcript("t", turn(1, text), None).items[1]
     assert isinstance(answer, AnswerItem)
-    assert "Water the beds before eight" in [c.quote for c in answer.citations if c.verified]
-    assert {claim.quote or claim.n for claim in answer.unverified} == {"Never water", 7}
+    checked = answer.answer.checked
+    assert "Water the beds before eight" in [c.quote for c in checked.citations if c.verified]
+    assert {claim.quote or claim.n for claim in checked.unverified} == {"Never water", 7}
 
 
 def test_a_question_without_an_answer_stands_alone() -> None:
@@ -108,7 +110,7 @@ def test_a_question_without_an_answer_stands_alone() -> None:
 def test_a_duration_that_was_not_stored_is_not_derived_from_the_times() -> None:
     answer = build_transcript("t", turn(1), None).items[1]
     assert isinstance(answer, AnswerItem)
-    assert answer.seconds is None
+    assert answer.answer.seconds is None
 
 
 def left_out(entries: list[str], turns: int, tokens: int, reason: str = "room") -> dict[str, Any]:
@@ -187,7 +189,7 @@ def agent_turn() -> list[Entry]:
 
 def test_an_answer_with_tools_shows_its_steps_and_opens_what_they_read() -> None:
     answer = item_of(agent_turn(), "a")
-    search, read = answer.steps
+    search, read = answer.answer.steps
     assert (search.name, search.arguments["query"], search.status) == (
         "search_notes",
         "water",
@@ -195,9 +197,9 @@ def test_an_answer_with_tools_shows_its_steps_and_opens_what_they_read() -> None
     )
     assert (search.seconds, search.ref_id, len(search.text)) == (1.5, "r77", 2_000)
     assert (read.id, read.status, read.seconds, read.text) == ("c2", "error", 0.25, "Error: gone")
-    assert [citation.path for citation in answer.citations] == ["Watering.md"]
-    assert answer.unverified == ()
-    assert [source.number for source in answer.sources] == [1]
+    assert [citation.path for citation in answer.answer.checked.citations] == ["Watering.md"]
+    assert answer.answer.checked.unverified == ()
+    assert [source.number for source in answer.answer.sources] == [1]
 
 
 def test_an_answer_at_the_limit_of_steps_says_so() -> None:
@@ -205,10 +207,10 @@ def test_an_answer_at_the_limit_of_steps_says_so() -> None:
     assert isinstance(last, MessageEntry)
     limited = replace(last, status="limit")
     answer = item_of([*before, limited], "a")
-    assert answer.ending == "Stopped after 2 steps. This is the answer from what was found."
+    assert answer.answer.ending == "Stopped after 2 steps. This is the answer from what was found."
     empty = replace(limited, message=Message("assistant", ""), reason="The model gave nothing.")
     answer = item_of([*before, empty], "a")
-    assert answer.ending == "Stopped after 2 steps. The model gave nothing."
+    assert answer.answer.ending == "Stopped after 2 steps. The model gave nothing."
 
 
 def move_content_up(entry: Entry) -> Entry:
@@ -239,17 +241,17 @@ def test_what_was_said_before_a_tool_stands_with_the_first_step_after_it() -> No
         called, message=replace(called.message, content=(words, *list_tool_calls(called.message)))
     )
     answer = item_of(log, "a")
-    assert [step.said for step in answer.steps] == ["I look it up.", ""]
+    assert [step.said for step in answer.answer.steps] == ["I look it up.", ""]
     assert answer.text == "Early [1]."
 
 
 def test_steps_of_a_turn_that_broke_off_are_shown() -> None:
     *begun, _ = agent_turn()
     answer = item_of(begun, "r1")
-    assert (answer.text, answer.status, answer.model) == ("", "interrupted", "m")
-    assert [step.status for step in answer.steps] == ["ok", "error"]
+    assert (answer.text, answer.answer.end.status, answer.answer.model) == ("", "interrupted", "m")
+    assert [step.status for step in answer.answer.steps] == ["ok", "error"]
     called = item_of(begun[:2], "c")
-    assert [(step.status, step.seconds, step.text) for step in called.steps] == [
+    assert [(step.status, step.seconds, step.text) for step in called.answer.steps] == [
         ("error", None, ""),
         ("error", None, ""),
     ]
@@ -404,14 +406,15 @@ def test_an_answer_that_was_continued_is_one_answer() -> None:
     rest = replace(broken, id="1r", parent_id="1c", message=Message("assistant", "early [1]."))
     rest = replace(rest, status="complete", seconds=2.0)
     (answer,) = answers([*before, broken])
-    assert (answer.status, answer.can_continue) == ("interrupted", True)
+    assert (answer.answer.end.status, answer.can_continue) == ("interrupted", True)
     (answer,) = answers([*before, broken, asked, rest])
     assert (answer.entry, answer.text) == ("1r", "Water [1] them early [1].")
-    assert (answer.status, answer.can_continue, answer.seconds) == ("complete", False, 5.0)
+    assert (answer.answer.end.status, answer.can_continue) == ("complete", False)
+    assert answer.answer.seconds == 5.0
     failed = replace(rest, message=Message("assistant", ""), status="error", reason="No key")
     (answer,) = answers([*before, broken, asked, failed])
-    assert (answer.text, answer.status) == ("Water [1] them", "interrupted")
-    assert answer.ending == "The answer broke off: No key. What had arrived is kept."
+    assert (answer.text, answer.answer.end.status) == ("Water [1] them", "interrupted")
+    assert answer.answer.ending == "The answer broke off: No key. What had arrived is kept."
     assert answer.can_continue
 
 

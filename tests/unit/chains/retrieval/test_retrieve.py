@@ -86,6 +86,6 @@ def test_without_a_model_the_subject_of_a_request_is_searched(quote):
 
 def test_without_a_model_a_message_that_names_nothing_finds_nothing(quote, session):
     *_, ended = run_turn(quote("Thanks!"))
-    assert ended.result.answer == NOTHING_NAMED
+    assert ended.result.answer.text == NOTHING_NAMED
     (turn,) = list_turns(session.path())
     assert turn.segments == ()

@@ -117,7 +117,7 @@ def test_the_model_is_told_of_its_tools_and_gets_what_they_find(run, server):
     ]
     (found,) = tool_messages(server.bodies[1])
     assert found.startswith('<source n="1" title="Garden" path="Garden.md" lines="3-3">')
-    assert (result.answer, result.status) == ("In May [1].", "complete")
+    assert (result.answer.text, result.answer.end.status) == ("In May [1].", "complete")
 
 
 def test_what_tools_read_can_be_cited(run, server):
@@ -126,7 +126,7 @@ def test_what_tools_read_can_be_cited(run, server):
         calling(("read_note", {"path": "Plans/Terrace.md"})),
         Answer('"Sow them in May" [1], and "Oak & larch" [2].'),
     )
-    citations = result_of(run()).citations
+    citations = result_of(run()).answer.checked.citations
     assert [(c.n, c.path, c.lines, c.verified) for c in citations] == [
         (1, "Garden.md", (3, 3), True),
         (2, "Plans/Terrace.md", (1, 1), True),
@@ -190,15 +190,15 @@ def test_a_call_that_cannot_be_done_is_an_ordinary_result(run, server, name, arg
     (content,) = tool_messages(server.bodies[1])
     assert content.startswith("Error: ")
     assert said in content
-    assert [step.status for step in result.steps] == ["error"]
-    assert result.status == "complete"
+    assert [step.status for step in result.answer.steps] == ["error"]
+    assert result.answer.end.status == "complete"
 
 
 def test_calls_of_one_answer_run_side_by_side(run, server, notes):
     notes.meeting = threading.Barrier(3)
     paths = [("read_note", {"path": path}) for path in TEXTS]
     server.script(calling(*paths), Answer("Ok"))
-    assert [tool["status"] for tool in result_of(run()).tools] == ["ok"] * 3
+    assert [step.status for step in result_of(run()).answer.steps] == ["ok"] * 3
 
 
 def test_each_step_is_on_disk_before_the_next_request(run, server, session):
@@ -226,7 +226,7 @@ def test_a_large_result_is_kept_elsewhere_and_read_in_pages(run, server, session
     assert stub.startswith("[Tool result stored")
     assert whole.split("\n", 1)[1] == session.results["r0"]
     assert TEXTS["Long.md"].removesuffix("\n") in whole
-    assert [step.ref_id for step in result.steps] == ["r0", None]
+    assert [step.ref_id for step in result.answer.steps] == ["r0", None]
 
 
 WANTING = ["deepseek-v3.2", "moonshotai/kimi-k2-thinking", "deepseek/deepseek-v4-pro"]
@@ -270,7 +270,7 @@ def test_a_server_that_wants_all_thinking_back_is_learned_from_its_refusal(run, 
     server.script(reply)
     for model in (WANTING[0], "scripted"):
         run("Hi", model=model)
-        assert result_of(run("And?", model=model)).status == "complete"
+        assert result_of(run("And?", model=model)).answer.end.status == "complete"
     assert server.bodies[-1]["messages"][2]["reasoning_content"] == " "
 
 
@@ -341,7 +341,7 @@ def test_at_the_limit_of_steps_there_is_an_answer_without_tools(run, server):
     )
     result = result_of(run(agent_max_steps=2))
     assert [bool(body.get("tools")) for body in server.bodies] == [True, True, False]
-    assert (result.status, result.answer) == ("limit", "That is all I know.")
+    assert (result.answer.end.status, result.answer.text) == ("limit", "That is all I know.")
 
 
 def test_at_the_limit_of_time_there_is_an_answer_without_tools(run, server):
@@ -349,7 +349,7 @@ def test_at_the_limit_of_time_there_is_an_answer_without_tools(run, server):
     server.script(calling(("list_folder", {})), Answer("Out of time."))
     result = result_of(run(agent_max_seconds=150, clock=lambda: next(ticks)))
     assert "tools" not in server.bodies[1]
-    assert (result.status, result.answer) == ("limit", "Out of time.")
+    assert (result.answer.end.status, result.answer.text) == ("limit", "Out of time.")
 
 
 def test_a_tool_that_never_ends_is_left_when_the_time_is_over(run, server, notes):
@@ -364,7 +364,10 @@ def test_a_tool_that_never_ends_is_left_when_the_time_is_over(run, server, notes
         event.step.name: event.step.status for event in events if isinstance(event, ToolEnded)
     }
     assert statuses == {"list_folder": "ok", "read_note": "error"}
-    assert (result_of(events).status, result_of(events).answer) == ("limit", "Out of time.")
+    assert (result_of(events).answer.end.status, result_of(events).answer.text) == (
+        "limit",
+        "Out of time.",
+    )
     (left, listed) = tool_messages(server.bodies[1])
     assert "the time for tools was over before this call ended" in left
     assert "Garden.md" in listed
@@ -382,9 +385,9 @@ def test_a_stop_in_the_middle_of_a_tool_keeps_the_chat_whole(run, server, sessio
     server.script(calling(("read_note", {"path": "Garden.md"})), Answer("Understood."))
     result = result_of(run(token=token))
     release.set()
-    assert (result.status, result.answer) == ("interrupted", "")
+    assert (result.answer.end.status, result.answer.text) == ("interrupted", "")
     notes.on_read = lambda: None
-    assert result_of(run("Go on.")).answer == "Understood."
+    assert result_of(run("Go on.")).answer.text == "Understood."
     assert_each_call_has_one_result(server.bodies[-1])
 
 
@@ -405,7 +408,7 @@ def test_over_fifteen_steps_each_request_begins_with_the_one_before(run, server)
     names = [("read_note", {"path": "Garden.md", "start": 1 + n % 3}) for n in range(15)]
     server.script(*(calling(name, ("list_folder", {})) for name in names), Answer("Done."))
     result = result_of(run(result_offload_threshold=200))
-    assert result.status == "complete"
+    assert result.answer.end.status == "complete"
     assert len(server.bodies) == 16
     posts = [received for received in server.received if received.body]
     for before, after in pairwise(posts):
@@ -467,7 +470,7 @@ def test_a_service_that_takes_marks_is_told_where_its_cache_may_end(run, server,
         calling(("read_note", {"path": "Long.md"})), Answer("Many lines [1]."), Answer("No more.")
     )
     limits = {"result_offload_threshold": 100_000}
-    assert result_of(run(model=CLAUDE, **limits)).answer == "Many lines [1]."
+    assert result_of(run(model=CLAUDE, **limits)).answer.text == "Many lines [1]."
     run("And then?", model=CLAUDE, **limits)
     first, in_the_loop, next_turn = server.bodies
     assert marks_in(first) == 2  # L1 and the question
@@ -518,7 +521,7 @@ def test_a_model_may_have_the_earlier_conversation_summed_up(run, server):
     )
     events = run("Free some space.")
     assert [type(event) for event in events].count(CompactionEnded) == 1
-    assert result_of(events).answer == "Done."
+    assert result_of(events).answer.text == "Done."
     asked, _, after = server.bodies[-3:]
     assert "Question 0?" in str(asked["messages"])
     assert "Question 0?" not in str(after["messages"])
@@ -533,7 +536,7 @@ def test_a_model_may_have_the_earlier_conversation_summed_up(run, server):
 
 def test_a_model_is_told_that_there_was_nothing_to_compact(run, server):
     server.script(calling(("compact_context", {})), Answer("Done."))
-    assert result_of(run("Free some space.")).answer == "Done."
+    assert result_of(run("Free some space.")).answer.text == "Done."
     assert "There was nothing to compact" in server.bodies[-1]["messages"][-1]["content"]
 
 
@@ -595,9 +598,9 @@ def test_a_continued_answer_keeps_the_numbers_of_what_was_read(run, server, sess
         calling(("read_note", {"path": "Plans/Terrace.md"})),
         Answer("the note, and larch [2]."),
     )
-    assert result_of(run()).status == "interrupted"
+    assert result_of(run()).answer.end.status == "interrupted"
     result = result_of(run(is_regenerated=True, is_continued=True))
-    assert [(one.n, one.path) for one in result.citations] == [
+    assert [(one.n, one.path) for one in result.answer.checked.citations] == [
         (1, "Garden.md"),
         (2, "Plans/Terrace.md"),
     ]

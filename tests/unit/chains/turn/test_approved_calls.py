@@ -98,7 +98,7 @@ def test_what_is_approved_once_is_done_and_asked_again_next_time(run, server):
         ("write_diary", "+a", "Write the diary."),
         ("write_diary", "+b", "Write the diary."),
     ]
-    assert [step.status for step in events[-1].result.steps] == ["ok", "denied"]
+    assert [step.status for step in events[-1].result.answer.steps] == ["ok", "denied"]
 
 
 def test_where_nobody_can_be_asked_nothing_is_done(run, server):
@@ -238,7 +238,7 @@ def test_a_stop_while_it_waits_ends_the_turn_and_does_nothing(run, server):
             desk.open(event.request.id)
             token.cancel()
     assert isinstance(event, TurnEnded)
-    assert (event.result.status, diary.text) == ("interrupted", "")
+    assert (event.result.answer.end.status, diary.text) == ("interrupted", "")
 
 
 def test_an_answer_may_come_before_it_is_waited_for(run, server):
@@ -276,9 +276,9 @@ def test_the_time_that_a_person_takes_does_not_end_the_turn(run, server):
     person.on_ask = lambda: now.append(1_000.0)
     server.script(calling(("write_diary", {"text": "a"})), Answer("Ok"))
     events = list(run(diary, port=person, clock=lambda: now[-1]))
-    assert events[-1].result.status == "complete"
+    assert events[-1].result.answer.end.status == "complete"
     (ended,) = [event for event in events if isinstance(event, ToolEnded)]
-    assert ended.seconds == 0
+    assert ended.step.seconds == 0
 
 
 def test_approved_calls_that_leave_this_computer_run_side_by_side(run, server):
@@ -301,7 +301,7 @@ def test_an_approved_call_that_never_ends_is_left_when_the_time_is_over(run, ser
     events = list(run(diary, later, port=person, most_s=0))
     release.set()
     assert statuses(events) == ["ok", "error"]
-    assert (later.text, events[-1].result.status) == ("b", "limit")
+    assert (later.text, events[-1].result.answer.end.status) == ("b", "limit")
 
 
 def test_an_outdated_call_that_leaves_this_computer_is_asked_again(run, server):

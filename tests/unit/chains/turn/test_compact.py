@@ -106,7 +106,9 @@ def test_an_outline_stands_in_where_the_model_fails(chat, session, server):
 
     server.script(failing)
     for number in range(12):
-        assert result_of(chat(f"Question {number}?", threshold=4_000)).status == "complete"
+        assert (
+            result_of(chat(f"Question {number}?", threshold=4_000)).answer.end.status == "complete"
+        )
     (apply, *_) = compactions(session)[0].patch
     assert apply["by"] == "outline"
     assert "Question 0?" in apply["summary"]
@@ -133,7 +135,7 @@ def test_an_overflow_is_answered_after_one_compaction_and_one_retry(chat, sessio
     overflow = Failure.saying(400, "This model's maximum context length is 100 tokens.")
     server.script(overflow, answering)
     events = chat("Too long?")
-    assert result_of(events).answer == WORDS
+    assert result_of(events).answer.text == WORDS
     assert [e.reason for e in events if isinstance(e, CompactionStarted)] == ["overflow"]
     assert len(compactions(session)) == 1
     assert len(list_turns(session.path())) == 4
@@ -191,13 +193,13 @@ def test_an_overflow_of_a_first_question_shortens_what_was_sent_along(
     notes = tuple(replace(one, kind="note") for one in found)
     result = result_of(chat("Too long?", threshold=300_000, attached=notes))
     first, second = server.bodies
-    assert result.answer == WORDS
+    assert result.answer.text == WORDS
     assert len(str(second["messages"])) < 0.9 * len(str(first["messages"]))
 
 
 def test_an_overflow_that_nothing_can_shorten_gets_its_one_retry(chat, server):
     server.script(Failure.saying(400, FIGURES[0]), answering)
-    assert result_of(chat("Too long?", threshold=300_000)).answer == WORDS
+    assert result_of(chat("Too long?", threshold=300_000)).answer.text == WORDS
     assert len(server.bodies) == 2
 
 

@@ -71,13 +71,13 @@ def test_the_parts_become_one_answer_with_checked_citations(run, resume, server,
     server.script(BROKEN, Answer("warm soil [1]."))
     broken = run()
     result = resume()
-    assert result.answer == join_answer(broken.answer, "warm soil [1].")
-    assert result.status == "complete"
-    assert [citation.path for citation in result.citations] == ["Garden.md"]
-    assert result.seconds >= broken.seconds
+    assert result.answer.text == join_answer(broken.answer, "warm soil [1].")
+    assert result.answer.end.status == "complete"
+    assert [citation.path for citation in result.answer.checked.citations] == ["Garden.md"]
+    assert result.answer.seconds >= broken.seconds
     (turn,) = list_turns(session.path())
     (work,) = group_answers(turn.said)
-    assert join_answers(work) == result.answer
+    assert join_answers(work) == result.answer.text
     assert find_broken_answer(session.path()) is None
 
 
@@ -127,7 +127,7 @@ def test_an_answer_cut_at_its_length_limit_tells_so_and_can_be_continued(
     (answer,) = (e for e in session.messages if e.message.role == "assistant")
     assert answer.reason == limit
     result = resume()
-    assert (result.answer, result.reason) == ("One, two, three.", "")
+    assert (result.answer.text, result.answer.end.reason) == ("One, two, three.", "")
 
 
 def test_the_rest_is_not_asked_for_twice_after_a_kill(run, resume, server, session) -> None:

@@ -135,7 +135,7 @@ def test_an_answer_is_changed_before_it_is_stored_and_that_is_said(chat, server,
     server.script(Answer("It is 1234."))
     events = chat()
     result = result_of(events)
-    assert result.answer == session.messages[1].message.text == "It is …."
+    assert result.answer.text == session.messages[1].message.text == "It is …."
     (warning,) = warnings_of(events)
     assert "changed this answer" in warning
     assert list(result.warnings) == result.context["warnings"] == [warning]
@@ -145,7 +145,7 @@ def test_an_answer_is_changed_before_it_is_stored_and_that_is_said(chat, server,
 def test_an_answer_that_breaks_off_is_changed_as_well(chat, server, session, hooks):
     hooks.on("message", replacing("1234", "…"))
     server.script(Answer("It is 1234, and", chunk_chars=20, break_after=2))
-    assert result_of(chat()).status == "interrupted"
+    assert result_of(chat()).answer.end.status == "interrupted"
     assert session.messages[1].message.text == "It is …, and"
 
 
@@ -180,7 +180,7 @@ def test_a_result_is_changed_before_it_is_stored_kept_elsewhere_and_sent(
     stored = str([entry.to_dict() for entry in session.entries]) + str(session.results)
     sent = "".join(received.raw.decode() for received in server.received)
     assert "warm soil" not in stored + sent + str(session.saved)
-    assert [(c.n, c.verified) for c in result.citations] == [(2, True)]
+    assert [(c.n, c.verified) for c in result.answer.checked.citations] == [(2, True)]
 
 
 def test_a_result_that_hooks_leave_alone_keeps_its_sources(agent, server, session, hooks):
@@ -189,7 +189,7 @@ def test_a_result_that_hooks_leave_alone_keeps_its_sources(agent, server, sessio
         calling(("read_note", {"path": "Garden.md"}), ("read_note", {"path": "Plans/Terrace.md"})),
         Answer('"Sow them in May." [1] "Oak & larch." [2]'),
     )
-    assert [c.verified for c in result_of(agent()).citations] == [True, True]
+    assert [c.verified for c in result_of(agent()).answer.checked.citations] == [True, True]
     kept = [e.content["sources"] for e in session.entries if e.type == "custom"]
     assert sorted(source["content"] for sources in kept for source in sources) == [
         "# Beans\nBeans need warm soil.\nSow them in May.",
@@ -246,7 +246,7 @@ def test_a_call_that_a_hook_took_away_is_not_run(agent, server, session, hooks):
     )
     server.script(calling(("list_folder", {})), Answer("Not asked for."))
     result = result_of(agent())
-    assert (result.answer, result.steps) == ("I may not.", ())
+    assert (result.answer.text, result.answer.steps) == ("I may not.", ())
     assert len(server.bodies) == 1
 
 
@@ -300,7 +300,7 @@ def test_a_hook_that_fails_in_a_loop_keeps_the_work_so_far(agent, server, sessio
     assert [entry.message.role for entry in session.messages] == ["user", "assistant", "tool"]
     assert types_of(session).count("context_transform") == 1
     server.script(Answer("Done."))
-    assert result_of(agent("And now?", is_hooked=False)).answer == "Done."
+    assert result_of(agent("And now?", is_hooked=False)).answer.text == "Done."
 
 
 def test_hooks_see_the_work_of_a_turn(agent, server, hooks):
@@ -361,7 +361,7 @@ def test_a_turn_that_was_stopped_asks_no_hook_about_its_end(chat, server, sessio
     seen, token = [], CancelToken()
     hooks.on("context", lambda event: seen.append(event.reason))
     server.script(lambda _body: token.cancel() or Answer(stall_after=1))
-    assert result_of(chat(token=token)).status == "interrupted"
+    assert result_of(chat(token=token)).answer.end.status == "interrupted"
     assert seen == ["before_request", "ephemeral"]
 
 

@@ -71,8 +71,8 @@ def test_sixty_steps_in_a_small_budget_end_with_an_answer(run, server, session, 
     server.script(*(read_note(number) for number in range(STEPS)), Answer("All is read."))
     events = run()
     result = events[-1].result
-    assert (result.status, result.answer) == ("complete", "All is read.")
-    assert len(result.steps) == STEPS
+    assert (result.answer.end.status, result.answer.text) == ("complete", "All is read.")
+    assert len(result.answer.steps) == STEPS
     assert shelf.read == [f"Note {number}.md" for number in range(STEPS)]
     reports = [e.report.to_dict() for e in events if isinstance(e, ContextPrepared)]
     assert all(report["used"] <= report["budget"] for report in reports)
@@ -101,7 +101,7 @@ def test_a_long_run_behind_a_long_chat_is_compacted_meanwhile(run, server):
         run(f"Question {number}?")
     server.script(reply)
     events = run("Now read the shelf.")
-    assert events[-1].result.answer == "All is read."
+    assert events[-1].result.answer.text == "All is read."
     assert any(isinstance(event, CompactionEnded) for event in events)
     assert "The talk was of shelves." in str(server.bodies[-1]["messages"])
 
@@ -112,15 +112,15 @@ def test_an_endless_loop_ends_at_the_limit_of_steps_with_an_answer(run, server):
 
     server.script(reply)
     result = run(steps=12)[-1].result
-    assert (result.status, result.answer) == ("limit", "I read it many times.")
+    assert (result.answer.end.status, result.answer.text) == ("limit", "I read it many times.")
     assert len(server.bodies) == 13
-    assert len(result.steps) == 12
+    assert len(result.answer.steps) == 12
 
 
 def test_a_model_that_calls_even_without_tools_ends_too(run, server):
     server.script(read_note(1))
     result = run(steps=3)[-1].result
-    assert result.status == "limit"
+    assert result.answer.end.status == "limit"
     assert len(server.bodies) == 4
 
 
@@ -132,7 +132,10 @@ def test_more_results_than_the_budget_holds_end_with_an_answer(run, server):
 
     server.script(reply)
     events = run(threshold=8_000)
-    assert (events[-1].result.status, events[-1].result.answer) == ("limit", "So much I have read.")
+    assert (events[-1].result.answer.end.status, events[-1].result.answer.text) == (
+        "limit",
+        "So much I have read.",
+    )
     for report in (e.report.to_dict() for e in events if isinstance(e, ContextPrepared)):
         assert report["used"] <= report["budget"]
 
@@ -149,7 +152,7 @@ def test_more_results_than_the_budget_holds_end_with_an_answer(run, server):
 def test_an_argument_of_a_megabyte_is_an_error_and_the_turn_goes_on(run, server, name, arguments):
     server.script(calling((name, arguments)), Answer("Understood."))
     events = run()
-    assert events[-1].result.answer == "Understood."
+    assert events[-1].result.answer.text == "Understood."
     assert [event.step.status for event in events if isinstance(event, ToolEnded)] == ["error"]
     reports = [e.report.to_dict() for e in events if isinstance(e, ContextPrepared)]
     assert all(report["used"] <= report["budget"] for report in reports)

@@ -81,7 +81,7 @@ def test_the_pieces_make_the_answer(run, server):
     server.script(Answer("Beans are sown in May [1].", chunk_chars=3))
     events = run()
     pieces = [event.text for event in events if isinstance(event, TextDelta)]
-    assert "".join(pieces) == result_of(events).answer == "Beans are sown in May [1]."
+    assert "".join(pieces) == result_of(events).answer.text == "Beans are sown in May [1]."
 
 
 def test_the_question_is_stored_before_the_model_is_called(run, server, session):
@@ -151,11 +151,11 @@ def test_the_next_turn_sees_the_bare_question_and_the_answer(run, server):
 def test_citations_are_checked_against_what_was_sent(run, server):
     server.script(Answer('"Sow them in May" [1], not "in the first week of June" [1] or [9].'))
     result = result_of(run())
-    assert [(c.n, c.path, c.lines, c.verified) for c in result.citations] == [
+    assert [(c.n, c.path, c.lines, c.verified) for c in result.answer.checked.citations] == [
         (1, "Garden.md", (12, 12), True),
         (1, "Garden.md", (10, 12), False),
     ]
-    assert [claim.n for claim in result.unverified] == [1, 9]
+    assert [claim.n for claim in result.answer.checked.unverified] == [1, 9]
 
 
 def test_the_result_has_every_field_of_the_command_line(run):
@@ -257,7 +257,7 @@ def test_a_passage_that_was_not_sent_cannot_be_cited(run, server, search):
     search.hits = tuple(hit(f"N{n}.md", f"Passage {n}. " * 120) for n in range(8))
     server.script(Answer("So it is [8]."))
     result = result_of(run(threshold=4_000))
-    assert [claim.reason for claim in result.unverified] == ["[8] has no source."]
+    assert [claim.reason for claim in result.answer.checked.unverified] == ["[8] has no source."]
 
 
 # What goes wrong
@@ -276,7 +276,7 @@ def test_a_failed_turn_can_be_continued(run, server):
     server.script(Failure(400), Answer("Now it works."))
     with pytest.raises(BadRequest):
         run()
-    assert result_of(run("Again?")).answer == "Now it works."
+    assert result_of(run("Again?")).answer.text == "Now it works."
     assert server.bodies[1]["messages"][2]["content"] == "[interrupted]"
 
 
@@ -291,7 +291,7 @@ def test_an_answer_that_breaks_off_is_kept_and_said(run, server, session):
     server.script(Answer("Some words of it", chunk_chars=4, break_after=3))
     events = run()
     result = result_of(events)
-    assert (result.status, result.answer) == ("interrupted", "Some wor")
+    assert (result.answer.end.status, result.answer.text) == ("interrupted", "Some wor")
     assert any(isinstance(event, Warned) for event in events)
     assert result.warnings
     assert result.context["warnings"] == list(result.warnings)
@@ -309,7 +309,7 @@ def test_an_answer_that_breaks_off_is_kept_and_said(run, server, session):
 def test_an_answer_that_is_not_whole_comes_with_a_warning(run, server, reply, warning):
     server.script(reply)
     result = result_of(run())
-    assert result.status == "complete"
+    assert result.answer.end.status == "complete"
     assert warning in result.warnings[0]
 
 
@@ -407,7 +407,7 @@ def test_a_stop_keeps_what_had_arrived(server, session, search, ask):
     notes = {"search": lambda: search, "vault": search}
     events = events_until_stopped(ask(api_base=server.url, session=session, **notes))
     result = result_of(events)
-    assert (result.status, result.answer) == ("interrupted", "First words")
+    assert (result.answer.end.status, result.answer.text) == ("interrupted", "First words")
     stored = session.messages[-1]
     assert (stored.message.text, stored.status) == ("First words", "interrupted")
 
@@ -445,8 +445,8 @@ def test_a_watcher_that_goes_away_before_the_first_word_leaves_no_failure(
 
 def test_without_a_model_the_notes_answer_in_their_own_words(run, server, session):
     result = result_of(run(model="extractive", api_base=""))
-    assert "> Beans need warm soil.\n> Sow them in May. [1]" in result.answer
-    assert all(citation.verified for citation in result.citations)
+    assert "> Beans need warm soil.\n> Sow them in May. [1]" in result.answer.text
+    assert all(citation.verified for citation in result.answer.checked.citations)
     assert (result.usage, server.received) == (None, [])
     assert session.saved[-1]["wire"] is None
 
@@ -460,7 +460,7 @@ def test_a_chat_looks_nothing_up(run, server, search, session):
     result = result_of(run(mode="chat"))
     assert search.asked == []
     assert server.bodies[0]["messages"][-1] == {"role": "user", "content": "When are beans sown?"}
-    assert (result.mode, result.citations) == ("chat", ())
+    assert (result.mode, result.answer.checked.citations) == ("chat", ())
     assert [entry.type for entry in session.entries] == ["message", "message", "usage"]
 
 
@@ -468,7 +468,7 @@ def test_a_dry_run_retrieves_and_prepares_and_leaves_no_trace(run, server, sessi
     events = run(dry_run=True)
     result = result_of(events)
     assert [type(event) for event in events] == [Step, Retrieved, ContextPrepared, TurnEnded]
-    assert (result.turn, result.entry, result.answer, result.session) == (None, None, "", None)
+    assert (result.turn, result.entry, result.answer.text, result.session) == (None, None, "", None)
     assert result.context["when"] == "next"
     assert result.context["layers"]["L3"]["items"] == 2
     assert (session.writes, session.saved, server.bodies) == ([], [], [])
@@ -510,7 +510,7 @@ def test_the_answer_can_use_what_the_server_was_sent(run, server):
         return Answer(f"“{words}” [1]")
 
     server.script(quoting)
-    (citation,) = result_of(run()).citations
+    (citation,) = result_of(run()).answer.checked.citations
     assert (citation.quote, citation.verified) == ("Beans need warm soil.", True)
     assert citation.lines == (11, 11)
     assert citation.heading == ("Beans",)
@@ -534,7 +534,7 @@ def test_two_chats_run_side_by_side(server, search, ask):
     def run_one(name):
         fields = {"search": lambda: search, "vault": search, "session": MemorySession(name)}
         *_, ended = run_turn(ask(f"Question of {name}?", api_base=server.url, **fields))
-        answers[name] = ended.result.answer
+        answers[name] = ended.result.answer.text
 
     server.script(lambda body: Answer(body["messages"][-1]["content"].split("\n\n")[-1]))
     threads = [threading.Thread(target=run_one, args=(f"chat{n}",)) for n in range(4)]
@@ -600,8 +600,8 @@ def test_a_question_for_every_note_is_answered_by_the_whole_list_in_pages(
 def test_without_a_model_a_list_is_printed_as_it_was_found(run, search):
     search.readings["Which notes mention beans?"] = Reading("list", "beans")
     result = result_of(run("Which notes mention beans?", model="extractive"))
-    assert result.answer.startswith("2 notes match.\n")
-    assert result.answer.count("\n- ") == 2
+    assert result.answer.text.startswith("2 notes match.\n")
+    assert result.answer.text.count("\n- ") == 2
     assert result.warnings == ()  # the answer itself says how many
 
 

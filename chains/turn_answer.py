@@ -1,0 +1,165 @@
+"""The answer of a turn: one value from the log to the command line and the window."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+from chains.citations.check import CitationReport
+from chains.citations.sections import ShownSection
+from chains.citations.sources import insert_numbers, name_share
+from context.layers import Segment
+from context.messages import thaw
+
+__all__ = [
+    "MOST_STEP_CHARS",
+    "AnswerEnd",
+    "AnswerKind",
+    "Status",
+    "ToolStatus",
+    "ToolStep",
+    "TurnAnswer",
+    "describe_ending",
+]
+
+AnswerKind = Literal["answer", "doubt", "nothing", "list", "time", "tasks", "small_talk"]
+Status = Literal["complete", "interrupted", "limit", "error"]
+ToolStatus = Literal["running", "ok", "error", "denied"]
+# How much of a result, and of the text before a tool call, a step has.
+MOST_STEP_CHARS: Final = 2_000
+_MOST_STATUS_CHARS: Final = 40
+
+
+@dataclass(frozen=True)
+class ToolStep:
+    """A tool call that a model makes before its answer, with its outcome so far.
+
+    Attributes:
+        id: the id of the tool call.
+        name: the name of the tool.
+        arguments: the arguments of the call, by name.
+        status: `running`, or the outcome.
+        seconds: the duration, or None if it was not recorded.
+        ref_id: the reference to a large result that is stored outside of the log, or None.
+        text: the beginning of the result, or an empty string.
+        said: the text that the model wrote before the call, which may be empty.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    status: ToolStatus = "running"
+    seconds: float | None = None
+    ref_id: str | None = None
+    text: str = ""
+    said: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the result is longer than `text`."""
+        return self.ref_id is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tool call as a JSON-serializable dict, as printed by `strata ask --json`."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "arguments": thaw(self.arguments),
+            "status": self.status,
+            "ref_id": self.ref_id,
+        }
+
+
+@dataclass(frozen=True)
+class AnswerEnd:
+    """How an answer ended.
+
+    Attributes:
+        status: `complete`, `interrupted`, `limit` or `error`, or what another program has written.
+        reason: why the answer is missing or incomplete, or an empty string if it is complete or the
+            user stopped it. If the status is `complete`, this is a sentence, such as one about the
+            length limit.
+        error_code: the code of the error that ended the answer, or an empty string.
+    """
+
+    status: str = "complete"
+    reason: str = ""
+    error_code: str = ""
+
+
+@dataclass(frozen=True)
+class TurnAnswer:
+    """The answer of a turn, with its sources and how it came about.
+
+    Attributes:
+        model: the name of the model, or an empty string if unknown.
+        seconds: the time from the question to the end of the answer, or None if unknown.
+        sources: the numbered sources that were sent with the question or read by tools.
+        steps: the tool calls, in order. Only agents make any.
+        checked: the citations, and what could not be verified.
+        kind: the kind of the answer.
+        sections: the sections of notes that an answer without a model shows, best first.
+        searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
+            if none were searched.
+    """
+
+    text: str
+    model: str
+    end: AnswerEnd = field(default_factory=AnswerEnd)
+    seconds: float | None = None
+    sources: tuple[Segment, ...] = ()
+    steps: tuple[ToolStep, ...] = ()
+    checked: CitationReport = field(default_factory=CitationReport)
+    kind: AnswerKind = "answer"
+    sections: tuple[ShownSection, ...] = ()
+    searched_by: tuple[str, ...] = ()
+
+    @property
+    def shown_text(self) -> str:
+        """The answer's text, with the citation numbers that Strata added."""
+        found = self.checked.citations
+        return insert_numbers(self.text, found) if self.checked.sentences else self.text
+
+    @property
+    def found_sources(self) -> str:
+        """A sentence about the sources that Strata found, or an empty string if it found none."""
+        found, sentences = self.checked.citations, self.checked.sentences
+        return name_share(found, sentences) if found and sentences else ""
+
+    @property
+    def ending(self) -> str:
+        """Sentences that say why the answer is incomplete, or "" if it is complete."""
+        if self.end.status == "interrupted":
+            return describe_ending(self.end.reason, bool(self.text.strip() or self.steps))
+        reason = " ".join(self.end.reason.split()).rstrip(".")
+        if self.end.status not in get_args(Status):
+            return _describe_unknown_status(self.end.status, reason)
+        said = f"No answer arrived: {reason}" if self.end.status == "error" else reason
+        limit = self._describe_limit() if self.end.status == "limit" else ""
+        return " ".join(filter(None, (limit, f"{said}." if reason else "")))
+
+    def _describe_limit(self) -> str:
+        steps = "1 step" if len(self.steps) == 1 else f"{len(self.steps):,} steps"
+        answer = "This is the answer from what was found." if self.text.strip() else ""
+        return f"Stopped after {steps}. {answer}".rstrip()
+
+
+def _describe_unknown_status(status: str, reason: str) -> str:
+    """Return a sentence about an answer with a status that this version of Strata does not know."""
+    shown = " ".join(status.split())[:_MOST_STATUS_CHARS]
+    told = f"Another program has stored this answer with the unknown status “{shown}”"
+    return f"{told}: {reason}." if reason else f"{told}."
+
+
+def describe_ending(reason: str, has_arrived: bool) -> str:
+    """Return a sentence that says why an answer ended early.
+
+    Args:
+        reason: the reason, or an empty string if the user stopped the answer.
+        has_arrived: whether any text or tool call of the answer has arrived.
+    """
+    if reason:
+        why = " ".join(reason.split()).rstrip(".")
+        return f"The answer broke off: {why}. What had arrived is kept."
+    return (
+        "Stopped. What had arrived is kept." if has_arrived else "Stopped before anything arrived."
+    )
