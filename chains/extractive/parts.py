@@ -40,7 +40,6 @@ class Part:
     """A part of a source that can answer a question, such as a sentence or a table row.
 
     Attributes:
-        number: the citation number of the source.
         first: the index of the first line in the source.
         end: the index after the last line.
         text: the part's text, which is compared with the question.
@@ -48,14 +47,12 @@ class Part:
             introduces it.
         columns: the header of the table, if the part is a row.
         heading: the headings above the part.
-        title: the title of the note.
-        path: the path of the note, or the name of another source.
         property_name: the name of the property if the part is a line of the front matter.
         leads: whether the part introduces the list, table or code behind it.
         is_link: whether the part is a sentence that consists only of a link.
     """
 
-    number: int
+    source: Segment
     kind: PartKind
     first: int
     end: int
@@ -63,11 +60,14 @@ class Part:
     around: str = ""
     columns: str = ""
     heading: tuple[str, ...] = ()
-    title: str = ""
-    path: str = ""
     property_name: str = ""
     leads: bool = False
     is_link: bool = False
+
+    @property
+    def number(self) -> int:
+        """The citation number of the source, or 0 if it has none."""
+        return self.source.number or 0
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -82,33 +82,25 @@ class Part:
     @cached_property
     def title_words(self) -> frozenset[str]:
         """The words in the note's title."""
-        return split_words(self.title)
+        return split_words(self.source.title)
 
     @property
     def place(self) -> str:
         """The title of the part's note and the headings above the part."""
-        return ". ".join(dict.fromkeys(name for name in (self.title, *self.heading) if name))
+        names = (self.source.title, *self.heading)
+        return ". ".join(dict.fromkeys(name for name in names if name))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The title and the path of the part's note, and the headings above the part."""
-        return (self.title, self.path, *self.heading)
+        return (self.source.title, self.source.source, *self.heading)
 
 
 def build_parts(source: Segment) -> list[Part]:
     """Build the parts of a source, in their order."""
     text = read_source_text(source)
     found = [
-        Part(
-            source.number or 0,
-            "property",
-            at,
-            at + 1,
-            line,
-            title=source.title,
-            path=source.source,
-            property_name=name,
-        )
+        Part(source, "property", at, at + 1, line, property_name=name)
         for at, line, name in list_properties(text)
         if name.lower() not in _OTHER_PROPERTIES
     ]
@@ -177,11 +169,9 @@ class _Builder:
         first: int | None = None,
         leads: bool = False,
     ) -> Part:
-        source = self._source
         start = block.first if first is None else first
-        note = source.title, source.source
-        place = (source.number or 0, kind, start, end)
-        return Part(*place, text, around, columns, block.heading, *note, leads=leads)
+        place = (self._source, kind, start, end)
+        return Part(*place, text, around, columns, block.heading, leads=leads)
 
 
 def _locate_sentences(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:

@@ -72,19 +72,19 @@ def list_met(text: str) -> list[int]:
 def check_order(events: list[Event]) -> AskResult:
     """Check that the numbers in an answer ascend from 1, and that its sources have the same."""
     result = result_of(events)
-    met = list_met(result.answer)
-    assert met == list(range(1, len(met) + 1)), result.answer
-    assert sorted({citation.n for citation in result.citations}) == met
+    met = list_met(result.answer.text)
+    assert met == list(range(1, len(met) + 1)), result.answer.text
+    assert sorted({citation.n for citation in result.answer.checked.citations}) == met
     assert list(dict.fromkeys(section.n for section in result.sections)) in ([], met)
     sources = [each.segments for each in events if isinstance(each, Retrieved)][-1]
     paths = {source.number: source.source for source in sources if source.number}
     assert sorted(paths) == list(range(1, len(paths) + 1))
-    assert all(paths[citation.n] == citation.path for citation in result.citations)
+    assert all(paths[citation.n] == citation.path for citation in result.answer.checked.citations)
     return result
 
 
 def test_the_numbers_of_twenty_answers_ascend_in_the_text(sample: Assistant) -> None:
-    answers = [check_order(ask(sample, each, model="extractive")).answer for each in QUESTIONS]
+    answers = [check_order(ask(sample, each, model="extractive")).answer.text for each in QUESTIONS]
     assert sum("[2]" in answer for answer in answers) > 5
 
 
@@ -109,8 +109,8 @@ def test_the_log_and_the_export_have_the_same_numbers(sample: Assistant) -> None
     assert list_met(exported.split("No model is set")[1])[:1] == [1]
     (turn,) = list_turns(sample.sessions.read(session).path())
     paths = {segment.number: segment.source for segment in turn.segments}
-    assert all(paths[citation.n] == citation.path for citation in asked.citations)
-    assert asked.citations[0].n == 1
+    assert all(paths[citation.n] == citation.path for citation in asked.answer.checked.citations)
+    assert asked.answer.checked.citations[0].n == 1
 
 
 def test_an_answer_that_a_model_gave_first_keeps_its_numbers(
@@ -119,10 +119,10 @@ def test_an_answer_that_a_model_gave_first_keeps_its_numbers(
     server.script(Answer("It is told there [2]. And here [1]."))
     first = result_of(ask(sample, KEEP_AWAY))
     session, entry = str(first.session), str(first.entry)
-    paths = {citation.n: citation.path for citation in first.citations}
+    paths = {citation.n: citation.path for citation in first.answer.checked.citations}
     assert set(paths) == {1, 2}
     sample.settings.set("chat.model", "extractive")
     again = result_of(sample.regenerate(session, entry, CancelToken()))
     assert again.model == "extractive"
-    assert list_met(again.answer)[0] == 1
-    assert again.citations[0].path == again.sections[0].path
+    assert list_met(again.answer.text)[0] == 1
+    assert again.answer.checked.citations[0].path == again.answer.sections[0].path
