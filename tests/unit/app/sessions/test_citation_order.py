@@ -75,7 +75,7 @@ def check_order(events: list[Event]) -> AskResult:
     met = list_met(result.answer.text)
     assert met == list(range(1, len(met) + 1)), result.answer.text
     assert sorted({citation.n for citation in result.answer.checked.citations}) == met
-    assert list(dict.fromkeys(section.n for section in result.sections)) in ([], met)
+    assert list(dict.fromkeys(section.n for section in result.answer.sections)) in ([], met)
     sources = [each.segments for each in events if isinstance(each, Retrieved)][-1]
     paths = {source.number: source.source for source in sources if source.number}
     assert sorted(paths) == list(range(1, len(paths) + 1))
@@ -123,6 +123,6 @@ def test_an_answer_that_a_model_gave_first_keeps_its_numbers(
     assert set(paths) == {1, 2}
     sample.settings.set("chat.model", "extractive")
     again = result_of(sample.regenerate(session, entry, CancelToken()))
-    assert again.model == "extractive"
+    assert again.answer.model == "extractive"
     assert list_met(again.answer.text)[0] == 1
     assert again.answer.checked.citations[0].path == again.answer.sections[0].path

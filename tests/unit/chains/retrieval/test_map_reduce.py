@@ -80,7 +80,7 @@ def test_every_line_reaches_the_model_once_and_its_notes_stand_for_the_attachmen
 
 def test_an_answer_cites_the_lines_of_the_attachment_itself(run, server) -> None:
     server.script(reads_parts)
-    (citation,) = result_of(run(attached(900))).citations
+    (citation,) = result_of(run(attached(900))).answer.checked.citations
     assert (citation.path, citation.lines, citation.verified) == ("Log.md", (1, 1), True)
 
 

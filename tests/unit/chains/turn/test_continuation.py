@@ -57,12 +57,12 @@ def roles_and_texts(body: dict[str, Any]) -> list[tuple[str, str]]:
 def test_the_model_gets_its_question_the_passages_and_what_it_wrote(run, resume, server) -> None:
     server.script(BROKEN, Answer("warm soil [1]."))
     broken = run()
-    assert broken.status == "interrupted"
+    assert broken.answer.end.status == "interrupted"
     resume()
     first, second = map(roles_and_texts, server.bodies)
     assert second[: len(first)] == first
     assert second[len(first) :] == [
-        ("assistant", f"{broken.answer}\n\n[interrupted]"),
+        ("assistant", f"{broken.answer.text}\n\n[interrupted]"),
         ("user", REQUEST),
     ]
 
@@ -71,10 +71,10 @@ def test_the_parts_become_one_answer_with_checked_citations(run, resume, server,
     server.script(BROKEN, Answer("warm soil [1]."))
     broken = run()
     result = resume()
-    assert result.answer.text == join_answer(broken.answer, "warm soil [1].")
+    assert result.answer.text == join_answer(broken.answer.text, "warm soil [1].")
     assert result.answer.end.status == "complete"
     assert [citation.path for citation in result.answer.checked.citations] == ["Garden.md"]
-    assert result.answer.seconds >= broken.seconds
+    assert result.answer.seconds >= broken.answer.seconds
     (turn,) = list_turns(session.path())
     (work,) = group_answers(turn.said)
     assert join_answers(work) == result.answer.text
@@ -103,8 +103,8 @@ def test_a_continuation_can_break_off_and_be_continued_too(run, resume, server) 
     server.script(BROKEN, Answer("warm soil", break_after=2, chunk_chars=4), Answer("soil [1]."))
     run()
     middle = resume()
-    assert middle.status == "interrupted"
-    assert resume().answer == join_answer(middle.answer, "soil [1].")
+    assert middle.answer.end.status == "interrupted"
+    assert resume().answer.text == join_answer(middle.answer.text, "soil [1].")
 
 
 def test_a_continuation_that_fails_leaves_the_broken_answer(run, resume, server, session) -> None:
@@ -114,7 +114,7 @@ def test_a_continuation_that_fails_leaves_the_broken_answer(run, resume, server,
         resume()
     found = find_broken_answer(session.path())
     assert found is not None
-    assert found.text == broken.answer
+    assert found.text == broken.answer.text
 
 
 def test_an_answer_cut_at_its_length_limit_tells_so_and_can_be_continued(
@@ -123,7 +123,7 @@ def test_an_answer_cut_at_its_length_limit_tells_so_and_can_be_continued(
     server.script(Answer("One, two,", finish="length"), Answer("three."))
     cut = run()
     limit = "The answer stops at its limit of 512 tokens (maxOutputTokens)."
-    assert (cut.status, cut.reason) == ("complete", limit)
+    assert (cut.answer.end.status, cut.answer.end.reason) == ("complete", limit)
     (answer,) = (e for e in session.messages if e.message.role == "assistant")
     assert answer.reason == limit
     result = resume()
