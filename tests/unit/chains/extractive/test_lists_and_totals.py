@@ -73,8 +73,8 @@ def test_a_sum_is_told_with_its_lines(
     assistant: Assistant, question: str, told: str, lines: int
 ) -> None:
     result = ask(assistant, question)
-    assert result.answer.startswith(told)
-    assert (result.kind, len(result.citations)) == ("answer", lines)
+    assert result.answer.text.startswith(told)
+    assert (result.answer.kind, len(result.answer.checked.citations)) == ("answer", lines)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_a_sum_is_told_with_its_lines(
 )
 def test_what_has_no_common_unit_is_not_added(assistant: Assistant, question: str) -> None:
     result = ask(assistant, question)
-    assert "have no sum: they are not all numbers with the same unit" in result.answer
-    assert len(result.citations) == 2
+    assert "have no sum: they are not all numbers with the same unit" in result.answer.text
+    assert len(result.answer.checked.citations) == 2
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_has_no_common_unit_is_not_added(assistant: Assistant, question: st
     ["How many books are there in total?", "What is the total of weight of my books?"],
 )
 def test_no_sum_is_told_of_what_is_not_there(assistant: Assistant, question: str) -> None:
-    assert "The sum of" not in ask(assistant, question).answer
+    assert "The sum of" not in ask(assistant, question).answer.text
 
 
 @pytest.mark.parametrize(
@@ -110,15 +110,15 @@ def test_a_filter_that_is_understood_in_part_claims_nothing(
     assistant: Assistant, question: str, understood: str, left: str, paths: str
 ) -> None:
     result = ask(assistant, question)
-    lead = result.answer.splitlines()[0]
+    lead = result.answer.text.splitlines()[0]
     assert lead.startswith("No model is set")
     assert lead.endswith(f"Only “{understood}” was understood, not “{left}”. The nearest:")
-    assert result.kind in ("nothing", "doubt")
-    assert result.citations
-    assert all(cited.path.startswith(paths) for cited in result.citations)
+    assert result.answer.kind in ("nothing", "doubt")
+    assert result.answer.checked.citations
+    assert all(cited.path.startswith(paths) for cited in result.answer.checked.citations)
 
 
 def test_a_sure_answer_names_no_filter(assistant: Assistant) -> None:
     result = ask(assistant, "Which book is about a matchmaker?")
-    assert "was understood" not in result.answer
-    assert [cited.path for cited in result.citations] == ["Books/Emma.md"]
+    assert "was understood" not in result.answer.text
+    assert [cited.path for cited in result.answer.checked.citations] == ["Books/Emma.md"]
