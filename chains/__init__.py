@@ -21,8 +21,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `models`: the limits, prices and abilities of models. `providers`: their names, hosts and keys.
 - `tokenizer`: counts tokens with the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
-- `folders`: the folder names in the prompt of an agent.
-- `ledger`: the interface of the ledger, which records each outgoing call before it is made.
+- `folders`: the folder names in the prompt of an agent. `ledger`: records each outgoing call.
 - `cancel`: the token that stops running work. `concurrency`: the pool that calls run in.
 - `event_loop`: the thread that runs asyncio code.
 

@@ -21,7 +21,7 @@ sources → blocks → parts ──→ ranking → spans → sections → answer
 - `writer`: writes the lines of a quotation as Markdown.
 
 This package may import `chains.llm`, `chains.citations`, `chains.cancel`, `chains.events`,
-`context` and `vault`.
+`chains.turn_answer`, `context` and `vault`.
 Every quotation occurs in the source that its citation number refers to.
 """
 
