@@ -102,8 +102,8 @@ def _describe_compaction(compacted: PlannedCompaction, why: Why) -> Actions:
         trim=compacted.has_trimmed,
         compact=True,
         block=why == "block",
-        warnings=compacted.warnings,
-        compaction=compacted.to_dict(),
+        warnings=compacted.report.warnings,
+        compaction=compacted.report.to_dict(),
     )
 
 

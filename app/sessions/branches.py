@@ -28,7 +28,8 @@ from chains.tools.memory_tools import find_long_part, list_memory_updates
 from chains.turn.run import compact_on_request, edit_summary_in_use, preview_compaction
 from context.assemble.inputs import GivenSummary
 from context.errors import SummaryFailed
-from context.fit.compact_session import CompactionPreview, CompactionReport
+from context.fit.compact import CompactionReport
+from context.fit.compact_session import CompactionPreview
 from context.fit.edit import SUMMARY_EDIT
 from context.history.memory import Memory, read_memory
 from context.history.outline import format_summary

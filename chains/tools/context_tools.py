@@ -18,7 +18,7 @@ from chains.request.session import SessionPort
 from chains.tool import Tool
 from chains.tools.registry import ToolOutcome
 from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
-from context.fit.compact_session import CompactionReport
+from context.fit.compact import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
 from context.history.exclusion import FindExcluded
 from context.history.note_text import find_note_pieces, hide_note_text

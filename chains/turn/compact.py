@@ -25,7 +25,8 @@ from context.budget import compute_budget
 from context.draft import make_preamble
 from context.envelope import System
 from context.errors import SummaryFailed
-from context.fit.compact_session import CompactionReport, compact_if_due, compact_session
+from context.fit.compact import CompactionReport
+from context.fit.compact_session import compact_if_due, compact_session
 from context.fit.summaries import SUMMARY_TOKENS
 from context.history.exclusion import hide_in_turns
 from context.history.outline import make_outline

@@ -56,7 +56,8 @@ from context.assemble.request import Request
 from context.assemble.turn_context import fit_passages
 from context.draft import Tail
 from context.errors import BadInputs
-from context.fit.compact_session import CompactionPreview, CompactionReport, preview_session
+from context.fit.compact import CompactionReport
+from context.fit.compact_session import CompactionPreview, preview_session
 from context.fit.edit import edit_summary
 from context.hooks import HookRegistry
 from context.layers import Layer, Segment

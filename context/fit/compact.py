@@ -66,60 +66,54 @@ class History:
 
 
 @dataclass(frozen=True)
-class PlannedCompaction:
-    """A compaction that frees tokens. Its log entries are not stored yet.
+class CompactionReport:
+    """The result of a compaction.
 
     Attributes:
-        entries: the log entries that store the compaction.
         result: the size of the history before and after.
+        entry: the id of the log entry that stores the compaction, or None if nothing was compacted.
         summary: the summary, or an empty string if no summary was needed.
         by: the author of the summary: `model`, or `outline` if no model wrote it, or `none`.
         warnings: one sentence for each failed summary.
     """
 
-    entries: tuple[Entry, ...]
     result: CompactResult
+    entry: str | None
     summary: str
     by: Maker
     warnings: tuple[str, ...] = ()
 
-    @property
-    def entry(self) -> str:
-        """The id of the log entry that stores the compaction."""
-        return self.entries[0].id
+    def to_dict(self) -> dict[str, object]:
+        """Return the report as JSON."""
+        return {
+            "before_tokens": self.result.before_tokens,
+            "after_tokens": self.result.after_tokens,
+            "before_messages": self.result.before_messages,
+            "after_messages": self.result.after_messages,
+            "strategies_run": list(self.result.strategies_run),
+            "entry": self.entry,
+            "summary": self.summary,
+            "by": self.by,
+        }
+
+
+@dataclass(frozen=True)
+class PlannedCompaction:
+    """A compaction that frees tokens. Its log entries are not stored yet.
+
+    Attributes:
+        entries: the log entries that store the compaction.
+        report: the result.
+    """
+
+    entries: tuple[Entry, ...]
+    report: CompactionReport
 
     @property
     def has_trimmed(self) -> bool:
         """Whether messages are shortened in the turns that remain after the compaction."""
         trims = (entry for entry in self.entries if isinstance(entry, TrimEntry))
         return any(trim.tokens_after < trim.tokens_before for trim in trims)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the planned compaction as JSON."""
-        return write_compaction(self.result, self.entry, self.summary, self.by)
-
-
-def write_compaction(
-    result: CompactResult, entry: str | None, summary: str, by: Maker
-) -> dict[str, object]:
-    """Return the result of a compaction as JSON.
-
-    Args:
-        result: the size of the history before and after.
-        entry: the id of the log entry that stores the compaction, or None if nothing was compacted.
-        summary: the summary, or an empty string.
-        by: the author of the summary.
-    """
-    return {
-        "before_tokens": result.before_tokens,
-        "after_tokens": result.after_tokens,
-        "before_messages": result.before_messages,
-        "after_messages": result.after_messages,
-        "strategies_run": list(result.strategies_run),
-        "entry": entry,
-        "summary": summary,
-        "by": by,
-    }
 
 
 def preview_compaction(
@@ -184,7 +178,8 @@ def _run_compaction(
     if trim is not None:
         place = request.ports.new_id(), None, request.ports.now()
         entries = (*entries, trim.make_entry(place, request.epoch))
-    return PlannedCompaction(entries, result, state.summary, state.by, tuple(state.warnings))
+    made = state.summary, state.by, tuple(state.warnings)
+    return PlannedCompaction(entries, CompactionReport(result, entries[0].id, *made))
 
 
 def _trim_again(

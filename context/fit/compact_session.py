@@ -8,9 +8,13 @@ from context.assemble.request import Request
 from context.assemble.turn_context import count_lasting_start, count_lasting_tail
 from context.compaction import CompactResult
 from context.draft import Tail, make_preamble
-from context.fit.compact import History, compact_history, preview_compaction, write_compaction
+from context.fit.compact import (
+    CompactionReport,
+    History,
+    compact_history,
+    preview_compaction,
+)
 from context.fit.policy import HistoryUsage, Why
-from context.fit.summaries import Maker
 from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
@@ -22,29 +26,6 @@ from context.history.turn_list import find_guaranteed_turn
 from context.layers import Layer
 from context.messages import Message
 from context.tokens import TokenCounter, count_message
-
-
-@dataclass(frozen=True)
-class CompactionReport:
-    """The result of a compaction outside of a request.
-
-    Attributes:
-        result: the size of the history before and after.
-        entry: the id of the log entry that stores the compaction, or None if nothing was compacted.
-        summary: the summary, or an empty string.
-        by: the author of the summary.
-        warnings: one sentence for each failed summary.
-    """
-
-    result: CompactResult
-    entry: str | None
-    summary: str
-    by: Maker
-    warnings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as JSON."""
-        return write_compaction(self.result, self.entry, self.summary, self.by)
 
 
 def compact_session(request: Request, why: Why = "asked") -> CompactionReport:
@@ -95,8 +76,7 @@ def preview_session(request: Request) -> CompactionPreview:
     shown = tuple(history.shown)
     turns = (*history.dropped_turns, *shown[: find_guaranteed_turn(shown)])
     questions = tuple(turn.turn.user.message.text for turn in turns if turn.turn.user)
-    report = CompactionReport(found.result, found.entry, found.summary, found.by)
-    return CompactionPreview(report, questions)
+    return CompactionPreview(found.report, questions)
 
 
 def compact_if_due(request: Request) -> CompactionReport | None:
@@ -121,10 +101,8 @@ def _try_compaction(
     compacted = compact_history(history, usage, request, why)
     if compacted is None:
         return None
-    entries = link_entries(compacted.entries, request.path[-1].id)
-    request.ports.append(entries)
-    segments = compacted.summary, compacted.by, compacted.warnings
-    return CompactionReport(compacted.result, compacted.entry, *segments)
+    request.ports.append(link_entries(compacted.entries, request.path[-1].id))
+    return compacted.report
 
 
 def read_history(request: Request) -> tuple[History, HistoryUsage]:

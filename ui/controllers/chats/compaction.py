@@ -11,7 +11,8 @@ from app.errors import describe
 from app.sessions.branches import SummaryDraft
 from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
-from context.fit.compact_session import CompactionPreview, CompactionReport
+from context.fit.compact import CompactionReport
+from context.fit.compact_session import CompactionPreview
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.session import SessionController
