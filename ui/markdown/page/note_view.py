@@ -218,7 +218,8 @@ class NoteView(MarkdownView):
         if self._focused is not None and self.hasFocus():
             painter = QPainter(self.viewport())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_focus(painter, self._ink.find_box(self._focused).toRect())
+            box = self._ink.find_box(self._focused).adjusted(-2, -2, 2, 2)
+            paint_focus(painter, box, "sm")
             painter.end()
 
     def _focus_task(self, task: ListMarker) -> None:

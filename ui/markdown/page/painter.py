@@ -200,11 +200,16 @@ class DecorationPainter:
 
     def find_task(self, ink: Decorations, spot: QPointF) -> ListMarker | None:
         """Return the checkbox at a point in the view, or None."""
-        return next((mark for mark in list_tasks(ink) if self.find_box(mark).contains(spot)), None)
+        tasks = list_tasks(ink)
+        return next((mark for mark in tasks if self._place(mark).rects[0].contains(spot)), None)
 
-    def find_box(self, mark: ListMarker) -> QRectF:
-        """Return the area of a list marker, in view coordinates."""
-        return self._place(mark).rects[0]
+    def find_box(self, mark: ListMarker) -> QRect:
+        """Return the square in which a checkbox is drawn, in view coordinates."""
+        rect, side = self._place(mark).rects[0], Theme.current().px(17)
+        direction = self._document.findBlock(mark.start).textDirection()
+        is_rtl = direction == Qt.LayoutDirection.RightToLeft
+        x = rect.left() + 5 if is_rtl else rect.right() - side - 5
+        return QRect(round(x), round(rect.center().y() - side / 2) + 1, side, side)
 
     def _place(self, ink: Panel | Span | Pill | ListMarker) -> _Placed:
         placed = self._placed.get(id(ink))
@@ -381,7 +386,7 @@ class DecorationPainter:
         direction = self._document.findBlock(mark.start).textDirection()
         is_rtl = direction == Qt.LayoutDirection.RightToLeft
         if mark.text in CHECKBOXES:
-            self._paint_box(painter, rect, mark.text == "[x]", is_rtl)
+            self._paint_box(painter, self.find_box(mark), mark.text == "[x]")
         elif mark.text == "•":
             self._paint_bullet(painter, rect, is_rtl)
         else:
@@ -409,10 +414,7 @@ class DecorationPainter:
         painter.setBrush(theme.color("text.tertiary"))
         painter.drawEllipse(QRectF(x, rect.center().y() - size / 2 + 1, size, size))
 
-    def _paint_box(self, painter: QPainter, rect: QRectF, is_done: bool, is_rtl: bool) -> None:
-        side = Theme.current().px(17)
-        x = rect.left() + 5 if is_rtl else rect.right() - side - 5
-        spot = QRect(round(x), round(rect.center().y() - side / 2) + 1, side, side)
+    def _paint_box(self, painter: QPainter, spot: QRect, is_done: bool) -> None:
         name, tone = ("check-square", "text.secondary") if is_done else ("square", "text.tertiary")
         paint_icon(painter, spot, name, tone)
 
