@@ -92,7 +92,7 @@ def test_an_attached_note_that_is_cited_second_has_the_second_number(sample: Ass
     asked: dict[str, Any] = {"model": "extractive", "attach": ("Guide/Citations.md",)}
     check_order(ask(sample, "What else do my notes say about the battery?", **asked))
     result = check_order(ask(sample, "Which notes link to Citations?", **asked))
-    assert result.kind == "list"
+    assert result.answer.kind == "list"
 
 
 def test_the_order_holds_where_fewer_passages_fit(sample: Assistant) -> None:
