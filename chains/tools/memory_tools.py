@@ -97,6 +97,7 @@ class SessionMemory:
             ToolFailed: a part of the new memory is too long. Nothing is changed.
         """
         with self._lock:
+            self._catch_up()
             changed = change(self._memory)
             _check_length(self._memory, changed)
             self._memory = changed
@@ -105,10 +106,26 @@ class SessionMemory:
     def store(self) -> None:
         """Append all memory changes since the last call of this method to the log."""
         with self._lock:
+            self._catch_up()
             before, after = self._stored, self._memory
             self._stored = after
         if updates := list_memory_updates(self._session, before, after):
             self._session.append(updates)
+
+    def _catch_up(self) -> None:
+        """Take over what the log has changed in the memory since, such as facts of a summary."""
+        logged, own = read_memory(self._session.path()), self._memory
+        stored, self._stored = self._stored, logged
+        if logged == stored:
+            return
+        removed = set(stored.facts) - set(own.facts)
+        added = (fact for fact in own.facts if fact not in stored.facts)
+        kept = (fact for fact in logged.facts if fact not in removed)
+        self._memory = Memory(
+            logged.scratchpad if own.scratchpad == stored.scratchpad else own.scratchpad,
+            logged.progress if own.progress == stored.progress else own.progress,
+            tuple(dict.fromkeys((*kept, *added))),
+        )
 
 
 def build_memory_tools(memory: SessionMemory) -> tuple[Tool, ...]:

@@ -192,3 +192,30 @@ def test_remember_only_proposes() -> None:
     assert isinstance(found, Proposal)
     assert asked == ["Answer in German."]
     assert registry.asks_first("remember")
+
+
+def test_facts_of_a_summary_stay_beside_those_of_the_same_turn(memory, session) -> None:
+    call(memory, "update_memory", facts_add=["Soil is acid.", "Sow in May."])
+    memory.store()
+    call(memory, "update_memory", facts_add=["Rain fell."], facts_remove=["Sow in May."])
+    place = session.new_id(), session.path()[-1].id, session.now()
+    facts = ("Soil is acid.", "Sow in May.", "The roof is red.")
+    session.append([MemoryUpdateEntry(*place, facts=facts)])  # as a compaction stores them
+    memory.store()
+    assert kept(session).facts == ("Soil is acid.", "The roof is red.", "Rain fell.")
+    call(memory, "update_memory", scratchpad="Next", facts_add=["It hums."])
+    memory.store()
+    assert kept(session).facts == (
+        *("Soil is acid.", "The roof is red.", "Rain fell."),
+        "It hums.",
+    )
+
+
+def test_a_memory_that_a_person_edits_during_the_turn_stays(memory, session) -> None:
+    call(memory, "update_memory", scratchpad="One")
+    memory.store()
+    place = session.new_id(), session.path()[-1].id, session.now()
+    session.append([MemoryUpdateEntry(*place, "Two", facts=("By hand.",))])
+    call(memory, "update_memory", facts_add=["By the model."])
+    memory.store()
+    assert kept(session) == Memory("Two", facts=("By hand.", "By the model."))
