@@ -10,11 +10,13 @@ from dataclasses import replace
 
 from chains.request.session import SessionPort
 from chains.request.turn import Turn
+from chains.retrieval.attachments import explain_blindness
 from context.assemble.attachments import CurrentSource
 from context.errors import BadInputs
 from context.history.turns import list_turns
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
+from vault.coverage import name_count
 
 __all__ = ["find_last_question", "find_sent_segments", "redraft_turn"]
 
@@ -67,10 +69,15 @@ def redraft_turn(turn: Turn) -> tuple[Turn, tuple[str, ...]]:
         return turn, ()
     own = [(segment, now) for segment, now in found if segment.layer is Layer.L3]
     kept = tuple(_refresh(segment, now) for segment, now in own if _is_available(now))
-    missing = (segment for segment, now in own if not _is_available(now))
-    lost = dict.fromkeys(part.source for part in missing if not part.is_embedded_image)
+    lost = dict.fromkeys(
+        segment.source for segment, now in own if now.state in ("gone", "excluded")
+    )
+    unseen = sum(now.state in ("unseen", "unsure") for _, now in own)
     segments = SegmentsEntry(session.new_id(), path[-1].id, session.now(), turn.id, kept)
-    warnings = (f"{source} is gone or excluded by now and is left out." for source in lost)
+    warnings = [f"{source} is gone or excluded by now and is left out." for source in lost]
+    if unseen:
+        pictures = name_count(unseen, "embedded picture")
+        warnings.append(f"{explain_blindness(turn.model)} {pictures} left out.")
     return replace(turn, segments_entry=segments), tuple(warnings)
 
 

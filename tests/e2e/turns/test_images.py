@@ -3,15 +3,23 @@
 import json
 from base64 import b64decode
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.paths import Paths
+from app.wiring import build
+from chains.cancel import CancelToken
+from chains.events import Warned
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.processes.program import Program, ended
 from tests.support.processes.rpc import Rpc, next_event, respond, response
+from tests.support.sessions.turns import ask as ask_assistant
+from tests.support.sessions.turns import result_of
 from tests.support.vaults.image_files import PLACE, decode, draw, take_photo
+from vault.embedder import Embedder
 
 SEES = ({"id": "eye", "capabilities": ["vision"]},)
 BLIND = ({"id": "ear", "capabilities": ["tools"]},)
@@ -288,3 +296,18 @@ def test_a_picture_that_does_not_fit_is_left_out_and_the_note_is_sent(
         (body,) = server.bodies
     assert isinstance(body["messages"][-1]["content"], str)
     assert "1 embedded picture left out to make room." in done["warnings"]
+
+
+def test_a_picture_that_a_regenerated_answer_does_without_is_named(
+    strata_home: Path, album: Path, embedder: Embedder
+) -> None:
+    asked: dict[str, Any] = {"mode": "chat", "model": "openai/eye", "attach": ("Trip.md",)}
+    program = build(Paths.find(), {"chat.titles": False}, embedder=embedder)
+    with ModelServer(Answer("Two [1]."), models=SEES) as server, closing(program) as assistant:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.open_vault(album, remember=False)
+        first = result_of(ask_assistant(assistant, "How many?", **asked))
+        place = str(first.session), str(first.entry)
+        events = list(assistant.regenerate(*place, CancelToken(), model="extractive"))
+    said = "No model is set, and only a model can look at an image. 1 embedded picture left out."
+    assert said in [event.message for event in events if isinstance(event, Warned)]
