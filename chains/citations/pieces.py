@@ -124,6 +124,8 @@ def _find_fence(text: MarkdownText, at: int) -> str:
 def write_piece(piece: SectionPiece, number: int) -> tuple[list[str], list[Lines]]:
     """Write the lines of a piece as part of an answer, and return which of them are lit.
 
+    Of blank lines that follow each other, the first is written.
+
     Each lit range ends with the citation number of its source, which is below it if it is code.
     """
     starts, ends = {start for start, _ in piece.lit}, {end for _, end in piece.lit}
@@ -131,6 +133,9 @@ def write_piece(piece: SectionPiece, number: int) -> tuple[list[str], list[Lines
     lit: list[Lines] = []
     first = 1
     for at, line in enumerate(piece.lines, start=1):
+        is_blank = not line and piece.kinds[at - 1] not in CODE_KINDS
+        if is_blank and at not in starts | ends and lines[-1:] == [""]:
+            continue  # where comments, data and pictures are left out, one is enough
         first = len(lines) + 1 if at in starts else first
         lines += _write_line(line, piece.kinds[at - 1], number if at in ends else None)
         is_code = piece.kinds[at - 1] == FENCE_CLOSES  # whose number is on the line below

@@ -44,6 +44,8 @@ def write_section(section: ShownSection) -> str:
             lines.append(_GAP)
             continue
         lines += write_piece(piece, section.n)[0]
+    while lines and not lines[-1]:
+        lines.pop()
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 

@@ -7,11 +7,12 @@ takes its place, and each line keeps its number. The note on disk is not changed
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby, pairwise
 from typing import Final
 
 from vault.notes.text.document import Document
-from vault.notes.text.lines import CODE, FENCE_OPENS
+from vault.notes.text.lines import BLANK, CODE, FENCE_CLOSES, FENCE_OPENS, TEXT
 
 __all__ = ["hide_data", "hide_data_in_lines"]
 
@@ -39,7 +40,10 @@ _DRAWING_FENCE: Final = "compressed-json"
 
 def hide_data(document: Document) -> Document:
     """Return a document in which sentences take the place of what is no text."""
-    return replace(document, lines=hide_data_in_lines(document.lines, document.kinds))
+    lines, kinds = hide_data_in_lines(document.lines, document.kinds), document.kinds
+    for first, behind in _find_drawings(document.lines, kinds):
+        kinds = f"{kinds[:first]}{TEXT}{BLANK * (behind - first - 1)}{kinds[behind:]}"
+    return replace(document, lines=lines, kinds=kinds)
 
 
 def hide_data_in_lines(lines: Sequence[str], kinds: str = "") -> tuple[str, ...]:
@@ -50,9 +54,10 @@ def hide_data_in_lines(lines: Sequence[str], kinds: str = "") -> tuple[str, ...]
         kinds: the kinds of the lines, or an empty string if they are unknown.
     """
     hidden = [*lines]
-    for first, behind in (*_find_drawings(lines, kinds), *_find_base64(lines)):
-        chars = sum(map(len, lines[first:behind]))
-        hidden[first:behind] = [_write_notice(chars), *[""] * (behind - first - 1)]
+    for find in (partial(_find_drawings, kinds=kinds), _find_base64):
+        for first, behind in list(find(hidden)):
+            chars = sum(map(len, hidden[first:behind]))
+            hidden[first:behind] = [_write_notice(chars), *[""] * (behind - first - 1)]
     return tuple(map(_hide_in_line, hidden))
 
 
@@ -61,12 +66,12 @@ def _write_notice(chars: int) -> str:
 
 
 def _find_drawings(lines: Sequence[str], kinds: str) -> Iterator[tuple[int, int]]:
-    """Yield the indices of the lines between the fences of each drawing of Excalidraw."""
-    for found in re.finditer(f"{FENCE_OPENS}({CODE}+)", kinds):
+    """Yield the indices of the lines of each drawing of Excalidraw, with its fences."""
+    for found in re.finditer(f"{FENCE_OPENS}({CODE}+){FENCE_CLOSES}?", kinds):
         first, behind = found.span(1)
         is_packed = _DRAWING_FENCE in lines[found.start()]
         if is_packed or _DRAWING.match("\n".join(lines[first : min(behind, first + 40)])):
-            yield first, behind
+            yield found.span()
 
 
 def _find_base64(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

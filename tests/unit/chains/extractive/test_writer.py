@@ -89,3 +89,10 @@ def test_a_long_line_of_a_hostile_note_is_formatted_in_little_time(piece):
     started = process_time()
     write_section(show([f"- soil {piece * (20_000 // len(piece))} warm"]))
     assert process_time() - started < 0.5
+
+
+def test_of_blank_lines_where_something_is_left_out_one_is_written():
+    section = show(["Pump.", "", "<!-- a -->", "", "(9 characters of data left out)", "", "", ""])
+    assert write_section(section) == "> Pump.\n>\n> (9 characters of data left out)"
+    lit = show(["Pump.", "", "", "Tank.", ""], lit=((4, 4),))
+    assert write_section(lit) == "> Pump.\n>\n> Tank. [1]"

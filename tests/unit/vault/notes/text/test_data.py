@@ -7,7 +7,9 @@ import json
 import pytest
 
 from vault.notes.note import parse_note
-from vault.notes.text.data import hide_data_in_lines
+from vault.notes.text.data import hide_data, hide_data_in_lines
+from vault.notes.text.document import parse_document
+from vault.notes.text.lines import TEXT
 
 
 def make_bytes(count: int) -> bytes:
@@ -56,6 +58,16 @@ def test_data_is_left_out_and_the_lines_around_it_stay(kind: str) -> None:
     shown = "\n".join(lines)
     assert shown.count("characters of data left out)") == 1
     assert len(shown) < 250
+
+
+@pytest.mark.parametrize("kind", ["a drawing", "a drawing in JSON"])
+def test_one_line_takes_the_place_of_the_fence_of_a_drawing(kind: str) -> None:
+    document = hide_data(parse_document(f"# Note\n\n{HELD[kind]}\n\nAfter."))
+    shown = [
+        (line, mark) for line, mark in zip(document.lines, document.kinds, strict=True) if line
+    ]
+    assert not any("```" in line for line, _ in shown)
+    assert {mark for line, mark in shown if "left out" in line} == {TEXT}
 
 
 @pytest.mark.parametrize(
