@@ -20,8 +20,8 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 - `regenerate`: drafts the last turn again, to regenerate its answer.
 - `continuation`: continues an answer that broke off, and joins its texts.
 
-This package may import the rest of chains, context, and `vault.vault`. Each message is on disk
-before its event is yielded. A partial answer is kept after a cancel or an error.
+This package may import the rest of chains, context, `vault.coverage` and `vault.vault`. Each
+message is on disk before its event is yielded. A partial answer is kept after a cancel or an error.
 """
 
 __all__ = [
