@@ -367,7 +367,7 @@ class MainWindow(WindowFrame):
         is_stopped = turn.error is not None and turn.error.code == "cancelled"
         if monotonic() - turn.started_s >= _LONG_S and not is_stopped:
             what = "The answer failed" if turn.result is None else "The answer is complete"
-            self.desktop.tell(f"{what}: {turn.request.text[:80]}")
+            self.desktop.tell(f"{what}: {turn.ask.question[:80]}")
 
     def _on_index_finished(self, report: "IndexReport") -> None:
         if report.seconds >= _LONG_S and report.is_complete:

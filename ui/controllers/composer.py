@@ -21,12 +21,12 @@ from ui.chat.composer.completion import Offers
 from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.attachments import AttachmentController
 from ui.controllers.commands import CommandController, list_command_choices
-from ui.controllers.drafts import DraftStore, UnsentMessage
+from ui.controllers.drafts import Draft, DraftStore
 from ui.controllers.long_message import LongMessageController
 from ui.controllers.map_reduce import ReadWholeController
 from ui.controllers.queue import QueueController
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn, attach_to
+from ui.controllers.turns import ChatTurn, attach_to, list_attachments
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText, LabelledAction
@@ -48,11 +48,14 @@ _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 class ComposerController(QObject):
     """Fills the composer, and sends the user's message or runs it as a slash command.
 
-    The signal `changed` is emitted when the next request changes. Its argument is False if the
-    preview of the request may be updated after a short pause.
+    Signals:
+        changed: emitted when the next request changes, but not when a message has been sent. The
+            argument is False if the preview of the request may be updated after a short pause.
+        message_taken: emitted when a message has been taken out of the composer to be sent.
     """
 
     changed = Signal(bool)
+    message_taken = Signal()
 
     def __init__(
         self,
@@ -67,11 +70,11 @@ class ComposerController(QObject):
         self._frame = frame
         self._session, self._composer, self._drafts = session, frame.composer, drafts
         session.mode = cast(Mode, frame.composer.mode())  # may be chosen already
-        self._is_over = self._is_opening = False
+        self._is_over = self._is_filling = False
         self.attachments = AttachmentController(assistant, runner, self)
         self.read_whole = ReadWholeController(assistant, runner, self)
         self.long_message = LongMessageController(
-            assistant, runner, self._unsent_message, self._model, self
+            assistant, runner, self._find_draft, self._model, self
         )
         self.commands = CommandController(assistant, runner, frame, self)
         self.queue = QueueController(frame, session, drafts, lambda: assistant.vault, self)
@@ -82,18 +85,20 @@ class ComposerController(QObject):
         session.loaded.connect(self._on_loaded)
 
     def next_ask(self) -> Ask:
-        """Return what the current message asks, with its chat, mode and model."""
-        ask = replace(self._session.target, question=self._composer.text())
+        """Return what the current message asks, with its chat, mode and model.
+
+        Attachments with a known problem are left out.
+        """
+        ask = self._session.address(Ask(self._composer.text()))
         return attach_to(ask, self.attachments.sendable)
 
     def open(self, session: str | None) -> None:
         """Show a chat's draft in the composer, or the new chat's draft if `session` is None."""
         self.queue.update()
-        unsent = self._drafts.open(session)
-        self._is_opening = True  # the restored text must not be saved as a new draft
+        draft = self._drafts.open(session)
         self._composer.clear_error()
-        self._show(unsent)
-        self._is_opening = False
+        self._fill(draft)  # and save nothing, because a restored draft is not a new one
+        self.changed.emit(False)
 
     def load_models(self) -> None:
         """Load the list of models in a task, because this may query a server."""
@@ -146,32 +151,34 @@ class ComposerController(QObject):
         """Send text with the attachments, unless the text is empty or a turn is running."""
         if not text.strip() or self._session.is_running:
             return
-        attached, reads_whole = self.attachments.attached, self.read_whole.is_wanted
-        self.clear()
+        ask = self._session.address(self._take(text))
         self._frame.count_sent_message()
-        self._session.ask(text, attached, reads_whole)
+        self._session.ask(ask)
 
     def _hold_back(self, text: str) -> None:
         """Queue the message until the answer is complete. For a command, show an error instead."""
         if text.lstrip().startswith("/"):
             self._composer.show_error(_NO_COMMAND)
             return
-        attached, reads_whole = self.attachments.attached, self.read_whole.is_wanted
-        self.clear()
-        self.queue.add(UnsentMessage(text, attached, reads_whole))
+        self.queue.add(self._take(text))
 
-    def clear(self) -> None:
-        """Clear the composer, or show the next part of a split message."""
+    def _take(self, text: str) -> Ask:
+        """Take the message out of the composer, with `text` as its text.
+
+        The composer is empty afterwards, or shows the next part of a split message. The next
+        request is previewed only when the answer to this one is there.
+        """
+        ask = replace(self._find_draft().ask, question=text)
         self._show(self.long_message.next())
+        self.message_taken.emit()
+        return ask
 
     def restore(self, turn: ChatTurn) -> None:
         """Put the message of a failed turn back into its chat's draft, before any newer text."""
-        request = turn.request
-        unsent = UnsentMessage(request.text, request.attached, request.reads_whole)
         if turn.session != self._session.session:
-            self._drafts.give_back(turn.session, unsent)
+            self._drafts.give_back(turn.session, turn.ask)
         else:
-            self._show(unsent.before(self._unsent_message()))
+            self._put_back(turn.ask)
 
     def show_budget(self, context: Mapping[str, Any] | None) -> None:
         """Show the next request's share of the budget, or hide the meter if `context` is None."""
@@ -253,39 +260,48 @@ class ComposerController(QObject):
         ways.append((_RAISE_LIMIT, lambda: self._frame.navigation.open_settings("Context")))
         return ways
 
-    def _unsent_message(self) -> UnsentMessage:
-        long_message = self.long_message
-        return UnsentMessage(
-            self._composer.text(),
-            self.attachments.attached,
-            self.read_whole.is_wanted,
-            long_message.waiting,
-            long_message.parts,
-        )
+    def _find_draft(self) -> Draft:
+        ask = Ask(self._composer.text(), reads_whole=self.read_whole.is_wanted)
+        ask = attach_to(ask, self.attachments.attached)
+        return Draft(ask, self.long_message.waiting, self.long_message.parts)
 
     def _model(self) -> str:
         return self._session.model or self._assistant.settings.values.chat_model
 
-    def _show(self, unsent: UnsentMessage) -> None:
-        """Fill the composer with an unsent message and its attachments."""
-        self.long_message.keep(unsent)
-        self.read_whole.keep(unsent.attached if unsent.reads_whole else ())
-        self._composer.set_text(unsent.text)
-        self.attachments.replace(unsent.attached)
+    def _fill(self, draft: Draft) -> None:
+        """Show a draft in the composer, as one change and not as one for each of its parts."""
+        self._is_filling = True
+        self.long_message.keep(draft)
+        self.read_whole.keep(draft.ask)
+        self._composer.set_text(draft.ask.question)
+        self.attachments.replace(list_attachments(draft.ask))
         self._show_line()
+        self._is_filling = False
+
+    def _show(self, draft: Draft) -> None:
+        """Show and save a draft."""
+        self._fill(draft)
+        self._drafts.keep(self._find_draft())
+
+    def _put_back(self, ask: Ask) -> None:
+        """Put a message back into the composer, before any newer text."""
+        self._show(self._find_draft().follow(ask))
+        self.changed.emit(False)
 
     def _show_line(self) -> None:
         _show_in(self._composer.queue, *self.long_message.line)
 
-    def _keep_draft(self) -> None:
-        if not self._is_opening:
-            self._drafts.keep(self._unsent_message())
+    def _on_edited(self, *, is_now: bool) -> None:
+        """Save the draft, and report that the next request has changed."""
+        if not self._is_filling:
+            self._drafts.keep(self._find_draft())
+            self.changed.emit(is_now)
 
     def _on_session_changed(self, session: str | None) -> None:
         if session is not None and self._session.is_followed:
             self._drafts.begin(session)
             self.queue.update()
-            self._keep_draft()
+            self._drafts.keep(self._find_draft())
         else:
             self.open(session)
         if session is None and self._session.mode == "project":
@@ -298,7 +314,6 @@ class ComposerController(QObject):
             self.set_mode(user_messages[-1].mode)
         elif is_new and not user_messages and transcript.project is not None:
             self.set_mode("project")
-            self.changed.emit(True)
         else:
             self.check()
 
@@ -309,7 +324,7 @@ class ComposerController(QObject):
         info = turn.error
         is_cancelled = info is None or info.code == "cancelled"
         is_open = self._session.is_open(turn)
-        if not turn.request.instead and (is_open or not is_cancelled):
+        if not turn.instead and (is_open or not is_cancelled):
             self.restore(turn)
         if is_open and info is not None and info.code == "context_overflow":
             self._show_overflow(info)
@@ -335,26 +350,27 @@ class ComposerController(QObject):
     def _on_text_changed(self, _text: str) -> None:
         if not self._is_over:
             self._composer.clear_error()
-        self._keep_draft()
-        self.changed.emit(False)
+        self._on_edited(is_now=False)
 
-    def _on_returned(self, unsent: UnsentMessage) -> None:
-        self._on_replaced(unsent.before(self._unsent_message()))
-
-    def _on_replaced(self, unsent: UnsentMessage) -> None:
-        self._show(unsent)
+    def _on_returned(self, ask: Ask) -> None:
+        self._put_back(ask)
         self._composer.setFocus()
+
+    def _on_replaced(self, draft: Draft) -> None:
+        self._show(draft)
+        self._composer.setFocus()
+        self.changed.emit(True)
 
     def _on_read_whole_changed(self) -> None:
         """Update the line that offers to read large attachments in parts."""
         self.attachments.set_parts(self.read_whole.parts, self.read_whole.is_wanted)
         _show_in(self._composer.offer, *self.read_whole.line)
-        self._keep_draft()
+        if not self._is_filling:
+            self._drafts.keep(self._find_draft())
 
     def _on_attachments_changed(self) -> None:
         self._show_chips()
-        self._keep_draft()
-        self.changed.emit(True)
+        self._on_edited(is_now=True)
 
     def _show_chips(self) -> None:
         self._composer.set_attached(self.attachments.states)
@@ -371,8 +387,12 @@ class ComposerController(QObject):
 
     def _on_message_made(self, draft: MessageDraft) -> None:
         selected = (Attachment(one.path, (one.first, one.last)) for one in draft.selections)
+        self._is_filling = True  # the attachments are sent at once
         self.attach([*map(Attachment, draft.attach), *selected])
+        self._is_filling = False
         self.send(draft.text)
+        if self.attachments.attached:
+            self._on_edited(is_now=True)
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
         message = f"{info.message} {adapt_hint(info.hint)}".strip()

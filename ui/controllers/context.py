@@ -226,6 +226,7 @@ class ContextController(QObject):
         self._panel.pin_chosen.connect(self.pin)
         self._panel.memory.saved.connect(self._on_memory_saved)
         self._composer.changed.connect(self._on_message_changed)
+        self._composer.message_taken.connect(self._previews.forget)
         self._session.event_arrived.connect(self._on_event)
         self._session.turn_ended.connect(self._on_turn_ended)
         self._session.session_changed.connect(self._on_session_changed)
@@ -274,14 +275,14 @@ class ContextController(QObject):
             self.show_sent(event.report.to_dict())
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
-        if self._session.is_open(turn):
-            if turn.result is not None:
-                self.show_sent(turn.result.context)
-            elif turn.session is not None:
-                self.look_back(turn.session)  # what became of the request is in its stored report
+        if not self._session.is_open(turn):
+            return
+        if turn.result is not None:
+            self.show_sent(turn.result.context)
+        if turn.session is None:  # otherwise its chat is loaded next, with the last request
             self.refresh()
 
-    def _on_session_changed(self, _session: str | None) -> None:
+    def _on_session_changed(self, session: str | None) -> None:
         """Reset the context panel and preview the next request when another chat is opened."""
         if self._session.is_followed:
             return
@@ -289,7 +290,7 @@ class ContextController(QObject):
         self._entry, self._passed, self._spent = None, 1.0, ""
         self._panel.memory.close_fields()
         self.show("next")
-        self.refresh()
+        self.refresh(now=session is None)  # a chat is loaded next, with the mode of its last turn
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
         cost = transcript.cost

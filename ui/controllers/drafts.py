@@ -5,55 +5,68 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer
 
+from chains.request.ask import Ask
 from ui.chat.composer.attachment import Attachment
+from ui.controllers.turns import attach_to, list_attachments
 from ui.tasks import LatestWriter
 
-__all__ = ["DraftStore", "UnsentMessage"]
+__all__ = ["Draft", "DraftStore", "join_messages"]
 
 _SAVED_AFTER_MS = 1_000
+_NOTHING = Ask("")
 Kept = dict[str, dict[str, object]]
 
 
 @dataclass(frozen=True)
-class UnsentMessage:
-    """A message that was not sent: a draft, or a message whose sending failed.
+class Draft:
+    """A message in the composer of a chat.
 
     Attributes:
-        text: the text of the message, or of one part if the message was split.
-        attached: the attachments of the message.
-        reads_whole: whether attachments that do not fit into a request are read in parts instead of
-            being searched.
+        ask: what is asked, or one part of it if the message was split. The chat, the mode and the
+            model are those of the chat when the message is sent.
         waiting: the texts of the parts that will be sent after this one. Empty if the message was
             not split.
         parts: the total number of parts, or 0 if the message was not split.
     """
 
-    text: str = ""
-    attached: tuple[Attachment, ...] = ()
-    reads_whole: bool = False
+    ask: Ask = _NOTHING
     waiting: tuple[str, ...] = ()
     parts: int = 0
 
-    def before(self, later: "UnsentMessage") -> "UnsentMessage":
-        """Combine this message with a later one, and return the result.
+    def follow(self, earlier: Ask) -> "Draft":
+        """Put an earlier message in front of this one, and return the result.
 
-        The texts are joined by an empty line. However, if the later message is a part of a split
-        message, it is not joined, but becomes the next part to send.
+        The messages are joined. However, if this one is a part of a split message, it is not
+        joined, but becomes the next part to send.
         """
-        if later.parts:
-            waiting = (later.text, *later.waiting) if later.text.strip() else later.waiting
-            return replace(self, waiting=waiting, parts=later.parts)
-        text = f"{self.text}\n\n{later.text}" if later.text.strip() else self.text
-        others = (item for item in later.attached if item not in self.attached)
-        return replace(self, text=text, attached=(*self.attached, *others))
+        if not self.parts:
+            return replace(self, ask=join_messages(earlier, self.ask))
+        text = self.ask.question
+        waiting = (text, *self.waiting) if text.strip() else self.waiting
+        return Draft(earlier, waiting, self.parts)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the message as a dict that can be written as JSON."""
-        attached = [{"target": item.target, "lines": item.lines} for item in self.attached]
-        more = {"reads_whole": self.reads_whole, "waiting": self.waiting, "parts": self.parts}
-        return {"text": self.text, "attached": attached} | {
-            name: value for name, value in more.items() if value
+        """Return the draft as a dict that can be written as JSON."""
+        attached = [{"target": a.target, "lines": a.lines} for a in list_attachments(self.ask)]
+        optional = {
+            "reads_whole": self.ask.reads_whole,
+            "waiting": self.waiting,
+            "parts": self.parts,
         }
+        return {"text": self.ask.question, "attached": attached} | {
+            name: value for name, value in optional.items() if value
+        }
+
+
+def join_messages(earlier: Ask, later: Ask) -> Ask:
+    """Join two messages, with an empty line between their texts and the attachments of both.
+
+    Everything else is that of the earlier message.
+    """
+    text = f"{earlier.question}\n\n{later.question}" if later.question.strip() else earlier.question
+    attach = dict.fromkeys((*earlier.attach, *later.attach))
+    selections = dict.fromkeys((*earlier.selections, *later.selections))
+    return replace(earlier, question=text, attach=tuple(attach), selections=tuple(selections))
 
 
 class DraftStore(QObject):
@@ -68,20 +81,20 @@ class DraftStore(QObject):
     def __init__(self, kept: Kept, writer: LatestWriter[Kept], parent: QObject) -> None:
         super().__init__(parent)
         self._drafts = {session: _read(draft) for session, draft in kept.items()}
-        self._queued: Mapping[str, UnsentMessage] = {}
+        self._queued: Mapping[str, Ask] = {}
         self._writer = writer
         self._session = ""
         self._timer = QTimer(self, singleShot=True, interval=_SAVED_AFTER_MS)
         self._timer.timeout.connect(self.save)
 
-    def open(self, session: str | None) -> UnsentMessage:
+    def open(self, session: str | None) -> Draft:
         """Return a chat's draft. Later calls of `keep` update this draft.
 
         Args:
             session: the session ID of the chat, or None for a new chat.
         """
         self._session = session or ""
-        return self._drafts.get(self._session, UnsentMessage())
+        return self._drafts.get(self._session, Draft())
 
     def begin(self, session: str) -> None:
         """Discard the draft of the new chat, because the chat now has a session ID."""
@@ -89,17 +102,17 @@ class DraftStore(QObject):
             self._drafts.pop("", None)
             self._session = session
 
-    def keep(self, message: UnsentMessage) -> None:
-        """Store the draft of the open chat. An empty message removes the draft."""
-        if message == self._drafts.get(self._session, UnsentMessage()):
+    def keep(self, draft: Draft) -> None:
+        """Store the draft of the open chat. An empty draft is removed."""
+        if draft == self._drafts.get(self._session, Draft()):
             return
-        if message == UnsentMessage():
+        if draft == Draft():
             self._drafts.pop(self._session, None)
         else:
-            self._drafts[self._session] = message
+            self._drafts[self._session] = draft
         self._save_soon()
 
-    def set_queued(self, queued: Mapping[str, UnsentMessage]) -> None:
+    def set_queued(self, queued: Mapping[str, Ask]) -> None:
         """Set the queued messages, by session ID.
 
         Each one is saved in front of its chat's draft, because a queue does not survive a restart.
@@ -108,15 +121,15 @@ class DraftStore(QObject):
             self._queued = dict(queued)
             self._save_soon()
 
-    def give_back(self, session: str | None, message: UnsentMessage) -> None:
+    def give_back(self, session: str | None, message: Ask) -> None:
         """Put an unsent message in front of the draft of a chat that is not open.
 
         Args:
             session: the session ID of the chat, or None for a new chat.
             message: the unsent message.
         """
-        later = self._drafts.get(session or "", UnsentMessage())
-        self._drafts[session or ""] = message.before(later)
+        later = self._drafts.get(session or "", Draft())
+        self._drafts[session or ""] = later.follow(message)
         self._save_soon()
 
     def forget(self, session: str) -> None:
@@ -129,8 +142,8 @@ class DraftStore(QObject):
         self._timer.stop()
         found = dict(self._drafts)
         for session, queued in self._queued.items():
-            found[session] = queued.before(found.get(session, UnsentMessage()))
-        self._writer.put({session: message.to_dict() for session, message in found.items()})
+            found[session] = found.get(session, Draft()).follow(queued)
+        self._writer.put({session: draft.to_dict() for session, draft in found.items()})
 
     def _save_soon(self) -> None:
         if not self._timer.isActive():  # otherwise nothing would be saved while the user types
@@ -142,15 +155,14 @@ class DraftStore(QObject):
         self._writer.flush()
 
 
-def _read(draft: dict[str, object]) -> UnsentMessage:
-    text, found = draft.get("text"), draft.get("attached")
+def _read(kept: dict[str, object]) -> Draft:
+    text, found = kept.get("text"), kept.get("attached")
+    ask = Ask(text if isinstance(text, str) else "", reads_whole=kept.get("reads_whole") is True)
     items = found if isinstance(found, list) else []
-    read = (_attachment(item) for item in items if isinstance(item, dict))
-    waiting, parts = draft.get("waiting"), draft.get("parts")
-    return UnsentMessage(
-        text if isinstance(text, str) else "",
-        tuple(item for item in read if item is not None),
-        draft.get("reads_whole") is True,
+    attached = (_attachment(item) for item in items if isinstance(item, dict))
+    waiting, parts = kept.get("waiting"), kept.get("parts")
+    return Draft(
+        attach_to(ask, tuple(item for item in attached if item is not None)),
         tuple(map(str, waiting)) if isinstance(waiting, list) else (),
         parts if isinstance(parts, int) else 0,
     )

@@ -1,6 +1,7 @@
 """Handle a message that is too long for one request: attach it as a file, or split it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -8,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from app.assistant import Assistant
 from app.errors import describe
 from app.library.long_texts import PastedText
-from ui.chat.composer.attachment import Attachment
-from ui.controllers.drafts import UnsentMessage
+from chains.request.ask import Ask
+from ui.controllers.drafts import Draft
 from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count
@@ -31,12 +32,12 @@ class LongMessageController(QObject):
     Args:
         assistant: writes the file, and counts tokens.
         runner: runs the slow calls of the assistant.
-        message: returns the current message in the composer.
+        find_draft: returns the message in the composer.
         model: returns the name of the selected model.
         parent: the Qt parent.
 
     Signals:
-        replaced: emitted with the `UnsentMessage` that is to replace the message in the composer.
+        replaced: emitted with the `Draft` that is to replace the message in the composer.
         changed: emitted when the property `line` has changed.
         failed: emitted with an error message when attaching or splitting has failed.
 
@@ -53,15 +54,15 @@ class LongMessageController(QObject):
         self,
         assistant: Assistant,
         runner: TaskRunner,
-        message: Callable[[], UnsentMessage],
+        find_draft: Callable[[], Draft],
         model: Callable[[], str],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._assistant, self._runner = assistant, runner
-        self._message, self._model = message, model
-        self._before: UnsentMessage | None = None
-        self._given = UnsentMessage()
+        self._find_draft, self._model = find_draft, model
+        self._before: Draft | None = None
+        self._given = Draft()
         self._budget = self._tokens = 0
         self.waiting: tuple[str, ...] = ()
         self.parts = 0
@@ -108,21 +109,21 @@ class LongMessageController(QObject):
         self._tokens = int(context["layers"]["L5"]["tokens"])
         self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
 
-    def keep(self, message: UnsentMessage) -> None:
+    def keep(self, draft: Draft) -> None:
         """Restore the remaining parts of a split message from a draft."""
         self._before = None
-        self.waiting, self.parts = message.waiting, message.parts
+        self.waiting, self.parts = draft.waiting, draft.parts
 
-    def next(self) -> UnsentMessage:
-        """Return the next part of a split message, or an empty message if no parts remain."""
+    def next(self) -> Draft:
+        """Return the next part of a split message, or an empty draft if no parts remain."""
         if not self.waiting:
-            return UnsentMessage()
-        return UnsentMessage(self.waiting[0], waiting=self.waiting[1:], parts=self.parts)
+            return Draft()
+        return Draft(Ask(self.waiting[0]), self.waiting[1:], self.parts)
 
     def attach(self) -> None:
         """Move the message's long text to a file, and attach the file."""
-        self._given = self._message()
-        text = self._given.text
+        self._given = self._find_draft()
+        text = self._given.ask.question
         task = self._runner.call(lambda: self._assistant.long_texts.as_file(text))
         task.yielded.connect(self._on_file)
         task.failed.connect(self._on_failed)
@@ -130,8 +131,8 @@ class LongMessageController(QObject):
 
     def split(self) -> None:
         """Split the message into parts of at most half of the available tokens."""
-        self._given = self._message()
-        text, most, model = self._given.text, int(self._budget * _SHARE), self._model()
+        self._given = self._find_draft()
+        text, most, model = self._given.ask.question, int(self._budget * _SHARE), self._model()
         task = self._runner.call(lambda: self._assistant.long_texts.split(text, most, model))
         task.yielded.connect(self._on_parts)
         task.failed.connect(self._on_failed)
@@ -139,9 +140,9 @@ class LongMessageController(QObject):
 
     def join(self) -> None:
         """Join the unsent parts into one message again."""
-        now = self._message()
-        text = "\n\n".join((now.text, *self.waiting))
-        self.replaced.emit(UnsentMessage(text, now.attached, now.reads_whole))
+        ask = self._find_draft().ask
+        text = "\n\n".join((ask.question, *self.waiting))
+        self.replaced.emit(Draft(replace(ask, question=text)))
 
     def undo(self) -> None:
         """Restore the message as it was before its text was moved into a file."""
@@ -150,21 +151,20 @@ class LongMessageController(QObject):
 
     def _on_file(self, pasted: PastedText) -> None:
         given = self._given
-        if self._message() == given:  # otherwise the user has changed it
-            attached = (*given.attached, Attachment(str(pasted.path)))
-            self.replaced.emit(UnsentMessage(pasted.rest, attached))
+        if self._find_draft() == given:  # otherwise the user has changed it
+            attach = (*given.ask.attach, str(pasted.path))
+            ask = Ask(pasted.rest, attach=attach, selections=given.ask.selections)
+            self.replaced.emit(Draft(ask))
             self._before = given
             self.changed.emit()
 
     def _on_parts(self, texts: tuple[str, ...]) -> None:
         given = self._given
-        if self._message() == given and len(texts) > 1:
+        if self._find_draft() == given and len(texts) > 1:
             first, *others = texts
             waiting = (*others, *given.waiting)
             parts = len(waiting) + max(1, given.parts - len(given.waiting))
-            self.replaced.emit(
-                UnsentMessage(first, given.attached, given.reads_whole, waiting, parts)
-            )
+            self.replaced.emit(Draft(replace(given.ask, question=first), waiting, parts))
 
     def _on_failed(self, error: Exception) -> None:
         self.failed.emit(describe(error).message)

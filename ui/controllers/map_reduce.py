@@ -14,8 +14,6 @@ from chains.errors import CannotRead
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from chains.retrieval.map_reduce_plan import ReadingCost
-from ui.chat.composer.attachment import Attachment
-from ui.controllers.turns import list_paths, list_selections
 from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count, money, plural
@@ -115,9 +113,12 @@ class ReadWholeController(QObject):
         self._agreed = self._cost if is_wanted else None
         self.changed.emit()
 
-    def keep(self, attached: tuple[Attachment, ...]) -> None:
-        """Accept the next offer automatically, if it covers exactly the given attachments."""
-        kept = (list_paths(attached), list_selections(attached)) if attached else ()
+    def keep(self, ask: Ask) -> None:
+        """Begin anew for another message. If `ask` reads large attachments in parts, accept that.
+
+        The next offer is accepted automatically if it covers exactly the attachments of `ask`.
+        """
+        kept = (ask.attach, ask.selections) if ask.reads_whole else ()
         self._kept, self._about, self._agreed = kept, (), None
         self._looks.forget()
         self._show(None)

@@ -15,6 +15,7 @@ from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.branches import AbandonedBranch
 from app.sessions.transcript import ChatTranscript, SummaryItem
+from chains.request.ask import Ask
 from ui.chat.message.tools import MessageAction
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.composer import ComposerController
@@ -137,7 +138,7 @@ class MessageController(QObject):
                 answer(entry)
                 self._frame.composer.setFocus()  # the answer whose button had the focus is gone
             case "ask":
-                turns.ask(action.text)
+                turns.ask(turns.address(Ask(action.text)))
             case "select":
                 self._transcript.hold_versions(entry)
                 self._start(partial(branches.select_leaf, session, entry), self._on_selected)
@@ -247,7 +248,7 @@ class MessageController(QObject):
         failed = turn.result is None and turn.error is not None and turn.error.code != "cancelled"
         if failed and not self._session.is_open(turn):
             show = partial(self._frame.navigation.open_session, turn.session)
-            said = f"The answer to “{turn.request.text[:60]}” failed."
+            said = f"The answer to “{turn.ask.question[:60]}” failed."
             self._notifier.toast(said, (_OPEN_CHAT, show))
 
     def _on_changed(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from chains.request.ask import Ask
 from ui.chat.composer.composer_controls import ComposerLine
-from ui.controllers.drafts import DraftStore, UnsentMessage
+from ui.controllers.drafts import DraftStore, join_messages
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
 from ui.frame import WindowFrame
@@ -24,15 +24,9 @@ _SENT_AFTER = frozenset({"complete", "limit"})
 
 @dataclass(frozen=True)
 class _Queued:
-    """A queued message.
+    """A queued message, and the vault that was open when it was queued."""
 
-    Attributes:
-        target: what is asked, without the message: its chat, mode and model.
-        vault: the vault that was open when the message was queued.
-    """
-
-    message: UnsentMessage
-    target: Ask
+    ask: Ask
     vault: Path | None
 
 
@@ -43,7 +37,7 @@ class QueueController(QObject):
     back into the draft of its chat if the answer fails or is stopped, if another vault has been
     opened, or if the user asks for it.
 
-    Emits `returned` with an `UnsentMessage` for the composer.
+    Emits `returned` with an `Ask` for the composer.
 
     Args:
         frame: the main window.
@@ -71,7 +65,7 @@ class QueueController(QObject):
         session.turn_ended.connect(self._on_turn_ended)
         session.loaded.connect(self._on_loaded)
 
-    def add(self, message: UnsentMessage) -> None:
+    def add(self, ask: Ask) -> None:
         """Queue a message behind the running turn of the open chat.
 
         If a message is already queued, append the new one to it.
@@ -80,8 +74,8 @@ class QueueController(QObject):
         if turn is None:
             return
         before = self._queued.get(turn)
-        message = message if before is None else before.message.before(message)
-        self._queued[turn] = _Queued(message, self._session.target, self._find_vault())
+        ask = ask if before is None else join_messages(before.ask, ask)
+        self._queued[turn] = _Queued(self._session.address(ask), self._find_vault())
         self.update()
 
     def update(self) -> None:
@@ -90,13 +84,13 @@ class QueueController(QObject):
         If another chat has been opened, send a message whose answer is already complete.
         """
         due = self._due
-        if due is not None and due.target.session != self._session.session:
+        if due is not None and due.ask.session != self._session.session:
             self._due = None
             self._send(due)
         self._show()
-        kept = {turn.session or "": queued.message for turn, queued in self._queued.items()}
+        kept = {turn.session or "": queued.ask for turn, queued in self._queued.items()}
         if self._due is not None:
-            kept[self._due.target.session or ""] = self._due.message
+            kept[self._due.ask.session or ""] = self._due.ask
         self._drafts.set_queued(kept)
 
     def take_back(self) -> None:
@@ -106,7 +100,7 @@ class QueueController(QObject):
             self._queued.pop(self._session.turn, None)
         self.update()
         if shown is not None:
-            self.returned.emit(shown.message)
+            self.returned.emit(shown.ask)
 
     def _find_shown(self) -> _Queued | None:
         """Return the queued message of the open chat, or None."""
@@ -118,7 +112,7 @@ class QueueController(QObject):
         if shown is None:
             self._line.hide()
             return
-        text = one_line(shown.message.text)
+        text = one_line(shown.ask.question)
         text = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS].rstrip()}…"
         self._line.say(f"Sent after this answer: {text}", [(_TAKE_BACK, self.take_back)])
 
@@ -126,7 +120,7 @@ class QueueController(QObject):
         queued = self._queued.pop(turn, None)
         if queued is None:
             return
-        queued = replace(queued, target=replace(queued.target, session=turn.session))
+        queued = replace(queued, ask=replace(queued.ask, session=turn.session))
         is_answered = turn.result is not None and turn.result.answer.end.status in _SENT_AFTER
         if is_answered and queued.vault == self._find_vault():
             self._due = queued
@@ -134,9 +128,9 @@ class QueueController(QObject):
             return
         self.update()
         if self._session.is_open(turn):
-            self.returned.emit(queued.message)
+            self.returned.emit(queued.ask)
         else:
-            self._drafts.give_back(turn.session, queued.message)
+            self._drafts.give_back(turn.session, queued.ask)
 
     def _on_loaded(self, _transcript: object, _is_new: bool) -> None:
         due = self._due
@@ -147,5 +141,4 @@ class QueueController(QObject):
 
     def _send(self, queued: _Queued) -> None:
         self._frame.count_sent_message()
-        message = queued.message
-        self._session.ask(message.text, message.attached, message.reads_whole, queued.target)
+        self._session.ask(queued.ask)

@@ -21,9 +21,9 @@ from ui.chat.composer.attachment import Attachment
 from ui.controllers.turns import (
     FIRST_STEPS,
     ChatTurn,
-    OutgoingMessage,
     StartTurn,
     attach_to,
+    list_attachments,
     show_live_event,
 )
 from ui.frame import WindowFrame
@@ -102,10 +102,9 @@ class SessionController(QObject):
             return "chat"
         return "vault" if self.mode == "project" and self.project is None else self.mode
 
-    @property
-    def target(self) -> Ask:
-        """A question without text, for the open chat and in the mode and model of its next turn."""
-        return Ask("", self.mode_in_force, self.model, self.session)
+    def address(self, ask: Ask) -> Ask:
+        """Return what is asked in the open chat, with the mode and model of its next turn."""
+        return replace(ask, mode=self.mode_in_force, model=self.model, session=self.session)
 
     def list_running(self) -> Mapping[str, str]:
         """Return the state of each running turn, by the session ID of the chat."""
@@ -115,52 +114,48 @@ class SessionController(QObject):
         """Return whether a turn belongs to the open chat."""
         return self._is_followed(turn) or turn.session == self.session is not None
 
-    def ask(
-        self,
-        text: str,
-        attached: tuple[Attachment, ...] = (),
-        reads_whole: bool = False,
-        target: Ask | None = None,
-    ) -> None:
-        """Send a message to `target`, or to the open chat, unless a turn is running there.
+    def ask(self, ask: Ask) -> None:
+        """Ask in the chat that `ask` names, unless a turn is running there.
 
-        A turn in a chat that is not open runs without being shown. `reads_whole` is True if large
-        attachments are read in parts instead of being searched.
+        A turn in a chat that is not open runs without being shown.
         """
-        target = target or self.target
-        outgoing = OutgoingMessage(text, attached, reads_whole=reads_whole)
-        ask = replace(attach_to(target, attached), question=text, reads_whole=reads_whole)
-        self._start(outgoing, partial(self._assistant.ask, ask), target)
+        self._start(ask, partial(self._assistant.ask, ask))
 
     def edit(self, entry: str, text: str, attached: tuple[Attachment, ...]) -> None:
         """Replace the user message `entry` with an edited one. The previous version is kept."""
-        session, model, mode = self.session, self.model, self.mode_in_force
-        if session is not None:
-            self._start(
-                OutgoingMessage(text, attached, instead=entry),
-                lambda token: self._assistant.edit(
-                    session, entry, text, token, model=model, mode=mode
-                ),
-            )
+        if self.session is None:
+            return
+        ask = attach_to(self.address(Ask(text)), attached)
+        self._start(
+            ask,
+            partial(
+                self._assistant.edit, self.session, entry, text, model=ask.model, mode=ask.mode
+            ),
+            instead=entry,
+        )
 
     def regenerate(self, entry: str, model: str | None = None) -> None:
         """Regenerate the answer `entry`, optionally with another model. The old answer is kept."""
-        session, model = self.session, model or self.model
-        if session is not None:
-            self._start(
-                OutgoingMessage(self.user_messages.get(entry, ""), instead=entry, is_again=True),
-                lambda token: self._assistant.regenerate(session, entry, token, model=model),
-            )
+        if self.session is None:
+            return
+        ask = self.address(Ask(self.user_messages.get(entry, "")))
+        model = model or ask.model
+        start = partial(self._assistant.regenerate, self.session, entry, model=model)
+        self._start(replace(ask, model=model), start, instead=entry, is_again=True)
 
     def continue_answer(self, entry: str) -> None:
         """Continue the last answer, which was interrupted. New text is appended to it."""
-        session, model = self.session, self.model
-        if session is not None:
-            text = next(reversed(self.user_messages.values()), "")
-            self._start(
-                OutgoingMessage(text, is_again=True, continues=entry),
-                lambda token: self._assistant.runner.continue_answer(session, entry, model, token),
-            )
+        session = self.session
+        if session is None:
+            return
+        ask = self.address(Ask(next(reversed(self.user_messages.values()), "")))
+        run = self._assistant.runner.continue_answer
+        self._start(
+            ask,
+            lambda token: run(session, entry, ask.model, token),
+            is_again=True,
+            continues=entry,
+        )
 
     def stop(self) -> None:
         """Stop the running turn. The text that has arrived is kept."""
@@ -217,13 +212,23 @@ class SessionController(QObject):
             title = self._assistant.projects.find_title(self.project)
             self._transcript.show_empty_project(title)
 
-    def _start(self, request: OutgoingMessage, start: StartTurn, target: Ask | None = None) -> None:
-        session = self.session if target is None else target.session
-        is_open = session == self.session
+    def _start(
+        self,
+        ask: Ask,
+        start: StartTurn,
+        *,
+        instead: str = "",
+        is_again: bool = False,
+        continues: str = "",
+    ) -> None:
+        """Start a turn. The arguments are those of `ChatTurn`."""
+        is_open = ask.session == self.session
         if is_open and self.is_running:
             return
-        task = self._runner.stream(start)
-        turn = ChatTurn(request, session, self._view if is_open else 0, task, self)
+        task, view = self._runner.stream(start), self._view if is_open else 0
+        turn = ChatTurn(
+            ask, view, task, self, instead=instead, is_again=is_again, continues=continues
+        )
         self._turns.append(turn)
         task.yielded.connect(partial(self.take_event, turn))
         task.failed.connect(partial(self._on_failed, turn))
@@ -237,23 +242,21 @@ class SessionController(QObject):
         task.start()
 
     def _show_start(self, turn: ChatTurn) -> None:
-        request = turn.request
         if turn.session is None:
-            self._frame.middle.set_title(request.text)
+            self._frame.middle.set_title(turn.ask.question)
         self._composer.clear_error()
         self._composer.set_running(True)
-        self._show_request(turn)
+        self._show_question(turn)
         self._frame.column.sources.show_rows((), _NO_SOURCES_YET)
 
-    def _show_request(self, turn: ChatTurn) -> None:
+    def _show_question(self, turn: ChatTurn) -> None:
         """Show a turn's message, with an empty answer, unless the message is already shown."""
-        request, entry = turn.request, turn.entry
         self._transcript.begin_turn(
-            request.text,
-            request.attached,
-            instead="" if request.continues else entry or request.instead,
-            is_again=request.is_again or bool(entry),
-            continues=request.continues,
+            turn.ask.question,
+            list_attachments(turn.ask),
+            instead="" if turn.continues else turn.entry or turn.instead,
+            is_again=turn.is_again or bool(turn.entry),
+            continues=turn.continues,
         )
 
     def _is_followed(self, turn: ChatTurn) -> bool:
@@ -279,7 +282,7 @@ class SessionController(QObject):
 
     def _resume(self, turn: ChatTurn) -> None:
         """Show a running turn in its reopened chat, with everything that has arrived so far."""
-        self._show_request(turn)
+        self._show_question(turn)
         turn.view, self._step = self._view, FIRST_STEPS[self.mode_in_force]
         for event in turn.events:
             self._show_live(turn, event)
@@ -296,7 +299,7 @@ class SessionController(QObject):
             self.session = turn.session
             self.session_changed.emit(turn.session)
         if isinstance(event, MessageEnded) and event.role == "user":
-            self.user_messages[event.entry_id] = turn.request.text
+            self.user_messages[event.entry_id] = turn.ask.question
             if self._is_followed(turn):
                 self._transcript.live.place_question(event.entry_id)
 
@@ -362,8 +365,8 @@ class SessionController(QObject):
 
     def _keep_unsent_edit(self, turn: ChatTurn) -> None:
         """Store the text of an edit that was not sent, so that the user can continue editing it."""
-        if not turn.is_stored and turn.request.instead:
-            self._unsent_edit = (turn.request.instead, turn.request.text)
+        if not turn.is_stored and turn.instead:
+            self._unsent_edit = (turn.instead, turn.ask.question)
 
     def _on_loaded(self, answer: tuple[str, bool, ChatTranscript]) -> None:
         session, is_new, transcript = answer

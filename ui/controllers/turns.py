@@ -1,4 +1,4 @@
-"""A running turn: the message that was sent, and the results received so far."""
+"""A running turn: what was asked, and the results received so far."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -42,9 +42,9 @@ __all__ = [
     "WRITING",
     "CallDecided",
     "ChatTurn",
-    "OutgoingMessage",
     "StartTurn",
     "attach_to",
+    "list_attachments",
     "list_paths",
     "list_selections",
     "show_event",
@@ -64,28 +64,6 @@ StartTurn = Callable[[CancelToken], Iterator[Event]]
 
 
 @dataclass(frozen=True)
-class OutgoingMessage:
-    """A user message to send, and the options for sending it.
-
-    Attributes:
-        attached: the attachments of the message.
-        instead: the entry ID of the message that this one replaces as a new version, or an empty
-            string for a new message.
-        is_again: whether the message stays the same and only its answer is regenerated or
-            continued.
-        continues: the entry ID of the interrupted answer to continue, or an empty string.
-        reads_whole: whether attachments that are too large to be sent whole are read in parts.
-    """
-
-    text: str
-    attached: tuple[Attachment, ...] = ()
-    instead: str = ""
-    is_again: bool = False
-    continues: str = ""
-    reads_whole: bool = False
-
-
-@dataclass(frozen=True)
 class CallDecided:
     """An event: the user has approved or refused a proposed tool call."""
 
@@ -97,7 +75,12 @@ class ChatTurn(QObject):
     """A turn that runs in a background task, and continues when the user opens another chat.
 
     Attributes:
-        request: the message that was sent, with its options.
+        ask: what was asked.
+        instead: the entry ID of the message that this one replaces as a new version, or an empty
+            string for a new message.
+        is_again: whether the message stays the same and only its answer is regenerated or
+            continued.
+        continues: the entry ID of the interrupted answer to continue, or an empty string.
         session: the session ID of the chat, or None until a new chat is stored.
         view: a number that identifies the view of the chat in which the turn is shown, or 0 if it
             is not shown. The number changes each time a chat is opened.
@@ -114,16 +97,24 @@ class ChatTurn(QObject):
     """
 
     def __init__(
-        self, request: OutgoingMessage, session: str | None, view: int, task: Task, parent: QObject
+        self,
+        ask: Ask,
+        view: int,
+        task: Task,
+        parent: QObject,
+        *,
+        instead: str = "",
+        is_again: bool = False,
+        continues: str = "",
     ) -> None:
         super().__init__(parent)
-        self.request = request
-        self.session = session
+        self.ask, self.session = ask, ask.session
+        self.instead, self.is_again, self.continues = instead, is_again, continues
         self.view = view
         self.task = task
         self.started_s = monotonic()
-        self.is_stored = request.is_again
-        self.entry = request.instead if request.is_again else ""
+        self.is_stored = is_again
+        self.entry = instead if is_again else ""
         self.events: list[object] = []
         self.result: AskResult | None = None
         self.error: ErrorInfo | None = None
@@ -189,13 +180,13 @@ class ChatTurn(QObject):
             chat: the transcript of the turn's chat.
         """
         last = chat.items[-1] if chat.items else None
-        if not self.entry and isinstance(last, UserItem) and last.text == self.request.text:
+        if not self.entry and isinstance(last, UserItem) and last.text == self.ask.question:
             self.entry = last.entry
 
     def record_failure(self, error: Exception) -> None:
         """Store the error that ended the turn."""
         self.error = describe(error)
-        is_taken_back = self.error.is_taken_back and not self.request.is_again
+        is_taken_back = self.error.is_taken_back and not self.is_again
         self.is_stored = self.is_stored and not is_taken_back
         self.session = self.session or self.error.session
 
@@ -254,6 +245,12 @@ def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:
             answer.set_sources(list_sources(event.segments))
         case Step():
             answer.show_step(turn.count_down(event.text), turn.elapsed_s)
+
+
+def list_attachments(ask: Ask) -> tuple[Attachment, ...]:
+    """Return the attachments of what is asked: the paths, then the line selections."""
+    selected = (Attachment(one.path, (one.first, one.last)) for one in ask.selections)
+    return (*map(Attachment, ask.attach), *selected)
 
 
 def list_paths(attached: tuple[Attachment, ...]) -> tuple[str, ...]:

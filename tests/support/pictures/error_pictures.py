@@ -43,7 +43,7 @@ def show_errors(on: Stage) -> Iterator[Shot]:
     """Show errors in place of answers: one after another, then one after half an answer."""
     transcript = on.window.transcript
     on.server.script(Failure.saying(500, "The model is being loaded"))
-    on.window.controllers.session.ask(POWER)
+    on.ask(POWER)
     wait_until(lambda: not on.window.controllers.session.is_running)
     settle()
     yield Shot("error")
@@ -54,7 +54,7 @@ def show_errors(on: Stage) -> Iterator[Shot]:
     yield Shot("errors")
     on.server.script(Answer(LONG[:300], break_after=12))
     on.window.open_session(None)
-    on.window.controllers.session.ask(BACKUPS)
+    on.ask(BACKUPS)
     wait_until(lambda: not on.window.controllers.session.is_running)
     settle()
     yield Shot("interrupted")
@@ -63,7 +63,7 @@ def show_errors(on: Stage) -> Iterator[Shot]:
 def show_waiting(on: Stage) -> Iterator[Shot]:
     """Show an answer before anything has arrived, half of it, and what is left when stopped."""
     on.server.script(Silence())
-    on.window.controllers.session.ask(POWER)
+    on.ask(POWER)
     settle(1_500)
     yield Shot("waiting")
     on.stop()

@@ -198,7 +198,7 @@ def show_request(on: Stage) -> Iterator[Shot]:
 def _ask(on: Stage, question: str, mode: Mode) -> None:
     on.window.open_session(None)
     on.window.controllers.composer.set_mode(mode)
-    on.window.controllers.session.ask(question)
+    on.ask(question)
     wait_until(lambda: not on.window.controllers.session.is_running)
     settle(600)
     on.window.controllers.composer.set_mode("vault")

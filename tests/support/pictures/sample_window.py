@@ -113,10 +113,15 @@ class Stage:
         self.window.open_session(None)
         self.go_on(question)
 
+    def ask(self, question: str) -> None:
+        """Ask in the open chat."""
+        session = self.window.controllers.session
+        session.ask(session.address(Ask(question)))
+
     def go_on(self, question: str) -> None:
         """Ask in the open chat and wait for the complete answer."""
         self.server.script(say)
-        self.window.controllers.session.ask(question)
+        self.ask(question)
         wait_until(lambda: not self.window.controllers.session.is_running)
         settle()
 
@@ -131,7 +136,7 @@ class Stage:
         """Ask in a new chat, and return while the answer is still streaming."""
         self.server.script(lambda body: Answer(say(body).text, usage=None, stall_after=30))
         self.window.open_session(None)
-        self.window.controllers.session.ask(question)
+        self.ask(question)
         settle(2_500)
 
     def stop(self) -> None:

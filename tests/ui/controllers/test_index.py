@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.startup import StartupInfo
 from chains.events import IndexProgressed
+from chains.request.ask import Ask
 from ui.controllers.index import IndexController
 from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
@@ -201,7 +202,8 @@ def each_progress(window: MainWindow, do: Callable[[], object]) -> Iterator[None
 
 def ask_and_wait(window: MainWindow, question: str, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.controllers.session.turn_ended):
-        window.controllers.session.ask(question)
+        session = window.controllers.session
+        session.ask(session.address(Ask(question)))
 
 
 def press(buttons: list[QPushButton], word: str) -> None:

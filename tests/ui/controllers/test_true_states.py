@@ -11,12 +11,13 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.events import Step
+from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window import widgets
 from tests.support.window.clicks import button_named, click_button, open_menu
 from tests.support.window.window_pages import WindowPage, clipboard, open_window
 from ui.chat.message.answer_status import StepLine
-from ui.controllers.turns import ChatTurn, OutgoingMessage
+from ui.controllers.turns import ChatTurn
 from ui.panels.context.layer_tree import shorten_place
 from ui.panels.context.panel import ContextPanel
 from ui.tasks import TaskRunner
@@ -293,7 +294,7 @@ def test_the_time_until_a_retry_counts_down(
     now = [100.0]
     monkeypatch.setattr("ui.controllers.turns.monotonic", lambda: now[0])
     task = window.view.runner.call(lambda: None)
-    turn = ChatTurn(OutgoingMessage(QUESTION), None, 0, task, window.view)
+    turn = ChatTurn(Ask(QUESTION), 0, task, window.view)
     turn.record(Step("wait", "Retrying in 12 s (busy)", 12))
     assert turn.count_down("Retrying in 12 s (busy)") == "Retrying in 12 s (busy)"
     now[0] = 104.5

@@ -97,7 +97,7 @@ class ApprovalController(QObject):
             elif not self._frame.transcript.scroller.is_following:
                 self._offer_card(id, "The end of this chat", _SHOW_END)
             return
-        title = turn.request.text[:_TITLE_CHARS]
+        title = turn.ask.question[:_TITLE_CHARS]
         session = turn.session
         self._frame.notifier.toast(
             f"“{title}” waits for your decision",

@@ -14,7 +14,7 @@ from ui.chat.quick_ask import QuickAskWindow
 from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
-from ui.controllers.turns import ChatTurn, OutgoingMessage, show_event
+from ui.controllers.turns import ChatTurn, show_event
 from ui.frame import WindowFrame
 from ui.icons import app_icon
 from ui.tasks import TaskRunner
@@ -117,9 +117,9 @@ class QuickAskController(QObject):
             self.open()
 
     def _ask(self, text: str) -> None:
-        request = Ask(text, self._mode, None, self._chat)
-        task = self._runner.stream(partial(self._assistant.ask, request))
-        turn = ChatTurn(OutgoingMessage(text), self._chat, 0, task, self)
+        ask = Ask(text, self._mode, None, self._chat)
+        task = self._runner.stream(partial(self._assistant.ask, ask))
+        turn = ChatTurn(ask, 0, task, self)
         self._turn = turn
         task.yielded.connect(self._on_event)
         task.failed.connect(turn.record_failure)
@@ -163,8 +163,7 @@ class QuickAskController(QObject):
     def _show_failure(self, turn: ChatTurn) -> None:
         """Show why there is no answer. The question stays in the window's field."""
         is_stopped = turn.error is None or turn.error.code == "cancelled"
-        said = "Stopped." if is_stopped or turn.error is None else turn.error.message
-        self.window.tell(said)
+        self.window.tell("Stopped." if is_stopped or turn.error is None else turn.error.message)
         if self.window.answer is not None:
             self.window.answer.finish(None)
 

@@ -13,13 +13,14 @@ from app.assistant import Assistant
 from app.errors import NotFound
 from app.library.attachments import WebPages
 from chains.errors import FetchFailed
+from chains.request.ask import Ask
 from context.layers import Layer, Segment
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
 from ui.controllers import drafts
-from ui.controllers.drafts import DraftStore, UnsentMessage
+from ui.controllers.drafts import Draft, DraftStore
 from ui.controllers.notes import NoteListing, build_offers
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestWriter, Task, TaskRunner
@@ -341,7 +342,7 @@ def test_a_draft_is_saved_while_the_user_types(
 
     def type_letter() -> None:
         typed.append("x")
-        store.keep(UnsentMessage("".join(typed)))
+        store.keep(Draft(Ask("".join(typed))))
 
     typing.timeout.connect(type_letter)
     typing.start()
