@@ -13,6 +13,7 @@ from ui.controllers.agent.approvals import ApprovalController
 from ui.controllers.agent.edits import EditsController
 from ui.controllers.agent.memory import MemoryController
 from ui.controllers.attachments import AttachmentPicker
+from ui.controllers.base import Collaborators
 from ui.controllers.chats.actions import ChatActionController
 from ui.controllers.chats.bin import ChatBinController
 from ui.controllers.chats.compaction import CompactionController
@@ -83,53 +84,47 @@ def make_controllers(
         frame: the main window. Its attribute `navigation` must already be set.
         drafts_file: the file that stores the unsent messages.
     """
-    base = (assistant, runner, frame)
+    shared = Collaborators(assistant, runner, frame)
     drafts = _open_drafts(drafts_file, frame)
-    session = SessionController(*base)
-    sessions = SessionListController(*base, session)
-    composer = ComposerController(*base, session, drafts)
-    context = ContextController(*base, session, composer)
-    compaction = CompactionController(*base, session, composer, context)
-    _follow_agents(*base, session)
-    errors = ErrorActionController(*base, session)
-    AttachmentPicker(assistant, runner, frame, composer.attach)
-    ReasonController(*base, session)
+    session = SessionController(shared)
+    sessions = SessionListController(shared, session)
+    composer = ComposerController(shared, session, drafts)
+    context = ContextController(shared, session, composer)
+    compaction = CompactionController(shared, session, composer, context)
+    EditsController(shared, session)
+    MemoryController(shared, session)
+    errors = ErrorActionController(shared, session)
+    AttachmentPicker(shared, composer.attach)
+    ReasonController(shared, session)
     related = RelatedController(assistant, runner, frame.column)
-    notes = NotesController(*base)
-    reading = ReadingController(*base, notes, related, session)
-    saving = SaveNoteController(*base, session, notes)
-    versions = VersionsController(*base, session)
-    messages = MessageController(*base, session, sessions, composer, context, saving)
-    index = IndexController(*base, session)
-    vault = VaultController(*base, session, composer, index, notes, reading)
-    instructions = InstructionsController(*base, session, vault)
+    notes = NotesController(shared)
+    reading = ReadingController(shared, session, notes, related)
+    saving = SaveNoteController(shared, session, notes)
+    versions = VersionsController(shared, session)
+    messages = MessageController(shared, session, sessions, composer, context, saving)
+    index = IndexController(shared, session)
+    vault = VaultController(shared, session, composer, index, notes, reading)
+    instructions = InstructionsController(shared, session, vault)
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
         changed.connect(context.refresh)
-    review = ReviewController(*base)
+    review = ReviewController(shared)
     vault.notes_changed.connect(review.note_changes)
-    projects = ProjectController(*base, session, sessions)
+    projects = ProjectController(shared, session, sessions)
     for act in (review.forget, projects.refresh, sessions.end_search, sessions.show_known):
         vault.opened.connect(act)
-    palette = PaletteController(frame, session, sessions, projects.choices, notes)
+    palette = PaletteController(shared, session, sessions, projects.choices, notes)
     reading.tag_clicked.connect(palette.open_tagged)
-    approvals = ApprovalController(assistant, frame, session)
-    bin = ChatBinController(*base, session, sessions)
-    chats = ChatActionController(*base, session, sessions, palette, saving, bin)
-    quick = QuickAskController(*base, session, sessions)
-    first = FirstRunController(*base, session, composer, notes, index)
-    TaskTickController(*base, reading)
+    approvals = ApprovalController(shared, session)
+    bin = ChatBinController(shared, session, sessions)
+    chats = ChatActionController(shared, session, sessions, palette, saving, bin)
+    quick = QuickAskController(shared, session, sessions)
+    first = FirstRunController(shared, session, composer, notes, index)
+    TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    last = (LinkController(*base, reading), versions, quick, review, SettingsFileWatch(*base))
+    settings_file = SettingsFileWatch(assistant, runner, frame)
+    last = (LinkController(shared, reading), versions, quick, review, settings_file)
     return Controllers(*made, *more, *last)
-
-
-def _follow_agents(
-    assistant: Assistant, runner: TaskRunner, frame: WindowFrame, session: SessionController
-) -> None:
-    """Show what agents changed in notes and memories, in the open chat."""
-    EditsController(assistant, runner, frame, session)
-    MemoryController(assistant, runner, frame, session)
 
 
 def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:

@@ -4,6 +4,7 @@
                          │ <──── events ───┘
                          └──calls──> views
 
+    base          the base of the controllers, and what all of them work with
     session       the open chat: opens it, runs turns, shows their events
     turns         the state of a running turn: the message that was sent, the results so far
     chats         a package: acts on whole chats, and saves them as notes
@@ -37,6 +38,7 @@ never in the GUI thread.
 __all__ = [
     "agent",
     "attachments",
+    "base",
     "chats",
     "composer",
     "context",

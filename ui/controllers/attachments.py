@@ -7,18 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QIODevice, QObject, QUrl, Signal
+from PySide6.QtCore import QBuffer, QIODevice, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QImage
 
-from app.assistant import Assistant
 from app.config.schema import use_labels
 from app.errors import describe
 from context.layers import Segment, name_source
 from ui.chat.composer.attachment import Attachment, Drops, sort_paths
 from ui.chat.composer.attachment_state import ChipState, Omission
+from ui.controllers.base import Collaborators, Controller
 from ui.controllers.turns import list_paths, list_selections
-from ui.frame import WindowFrame
-from ui.tasks import Task, TaskRunner
+from ui.tasks import Task
 from ui.widgets.buttons import ButtonText
 from ui.widgets.dialogs import choose_files
 from ui.widgets.formatting import plural
@@ -54,7 +53,7 @@ def _remove_password(item: Attachment) -> Attachment:
     return replace(item, target=remove_user_info(item.target))
 
 
-class AttachmentController(QObject):
+class AttachmentController(Controller):
     """Reads the attachments of the unsent message, and updates their chips.
 
     An attachment is read as soon as it is added, so that its chip shows whether it can be sent. The
@@ -68,10 +67,8 @@ class AttachmentController(QObject):
     changed = Signal()
     measured = Signal()
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
-        super().__init__(parent)
-        self._assistant = assistant
-        self._runner = runner
+    def __init__(self, shared: Collaborators) -> None:
+        super().__init__(shared)
         self._states: dict[Attachment, ChipState] = {}
         self._found: dict[Attachment, tuple[Segment, ...]] = {}
         self._reads: dict[Attachment, Task] = {}  # the last read of each attachment
@@ -276,25 +273,22 @@ def encode_image(image: QImage) -> bytes:
     return bytes(buffer.data().data())
 
 
-class AttachmentPicker(QObject):
+class AttachmentPicker(Controller):
     """Attaches files, notes and images that are dropped, pasted or chosen in a dialog or list."""
 
-    def __init__(
-        self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame, attach: Attach
-    ) -> None:
-        super().__init__(frame)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
+    def __init__(self, shared: Collaborators, attach: Attach) -> None:
+        super().__init__(shared)
         self._add = attach
-        drops = Drops(frame, frame.middle, lambda: assistant.vault)
-        drops.hovered.connect(frame.composer.set_drop_target)
+        drops = Drops(self._frame, self._frame.middle, lambda: self._assistant.vault)
+        drops.hovered.connect(self._frame.composer.set_drop_target)
         drops.attached.connect(self._attach)
         drops.image_dropped.connect(self._attach_image)
-        drops.folder_dropped.connect(frame.navigation.open_folder)
+        drops.folder_dropped.connect(self._frame.navigation.open_folder)
         drops.folder_refused.connect(self._on_refused)
-        frame.composer.file_requested.connect(self._choose_files)
-        frame.composer.image_pasted.connect(self._attach_image)
-        frame.composer.files_pasted.connect(self._attach_files)
-        for panel in (frame.note, frame.column.related, frame.sidebar.notes):
+        self._frame.composer.file_requested.connect(self._choose_files)
+        self._frame.composer.image_pasted.connect(self._attach_image)
+        self._frame.composer.files_pasted.connect(self._attach_files)
+        for panel in (self._frame.note, self._frame.column.related, self._frame.sidebar.notes):
             panel.attach_requested.connect(self._attach_note)
 
     def _choose_files(self) -> None:

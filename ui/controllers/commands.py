@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.assistant import Assistant
 from app.commands import (
@@ -16,14 +16,13 @@ from app.commands import (
 )
 from app.customize.commands import list_user_commands
 from app.errors import AppError, describe
-from ui.frame import WindowFrame
-from ui.tasks import TaskRunner
+from ui.controllers.base import Controller
 from ui.widgets.completion_list import Choice
 
 __all__ = ["CommandController", "list_command_choices"]
 
 
-class CommandController(QObject):
+class CommandController(Controller):
     """Runs slash commands and shows their output in the transcript.
 
     Signals:
@@ -43,17 +42,6 @@ class CommandController(QObject):
     model_chosen = Signal(str)
     mode_chosen = Signal(str)
     message_made = Signal(object)
-
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._assistant, self._runner = assistant, runner
-        self._frame = frame
 
     def is_built_in(self, text: str) -> bool:
         """Return whether a text is a command of Strata, which sends no message."""

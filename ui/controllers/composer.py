@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.assistant import Assistant
 from app.commands import Situation
 from app.config.models import ModelChoice
 from app.config.schema import adapt_hint
@@ -20,6 +19,7 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
 from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.attachments import AttachmentController
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.commands import CommandController, list_command_choices
 from ui.controllers.drafts import Draft, DraftStore
 from ui.controllers.long_message import LongMessageController
@@ -27,8 +27,6 @@ from ui.controllers.map_reduce import ReadWholeController
 from ui.controllers.queue import QueueController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn, attach_to, list_attachments
-from ui.frame import WindowFrame
-from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText, LabelledAction
 
 __all__ = ["ComposerController"]
@@ -45,7 +43,7 @@ _NO_COMMAND = "A command cannot wait. Send it when the answer is complete, or st
 _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
-class ComposerController(QObject):
+class ComposerController(ChatController):
     """Fills the composer, and sends the user's message or runs it as a slash command.
 
     Signals:
@@ -58,26 +56,17 @@ class ComposerController(QObject):
     message_taken = Signal()
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-        drafts: DraftStore,
+        self, shared: Collaborators, session: SessionController, drafts: DraftStore
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner = assistant, runner
-        self._frame = frame
-        self._session, self._composer, self._drafts = session, frame.composer, drafts
-        session.mode = cast(Mode, frame.composer.mode())  # may be chosen already
+        super().__init__(shared, session)
+        self._composer, self._drafts = self._frame.composer, drafts
+        session.mode = cast(Mode, self._frame.composer.mode())  # may be chosen already
         self._is_over = self._is_filling = False
-        self.attachments = AttachmentController(assistant, runner, self)
-        self.read_whole = ReadWholeController(assistant, runner, self)
-        self.long_message = LongMessageController(
-            assistant, runner, self._find_draft, self._model, self
-        )
-        self.commands = CommandController(assistant, runner, frame, self)
-        self.queue = QueueController(frame, session, drafts, lambda: assistant.vault, self)
+        self.attachments = AttachmentController(shared)
+        self.read_whole = ReadWholeController(shared)
+        self.long_message = LongMessageController(shared, self._find_draft, self._model)
+        self.commands = CommandController(shared)
+        self.queue = QueueController(shared, session, drafts)
         self._connect_composer()
         self._connect_parts()
         session.turn_ended.connect(self._on_turn_ended)

@@ -9,25 +9,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject
-
-from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.transcript import ChatTranscript
 from chains.events import ContextPrepared
 from chains.models import EXTRACTIVE, look_up_model
 from chains.request.ask import Ask
 from context.history.memory import Memory, Progress
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn, attach_to
-from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.context.notice import Act, find_passed_share
 from ui.panels.context.panel import PanelState
 from ui.panels.context.words import Counted, Prices, spent_sentence
 from ui.panels.request_view import RequestView
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.theme import Theme
 from ui.widgets.formatting import percent
 
@@ -53,33 +50,29 @@ class _Shown:
     is_estimate: bool = False
 
 
-class ContextController(QObject):
+class ContextController(ChatController):
     """Updates the context panel when the composer, the running turn or the open chat changes."""
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-        composer: ComposerController,
+        self, shared: Collaborators, session: SessionController, composer: ComposerController
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner = assistant, runner
-        self._frame, self._panel = frame, frame.column.context
-        self._session, self._composer = session, composer
+        super().__init__(shared, session)
+        self._panel = self._frame.column.context
+        self._composer = composer
         self._shown: dict[str, _Shown] = {}
         self._entry: str | None = None
         self._actions: dict[Act, Perform] = {}
         self._passed = 0.0
         self._spent = ""
-        self._previews = LatestOnly(runner, Theme.current().duration("preview_debounce"), self)
-        self._lasts = LatestOnly(runner, 0, self)
-        self._requests = LatestOnly(runner, 0, self)
-        self.request_view = RequestView(frame)
-        self.add_action("raise", lambda _entry: frame.navigation.open_settings("Context"))
-        self._panel.place_chosen.connect(frame.navigation.show_note)
-        self._panel.model_wanted.connect(frame.navigation.set_model)
+        self._previews = LatestOnly(
+            self._runner, Theme.current().duration("preview_debounce"), self
+        )
+        self._lasts = LatestOnly(self._runner, 0, self)
+        self._requests = LatestOnly(self._runner, 0, self)
+        self.request_view = RequestView(self._frame)
+        self.add_action("raise", lambda _entry: self._frame.navigation.open_settings("Context"))
+        self._panel.place_chosen.connect(self._frame.navigation.show_note)
+        self._panel.model_wanted.connect(self._frame.navigation.set_model)
         self._connect()
 
     def add_action(self, act: Act, perform: Perform) -> None:

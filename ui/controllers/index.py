@@ -8,15 +8,14 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.assistant import Assistant
 from app.config.schema import use_labels
 from app.errors import describe
 from app.library.library import IndexFinished, Library
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
-from ui.frame import WindowFrame
 from ui.panels.index.state import OPENING, IndexState
 from ui.tasks import LatestOnly, Mailbox, Task, TaskRunner
 from ui.widgets.controls import one_line
@@ -35,7 +34,7 @@ _MINUTE_MS = 60_000
 _MOMENT_S = 0.4
 
 
-class IndexController(QObject):
+class IndexController(ChatController):
     """Runs one index update at a time, and shows its state in the footer, rail and index panel.
 
     Signals:
@@ -47,16 +46,9 @@ class IndexController(QObject):
     phase_changed = Signal(str)
     finished = Signal(object)
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-    ) -> None:
-        super().__init__(frame)
-        self._assistant, self._runner = assistant, runner
-        self._frame, self._panel = frame, frame.column.index
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
+        self._panel = self._frame.column.index
         self._task: Task | None = None
         self._orders: list[Order] = []
         self._is_wanted_again = False
@@ -65,8 +57,8 @@ class IndexController(QObject):
         self._stopped_by: Exception | None = None
         self._phase = ""
         self.state = self._settled = IndexState()
-        self._views: list[StateView] = [frame.sidebar.footer, frame.rail, self._panel]
-        self._status = LatestOnly(runner, _STATUS_PAUSE_MS, self)
+        self._views: list[StateView] = [self._frame.sidebar.footer, self._frame.rail, self._panel]
+        self._status = LatestOnly(self._runner, _STATUS_PAUSE_MS, self)
         self._status.answered.connect(self._panel.show_status)
         self._status.failed.connect(self._on_status_failed)
         self._minutes = QTimer(self, interval=_MINUTE_MS)  # the panel shows relative times

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.assistant import Assistant
 from app.errors import describe
 from app.library.long_texts import PastedText
 from chains.request.ask import Ask
+from ui.controllers.base import Collaborators, Controller
 from ui.controllers.drafts import Draft
-from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count
 
@@ -26,15 +25,12 @@ _NOTHING_FITS = "The instructions alone fill the limit, so nothing can be asked.
 _SHARE = 0.5  # of the budget, so that the answer to the previous part still fits
 
 
-class LongMessageController(QObject):
+class LongMessageController(Controller):
     """Attaches a long message as a file, or splits it into parts.
 
     Args:
-        assistant: writes the file, and counts tokens.
-        runner: runs the slow calls of the assistant.
         find_draft: returns the message in the composer.
         model: returns the name of the selected model.
-        parent: the Qt parent.
 
     Signals:
         replaced: emitted with the `Draft` that is to replace the message in the composer.
@@ -51,15 +47,9 @@ class LongMessageController(QObject):
     failed = Signal(str)
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        find_draft: Callable[[], Draft],
-        model: Callable[[], str],
-        parent: QObject,
+        self, shared: Collaborators, find_draft: Callable[[], Draft], model: Callable[[], str]
     ) -> None:
-        super().__init__(parent)
-        self._assistant, self._runner = assistant, runner
+        super().__init__(shared)
         self._find_draft, self._model = find_draft, model
         self._before: Draft | None = None
         self._given = Draft()

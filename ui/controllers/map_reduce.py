@@ -7,14 +7,14 @@ these changes, a new offer is made, which the user has to accept again.
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.assistant import Assistant
 from chains.errors import CannotRead
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from chains.retrieval.map_reduce_plan import ReadingCost
-from ui.tasks import LatestOnly, TaskRunner
+from ui.controllers.base import Collaborators, Controller
+from ui.tasks import LatestOnly
 from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count, money, plural
 
@@ -25,7 +25,7 @@ _SEARCH = ButtonText("Search it instead", "Send only the passages that fit the q
 _LONGEST_NAME = 32
 
 
-class ReadWholeController(QObject):
+class ReadWholeController(Controller):
     """Offers to read large attachments in parts.
 
     The signal `changed` is emitted when the offer changes, and when the user accepts or declines
@@ -34,15 +34,14 @@ class ReadWholeController(QObject):
 
     changed = Signal()
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QObject) -> None:
-        super().__init__(parent)
-        self._assistant = assistant
+    def __init__(self, shared: Collaborators) -> None:
+        super().__init__(shared)
         self._cost: ReadingCost | None = None
         self._refusal = ""
         self._agreed: ReadingCost | None = None
         self._kept: tuple[object, ...] = ()
         self._about: tuple[object, ...] = ()
-        self._looks = LatestOnly(runner, 0, self)
+        self._looks = LatestOnly(self._runner, 0, self)
         self._looks.answered.connect(self._on_cost)
         self._looks.failed.connect(self._on_failed)
 

@@ -8,25 +8,24 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.branches import AbandonedBranch
 from app.sessions.transcript import ChatTranscript, SummaryItem
 from chains.request.ask import Ask
 from ui.chat.message.tools import MessageAction
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
-from ui.frame import WindowFrame
 from ui.notify import open_file
 from ui.settings.writer import SettingsWriter
-from ui.tasks import Task, TaskRunner
+from ui.tasks import Task
 from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import plural
 
@@ -54,25 +53,22 @@ _HOOKS_ON = "Your hook files are on again."
 _PACKAGE_HOOK = "This hook is part of an installed package, and goes when that is removed."
 
 
-class MessageController(QObject):
+class MessageController(ChatController):
     """Performs the actions on messages of the open chat. No action deletes anything."""
 
     def __init__(
         self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
+        shared: Collaborators,
         session: SessionController,
         sessions: SessionListController,
         composer: ComposerController,
         context: ContextController,
         notes: SaveNoteController,
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner = assistant, runner
-        self._frame, self._notes = frame, notes
-        self._transcript, self._notifier = frame.transcript, frame.notifier
-        self._session, self._sessions = session, sessions
+        super().__init__(shared, session)
+        self._notes = notes
+        self._transcript, self._notifier = self._frame.transcript, self._frame.notifier
+        self._sessions = sessions
         self._composer, self._context = composer, context
         self._summaries: dict[str, str] = {}
         self._tell: Callable[[], None] | None = None
@@ -268,7 +264,7 @@ class MessageController(QObject):
         self._notifier.toast(describe(error).message)
 
 
-class ErrorActionController(QObject):
+class ErrorActionController(ChatController):
     """Performs the actions that errors offer.
 
     Emits `hooks_switched` after hooks have been turned on or off.
@@ -276,21 +272,14 @@ class ErrorActionController(QObject):
 
     hooks_switched = Signal()
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-    ) -> None:
-        super().__init__(session)
-        self._assistant, self._frame, self._session = assistant, frame, session
-        self._notifier = frame.notifier
-        self._log: Path = assistant.paths.log_file
-        self._writer = SettingsWriter(assistant, runner, self)
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
+        self._notifier = self._frame.notifier
+        self._log: Path = self._assistant.paths.log_file
+        self._writer = SettingsWriter(self._assistant, self._runner, self)
         self._writer.changed.connect(self._on_hooks_switched)
         self._writer.refused.connect(self._on_refused)
-        frame.transcript.maker.error_action.connect(self.perform)
+        self._frame.transcript.maker.error_action.connect(self.perform)
 
     def perform(self, name: str, info: ErrorInfo) -> None:
         """Perform an action that an error offers, given its name, such as `open_log`."""

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from app.assistant import Assistant
 from app.config.schema import schema
 from app.config.settings import SECTIONS
 from app.errors import describe
@@ -14,13 +12,13 @@ from app.sessions.bin import BinnedChat
 from app.sessions.session_info import SessionInfo, one_line
 from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
 from ui.chat.transcript.finder import Finder
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import CallDecided, ChatTurn
-from ui.frame import WindowFrame
 from ui.palette import Palette
 from ui.shortcuts import command_choices
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.widgets.completion_list import Choice
 from ui.widgets.find_bar import FindBar
 from ui.widgets.formatting import ago
@@ -42,7 +40,7 @@ _TITLE_CHARS = 40
 __all__ = ["PaletteController", "SessionListController"]
 
 
-class SessionListController(QObject):
+class SessionListController(ChatController):
     """Fills the list of chats in the sidebar, and keeps it up to date.
 
     Attributes:
@@ -50,25 +48,18 @@ class SessionListController(QObject):
         binned: the chats in the bin, the one deleted last first.
     """
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-    ) -> None:
-        super().__init__(session)
-        self._assistant, self._frame, self._session = assistant, frame, session
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
         self.known: list[SessionInfo] = []
         self.binned: list[BinnedChat] = []
         self._running: Mapping[str, str] = {}
-        self._asks = LatestOnly(runner, 0, self)
+        self._asks = LatestOnly(self._runner, 0, self)
         self._asks.answered.connect(self._on_listed)
         self._asks.failed.connect(self._on_failed)
         session.turn_ended.connect(self._on_turn_ended)
         session.event_arrived.connect(self._on_event)
         session.session_changed.connect(self._on_session_changed)
-        frame.sidebar.all_vaults_toggled.connect(lambda _is_on: self.show_known())
+        self._frame.sidebar.all_vaults_toggled.connect(lambda _is_on: self.show_known())
 
     def refresh(self) -> None:
         """Reload the list of chats."""
@@ -152,31 +143,31 @@ def _describe_age(chat: SessionInfo) -> str:
     return f"archived, {ago(chat.updated)}" if chat.archived else ago(chat.updated)
 
 
-class PaletteController(QObject):
+class PaletteController(ChatController):
     """Owns the palette and the search bar of the open chat."""
 
     def __init__(
         self,
-        frame: WindowFrame,
+        shared: Collaborators,
         session: SessionController,
         sessions: SessionListController,
         list_projects: Callable[[], list[Choice]],
         notes: NotesController,
     ) -> None:
-        super().__init__(frame)
-        self._frame, self._sessions, self._notes = frame, sessions, notes
+        super().__init__(shared, session)
+        self._sessions, self._notes = sessions, notes
         self._list_projects = list_projects
         bar = FindBar("Find in this chat")
         bar.hide()
-        frame.middle.add_find_bar(bar)
+        self._frame.middle.add_find_bar(bar)
         self._bar = bar
         self._came_from: QWidget | None = None
-        self._finder = Finder(frame.transcript, bar)
+        self._finder = Finder(self._frame.transcript, bar)
         self._finder.closed.connect(self._on_find_closed)
         session.loaded.connect(self._on_loaded)
         session.session_changed.connect(self._on_session_changed)
         self._recent: list[str] = []
-        self._palette = Palette(frame)
+        self._palette = Palette(self._frame)
         self._palette.chosen.connect(self._on_chosen)
 
     def open(self) -> None:

@@ -6,17 +6,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 
-from app.assistant import Assistant
 from app.errors import describe
 from app.library.images import list_attachable_images
 from app.library.suggested_questions import suggest_questions
 from ui.chat.composer.completion import Offers
-from ui.frame import WindowFrame
+from ui.controllers.base import Collaborators, Controller
 from ui.panels.index.state import NotesByState
 from ui.panels.notes.folders import Folders
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.widgets.completion_list import Choice
 from ui.widgets.formatting import plural
 from vault.notes.links import LinkResolver, fold_link_name
@@ -88,7 +87,7 @@ class NoteListing:
         return [note for note in self.offers.notes if note.value in paths]
 
 
-class NotesController(QObject):
+class NotesController(Controller):
     """Opens a folder as the vault, and lists the notes of the open vault.
 
     Signals:
@@ -107,23 +106,17 @@ class NotesController(QObject):
     names_listed = Signal(object)
     listed = Signal(object)
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-    ) -> None:
-        super().__init__(frame)
-        self._assistant, self._runner = assistant, runner
-        self._names = LatestOnly(runner, 0, self)
+    def __init__(self, shared: Collaborators) -> None:
+        super().__init__(shared)
+        self._names = LatestOnly(self._runner, 0, self)
         self._names.answered.connect(self._on_names)
         self._names.failed.connect(self.list)
-        self._lists = LatestOnly(runner, 0, self)
+        self._lists = LatestOnly(self._runner, 0, self)
         self._lists.answered.connect(self._on_listed)
         self._lists.failed.connect(self._on_list_failed)
         self._later = QTimer(self, singleShot=True, interval=_LATER_MS)
         self._later.timeout.connect(self.list)
-        self.listing = NoteListing(folders=frame.early_names)
+        self.listing = NoteListing(folders=self._frame.early_names)
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
         """Open a folder as the vault. If that fails, the current vault stays open.

@@ -1,17 +1,16 @@
 """Queue messages while answers are generated. Each is sent when its chat's answer is complete."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from chains.request.ask import Ask
 from ui.chat.composer.composer_controls import ComposerLine
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.drafts import DraftStore, join_messages
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
-from ui.frame import WindowFrame
 from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import one_line
 
@@ -30,7 +29,7 @@ class _Queued:
     vault: Path | None
 
 
-class QueueController(QObject):
+class QueueController(ChatController):
     """Queues one message for each chat with a running turn, and shows it above the composer.
 
     The message is sent when the answer is complete, even if another chat has been opened. It is put
@@ -40,26 +39,17 @@ class QueueController(QObject):
     Emits `returned` with an `Ask` for the composer.
 
     Args:
-        frame: the main window.
-        session: runs the turns.
         drafts: saves the queued messages, in case the program is killed.
-        find_vault: returns the open vault.
     """
 
     returned = Signal(object)
 
     def __init__(
-        self,
-        frame: WindowFrame,
-        session: SessionController,
-        drafts: DraftStore,
-        find_vault: Callable[[], Path | None],
-        parent: QObject,
+        self, shared: Collaborators, session: SessionController, drafts: DraftStore
     ) -> None:
-        super().__init__(parent)
-        self._frame, self._session, self._drafts = frame, session, drafts
-        self._find_vault = find_vault
-        self._line: ComposerLine = frame.composer.waiting
+        super().__init__(shared, session)
+        self._drafts = drafts
+        self._line: ComposerLine = self._frame.composer.waiting
         self._queued: dict[ChatTurn, _Queued] = {}
         self._due: _Queued | None = None  # sent as soon as the chat is loaded with its answer
         session.turn_ended.connect(self._on_turn_ended)
@@ -75,7 +65,7 @@ class QueueController(QObject):
             return
         before = self._queued.get(turn)
         ask = ask if before is None else join_messages(before.ask, ask)
-        self._queued[turn] = _Queued(self._session.address(ask), self._find_vault())
+        self._queued[turn] = _Queued(self._session.address(ask), self._assistant.vault)
         self.update()
 
     def update(self) -> None:
@@ -122,7 +112,7 @@ class QueueController(QObject):
             return
         queued = replace(queued, ask=replace(queued.ask, session=turn.session))
         is_answered = turn.result is not None and turn.result.answer.end.status in _SENT_AFTER
-        if is_answered and queued.vault == self._find_vault():
+        if is_answered and queued.vault == self._assistant.vault:
             self._due = queued
             self.update()
             return

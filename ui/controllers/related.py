@@ -5,9 +5,9 @@ from PySide6.QtCore import QObject
 from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.request_history import NOT_ASKED, why_sent
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
-from ui.frame import WindowFrame
 from ui.panels.docks import RightColumn
 from ui.tasks import LatestOnly, TaskRunner
 from vault.notes.kinds import MARKDOWN, find_kind
@@ -83,23 +83,16 @@ class RelatedController(QObject):
             self._panel.show_notes(path, found, can_link=can_link)
 
 
-class ReasonController(QObject):
+class ReasonController(ChatController):
     """Shows the reason why a note was or was not sent to the model for the last answer."""
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-    ) -> None:
-        super().__init__(session)
-        self._assistant, self._session, self._frame = assistant, session, frame
-        self._asks = LatestOnly(runner, 0, self)
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
+        self._asks = LatestOnly(self._runner, 0, self)
         self._asks.answered.connect(self._on_answered)
         self._asks.failed.connect(self._on_failed)
-        frame.column.sources.reason_requested.connect(self.explain)
-        frame.sidebar.notes.reason_requested.connect(self.explain)
+        self._frame.column.sources.reason_requested.connect(self.explain)
+        self._frame.sidebar.notes.reason_requested.connect(self.explain)
         session.turn_begun.connect(self._on_turn_begun)
         session.session_changed.connect(self._on_session_changed)
 

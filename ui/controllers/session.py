@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 
-from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import AskResult, MessageEnded, Mode, Warned
@@ -18,6 +17,7 @@ from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
+from ui.controllers.base import Collaborators, Controller
 from ui.controllers.turns import (
     FIRST_STEPS,
     ChatTurn,
@@ -26,17 +26,15 @@ from ui.controllers.turns import (
     list_attachments,
     show_live_event,
 )
-from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.notes.sources import describe_no_sources, source_rows
-from ui.tasks import TaskRunner
 
 __all__ = ["SessionController"]
 
 _NO_SOURCES_YET = "Sources appear here with the answer."
 
 
-class SessionController(QObject):
+class SessionController(Controller):
     """Runs turns in the open chat and shows them in the transcript.
 
     Signals:
@@ -58,10 +56,9 @@ class SessionController(QObject):
     session_changed = Signal(object)
     loaded = Signal(object, bool)
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
-        super().__init__(frame)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._composer, self._transcript = frame.composer, frame.transcript
+    def __init__(self, shared: Collaborators) -> None:
+        super().__init__(shared)
+        self._composer, self._transcript = self._frame.composer, self._frame.transcript
         self._turns: list[ChatTurn] = []
         self._view = 1
         self.session: str | None = None

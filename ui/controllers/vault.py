@@ -9,23 +9,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 
-from app.assistant import Assistant
 from app.config.schema import adapt_hint, use_labels
 from app.errors import ErrorInfo, describe
 from app.library.instructions import VaultInstructions
 from ui.chat.transcript.instructions_bar import InstructionsBar
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController, WatchController
 from ui.controllers.notes import NoteListing, NotesController
 from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.session import SessionController
-from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.notes.folders import Folders
 from ui.panels.vault_switcher import folder_name
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText, LabelledAction
 from vault.errors import IndexBusy, VaultError, VaultMissing
 from vault.indexing.progress import IndexProgress, IndexReport
@@ -37,7 +36,7 @@ _CHECKED_EVERY_MS = 5_000
 _EMPTY = "No notes in this folder yet. Add Markdown files, or choose another folder."
 
 
-class VaultController(QObject):
+class VaultController(ChatController):
     """Shows the open vault and keeps its views and its index up to date.
 
     Signals:
@@ -57,25 +56,22 @@ class VaultController(QObject):
 
     def __init__(
         self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
+        shared: Collaborators,
         session: SessionController,
         composer: ComposerController,
         index: IndexController,
         notes: NotesController,
         reading: ReadingController,
     ) -> None:
-        super().__init__(frame)
-        self._assistant, self._frame = assistant, frame
-        self._session, self._composer = session, composer
+        super().__init__(shared, session)
+        self._composer = composer
         self._index, self._notes, self._reading = index, notes, reading
         self._folders_to_open: Sequence[str] = ()
         self._shown: Path | None = None
         self._starts_index = False
-        self.watch = WatchController(runner, self)
+        self.watch = WatchController(self._runner, self)
         self._is_there = True
-        self._checks = LatestOnly(runner, 0, self)
+        self._checks = LatestOnly(self._runner, 0, self)
         self._checks.answered.connect(self._on_checked)
         self.folder_check = QTimer(self, interval=_CHECKED_EVERY_MS)
         self.folder_check.timeout.connect(self._check_folder)
@@ -251,7 +247,7 @@ class VaultController(QObject):
         self._refresh(report)
 
 
-class InstructionsController(QObject):
+class InstructionsController(ChatController):
     """Asks whether to send a vault's or project's instructions to models.
 
     The question is repeated when the instructions change.
@@ -262,20 +258,13 @@ class InstructionsController(QObject):
     decided = Signal()
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-        vault: VaultController,
+        self, shared: Collaborators, session: SessionController, vault: VaultController
     ) -> None:
-        super().__init__(vault)
-        self._session = session
-        self._assistant, self._runner, self._frame = assistant, runner, frame
+        super().__init__(shared, session)
         self._project: str | None = None
         self._bar = InstructionsBar()
-        frame.middle.add_bar(self._bar)
-        self._reads = LatestOnly(runner, 0, self)
+        self._frame.middle.add_bar(self._bar)
+        self._reads = LatestOnly(self._runner, 0, self)
         self._reads.answered.connect(self._on_read)
         self._reads.failed.connect(self._on_failed)
         self._bar.accepted.connect(self._on_accepted)

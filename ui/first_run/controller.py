@@ -1,25 +1,23 @@
 """Connect the first-run dialog and the model file chooser to the other controllers."""
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.assistant import Assistant
 from app.config.model_files import FileOffer
 from app.errors import describe
 from resources import sample_vault
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController
 from ui.controllers.notes import NoteListing, NotesController
 from ui.controllers.session import SessionController
 from ui.first_run.dialog import STEPS, FirstRunDialog
 from ui.first_run.model_file import ModelFileChooser
-from ui.frame import WindowFrame
 from ui.state import WindowState
-from ui.tasks import TaskRunner
 
 __all__ = ["FirstRunController"]
 
 
-class FirstRunController(QObject):
+class FirstRunController(ChatController):
     """Opens the first-run dialog, automatically or on request.
 
     It also opens the file dialog when the user wants to choose a model file in the composer. The
@@ -31,23 +29,20 @@ class FirstRunController(QObject):
 
     def __init__(
         self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
+        shared: Collaborators,
         session: SessionController,
         composer: ComposerController,
         notes: NotesController,
         index: IndexController,
     ) -> None:
-        super().__init__(frame)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session, self._composer = session, composer
+        super().__init__(shared, session)
+        self._composer = composer
         self._notes, self._index = notes, index
         self._dialog: FirstRunDialog | None = None
-        self._files = ModelFileChooser(assistant.model_setup, runner, frame)
+        self._files = ModelFileChooser(self._assistant.model_setup, self._runner, self._frame)
         self._files.offered.connect(self._on_file_offered)
         self._files.failed.connect(self._on_file_failed)
-        frame.composer.file_model_wanted.connect(self._files.choose)
+        self._frame.composer.file_model_wanted.connect(self._files.choose)
 
     def offer(self, state: WindowState) -> None:
         """Open the first-run dialog if it is needed and has not been opened automatically before.

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit
 
-from app.assistant import Assistant
 from chains.events import ApprovalRequested, ToolEnded
 from chains.tool import ApprovalRequest, Verdict
 from chains.tools.approval_desk import ApprovalDesk
 from ui.chat.message.approval_card import ApprovalCard
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.session import SessionController
 from ui.controllers.turns import CallDecided, ChatTurn
-from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.widgets.buttons import ButtonText
 
@@ -41,17 +40,14 @@ class _Waiting:
     left_out: frozenset[int] = frozenset()
 
 
-class ApprovalController(QObject):
+class ApprovalController(ChatController):
     """Shows tool calls that need approval as cards, and passes decisions to the `ApprovalDesk`."""
 
-    def __init__(
-        self, assistant: Assistant, frame: WindowFrame, session: SessionController
-    ) -> None:
-        super().__init__(session)
-        self._frame, self._session = frame, session
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
         self._waiting: dict[str, _Waiting] = {}
         self._desk = ApprovalDesk()
-        assistant.agents.connect(self._desk)
+        self._assistant.agents.connect(self._desk)
         session.event_arrived.connect(self._on_event)
         session.turn_ended.connect(self._on_turn_ended)
         session.session_changed.connect(self._on_session_changed)

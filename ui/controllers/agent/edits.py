@@ -8,16 +8,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject
-
-from app.assistant import Assistant
 from app.errors import describe
 from ui.chat.message.edits_card import EditsCard, summarise_edits
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
-from ui.frame import WindowFrame
 from ui.notify import announce
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.widgets.buttons import ButtonText
 
 __all__ = ["EditsController"]
@@ -26,20 +23,12 @@ _OPEN_CHAT = ButtonText("Open the chat", "Show the chat in which the notes were 
 _Edits = Mapping[str, Any]
 
 
-class EditsController(QObject):
+class EditsController(ChatController):
     """Shows a card in the open chat with the notes that an agent changed, and undoes changes."""
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-    ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner = assistant, runner
-        self._frame, self._session = frame, session
-        self._finds = LatestOnly(runner, 0, self)
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
+        self._finds = LatestOnly(self._runner, 0, self)
         self._finds.answered.connect(self._on_found)
         self._finds.failed.connect(self._on_failed)
         session.turn_ended.connect(self._on_turn_ended)

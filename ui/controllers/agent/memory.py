@@ -7,14 +7,11 @@ when its answer is regenerated, or when the user goes back to an earlier version
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject
-
-from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.abandoned_memory import AbandonedMemory, find_abandoned_memories
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.session import SessionController
-from ui.frame import WindowFrame
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import plural
 
@@ -25,21 +22,14 @@ _REMOVE_ALL = ButtonText("Remove these memories", "Models are not given them any
 _Found = tuple[str, frozenset[str], Sequence[AbandonedMemory]]
 
 
-class MemoryController(QObject):
+class MemoryController(ChatController):
     """Asks whether to remove the memories that another version of a message has left behind."""
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-    ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner = assistant, runner
-        self._notifier, self._session = frame.notifier, session
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
+        self._notifier = self._frame.notifier
         self._paths: dict[str, frozenset[str]] = {}  # the branch that each chat showed last
-        self._finds = LatestOnly(runner, 0, self)
+        self._finds = LatestOnly(self._runner, 0, self)
         self._finds.answered.connect(self._on_found)
         session.loaded.connect(self._on_loaded)
 

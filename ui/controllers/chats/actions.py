@@ -3,23 +3,22 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
-from app.assistant import Assistant
 from app.errors import InvalidRequest, describe
 from app.sessions.export import write_export
 from app.sessions.search import ChatHit, read_terms, search_chats
 from app.sessions.session_info import ARCHIVED, ChatMark
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.chats.bin import ChatBinController
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn
-from ui.frame import WindowFrame
 from ui.notify import open_file
 from ui.panels.chats.sessions import list_mark_actions
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.widgets.buttons import ButtonText
 
 __all__ = ["ChatActionController"]
@@ -30,38 +29,38 @@ _SEARCH_PAUSE_MS = 150
 _CHARS_BEFORE_MATCH = 18
 
 
-class ChatActionController(QObject):
+class ChatActionController(ChatController):
     """Searches, renames, pins, archives and exports chats."""
 
     def __init__(
         self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
+        shared: Collaborators,
         session: SessionController,
         sessions: SessionListController,
         palette: PaletteController,
         notes: SaveNoteController,
         bin: ChatBinController,
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session, self._sessions, self._palette = session, sessions, palette
+        super().__init__(shared, session)
+        self._sessions, self._palette = sessions, palette
         self._notes, self._bin = notes, bin
         self._target: tuple[ChatHit, str] | None = None
-        self._searches = LatestOnly(runner, _SEARCH_PAUSE_MS, self)
+        self._searches = LatestOnly(self._runner, _SEARCH_PAUSE_MS, self)
         self._searches.answered.connect(self._on_found)
         self._searches.failed.connect(self._on_failed)
-        chats = frame.sidebar.chats
+        chats = self._frame.sidebar.chats
         chats.rename_requested.connect(self.rename)
         chats.mark_requested.connect(self.mark)
         chats.hit_chosen.connect(self.open_hit)
         session.loaded.connect(self._on_loaded)
         chats.export_requested.connect(self.export)
-        frame.middle.menu_wanted.connect(self._fill_menu)
+        self._frame.middle.menu_wanted.connect(self._fill_menu)
         session.turn_ended.connect(self._on_turn_ended)
-        frame.sidebar.chat_search.textChanged.connect(self._on_sought)
-        for left in (frame.sidebar.chat_search.returnPressed, frame.sidebar.chat_search.left_down):
+        self._frame.sidebar.chat_search.textChanged.connect(self._on_sought)
+        for left in (
+            self._frame.sidebar.chat_search.returnPressed,
+            self._frame.sidebar.chat_search.left_down,
+        ):
             left.connect(chats.setFocus)
 
     def begin_search(self) -> None:

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.bin import DAYS_IN_BIN, BinnedChat
 from app.sessions.session_info import one_line
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
-from ui.frame import WindowFrame
-from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText
 from ui.widgets.dialogs import QuestionDialog
 from ui.widgets.formatting import plural
@@ -25,7 +23,7 @@ _EMPTY = ButtonText("Empty the bin", "This cannot be undone")
 _TITLE_CHARS = 40
 
 
-class ChatBinController(QObject):
+class ChatBinController(ChatController):
     """Moves chats to the bin and back, and deletes those in the bin for good.
 
     Emits `deleted` with the session ID of a chat that has been deleted for good.
@@ -34,17 +32,11 @@ class ChatBinController(QObject):
     deleted = Signal(str)
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-        sessions: SessionListController,
+        self, shared: Collaborators, session: SessionController, sessions: SessionListController
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session, self._sessions = session, sessions
-        chats = frame.sidebar.chats
+        super().__init__(shared, session)
+        self._sessions = sessions
+        chats = self._frame.sidebar.chats
         chats.delete_requested.connect(self.delete)
         chats.unbin_requested.connect(self.restore)
         chats.removal_requested.connect(self.remove)

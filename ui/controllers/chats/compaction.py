@@ -4,21 +4,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from PySide6.QtCore import QObject
-
-from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.branches import SummaryDraft
 from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.session import SessionController
-from ui.frame import WindowFrame
 from ui.panels.context.compaction import CompactionDialog
-from ui.tasks import Task, TaskRunner
+from ui.tasks import Task
 from ui.widgets.formatting import count, plural
 
 __all__ = ["CompactionController"]
@@ -27,7 +24,7 @@ _NONE: Final = "Nothing has been asked in this chat yet."
 _BUSY: Final = "An answer is on its way. Stop it first."
 
 
-class CompactionController(QObject):
+class CompactionController(ChatController):
     """Compacts the open chat on request: replaces its older messages with a summary.
 
     If the user cancels, the chat is not changed.
@@ -35,23 +32,20 @@ class CompactionController(QObject):
 
     def __init__(
         self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
+        shared: Collaborators,
         session: SessionController,
         composer: ComposerController,
         context: ContextController,
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session, self._context = session, context
+        super().__init__(shared, session)
+        self._context = context
         self._dialog: CompactionDialog | None = None
         self._task: Task | None = None
         self._chat = ""
         self._model: str | None = None
         self._draft: SummaryDraft | None = None
         self._edited = ""
-        frame.transcript.maker.summary_edit_requested.connect(self.edit)
+        self._frame.transcript.maker.summary_edit_requested.connect(self.edit)
         composer.commands.compact_requested.connect(self.compact)
         context.add_action("compact", lambda _entry: self.compact())
 

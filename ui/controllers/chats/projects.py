@@ -4,18 +4,15 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
-
-from app.assistant import Assistant
 from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
 from app.sessions.session_info import SessionInfo
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
-from ui.frame import WindowFrame
 from ui.settings.project import ProjectDialog
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.completion_list import Choice
 from ui.widgets.dialogs import choose_folder
@@ -27,26 +24,20 @@ _REMOVE = ButtonText("Remove from the list", "Remove the project; its notes and 
 _UNDO_REMOVE = ButtonText("Undo", "Put the project back into the list")
 
 
-class ProjectController(QObject):
+class ProjectController(ChatController):
     """Fills the list of projects, keeps it up to date, and opens projects."""
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-        sessions: SessionListController,
+        self, shared: Collaborators, session: SessionController, sessions: SessionListController
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session, self._sessions = session, sessions
+        super().__init__(shared, session)
+        self._sessions = sessions
         self._known: Sequence[Project] = ()
         self._dialogs: dict[str, ProjectDialog] = {}
-        self._lists = LatestOnly(runner, 0, self)
+        self._lists = LatestOnly(self._runner, 0, self)
         self._lists.answered.connect(self._on_listed)
         self._lists.failed.connect(self._on_failed)
-        sidebar = frame.sidebar
+        sidebar = self._frame.sidebar
         sidebar.projects.project_chosen.connect(self._on_chosen)
         sidebar.projects.new_chat_requested.connect(self._on_new_chat)
         sidebar.projects.rename_requested.connect(self._on_rename)

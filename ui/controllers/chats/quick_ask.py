@@ -3,21 +3,18 @@
 from collections.abc import Callable
 from functools import cached_property, partial
 
-from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.assistant import Assistant
 from chains.events import Mode
 from chains.request.ask import Ask
 from ui.chat.message.sources import list_sources
 from ui.chat.quick_ask import QuickAskWindow
 from ui.chat.transcript.widgets import MessageMaker
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn, show_event
-from ui.frame import WindowFrame
 from ui.icons import app_icon
-from ui.tasks import TaskRunner
 
 __all__ = ["QuickAskController"]
 
@@ -25,7 +22,7 @@ _NO_TRAY = "This desktop has no tray. Quick ask can be opened from the list of c
 _SEARCHING, _WAITING = "Searching…", "Waiting…"
 
 
-class QuickAskController(QObject):
+class QuickAskController(ChatController):
     """Answers questions in a small window, which uses a new chat each time it is opened.
 
     If the setting `ui.quickAsk` is on and the desktop has a system tray, an icon in the tray opens
@@ -37,23 +34,17 @@ class QuickAskController(QObject):
     """
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-        sessions: SessionListController,
+        self, shared: Collaborators, session: SessionController, sessions: SessionListController
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
+        super().__init__(shared, session)
         self._sessions = sessions
         self._chat: str | None = None
         self._turn: ChatTurn | None = None
         self.tray: QSystemTrayIcon | None = None
         self._maker = MessageMaker(self)
         self._maker.citation_activated.connect(self._on_citation)
-        self._maker.link_activated.connect(frame.transcript.maker.link_activated)
-        self._maker.embed_wanted.connect(frame.transcript.maker.embed_wanted)
+        self._maker.link_activated.connect(self._frame.transcript.maker.link_activated)
+        self._maker.embed_wanted.connect(self._frame.transcript.maker.embed_wanted)
         self.apply_setting()
 
     @cached_property

@@ -3,15 +3,11 @@
 from functools import partial
 from posixpath import dirname
 
-from PySide6.QtCore import QObject
-
-from app.assistant import Assistant
 from app.errors import describe
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.notes import NotesController
 from ui.controllers.session import SessionController
-from ui.frame import WindowFrame
 from ui.panels.chats.save_note import SaveNoteDialog
-from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText
 
 __all__ = ["SaveNoteController"]
@@ -20,7 +16,7 @@ _UNDO_SAVE = ButtonText("Undo", "Remove the new note")
 _NO_VAULT = "A note needs a folder of notes, and none is open."
 
 
-class SaveNoteController(QObject):
+class SaveNoteController(ChatController):
     """Saves a chat or an answer as a note, and lets the user undo this.
 
     The user first confirms the note's name and folder in a dialog. The new note is recorded in the
@@ -28,19 +24,13 @@ class SaveNoteController(QObject):
     """
 
     def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-        notes: NotesController,
+        self, shared: Collaborators, session: SessionController, notes: NotesController
     ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session, self._notes = session, notes
+        super().__init__(shared, session)
+        self._notes = notes
         self._dialog: SaveNoteDialog | None = None
         self._text = ""
-        frame.sidebar.chats.note_requested.connect(self.save)
+        self._frame.sidebar.chats.note_requested.connect(self.save)
 
     def save_open_chat(self) -> None:
         """Save the open chat as a note."""

@@ -5,9 +5,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final
 
-from PySide6.QtCore import QObject
-
-from app.assistant import Assistant
 from app.config.models import ModelChoice, name_model
 from app.errors import describe
 from app.sessions.transcript import AnswerItem
@@ -15,10 +12,10 @@ from ui.chat.message.answer import Answer
 from ui.chat.message.tools import MessageAction
 from ui.chat.transcript.widgets import MessageMaker
 from ui.chat.versions import VersionsDialog
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.session import SessionController
 from ui.controllers.turns import ChatTurn, show_event
-from ui.frame import WindowFrame
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 
 __all__ = ["VersionsController"]
 
@@ -27,7 +24,7 @@ _BUSY: Final = "An answer is on its way. Stop it first."
 _NOTHING: Final = "There is no answer in this chat yet."
 
 
-class VersionsController(QObject):
+class VersionsController(ChatController):
     """Lets the user compare two versions of an answer, and activates the chosen one.
 
     When the user chooses another model, its answer becomes a new version, as with "Answer again".
@@ -35,16 +32,8 @@ class VersionsController(QObject):
     is closed.
     """
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        session: SessionController,
-    ) -> None:
-        super().__init__(session)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._session = session
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
         self._item: AnswerItem | None = None
         self._chat: str | None = None  # the chat of the answer
         self._other = ""
@@ -52,13 +41,13 @@ class VersionsController(QObject):
         self._kept = ""
         self._names: Mapping[str, ModelChoice] = {}
         self._writers: dict[str, str] = {}
-        self._models = LatestOnly(runner, 0, self)
+        self._models = LatestOnly(self._runner, 0, self)
         self._models.answered.connect(self._on_models)
         self._maker = MessageMaker(self)
         self._maker.citation_activated.connect(self._on_citation)
-        self._maker.link_activated.connect(frame.transcript.maker.link_activated)
-        self._maker.embed_wanted.connect(frame.transcript.maker.embed_wanted)
-        frame.transcript.maker.action_requested.connect(self._on_action)
+        self._maker.link_activated.connect(self._frame.transcript.maker.link_activated)
+        self._maker.embed_wanted.connect(self._frame.transcript.maker.embed_wanted)
+        self._frame.transcript.maker.action_requested.connect(self._on_action)
         session.turn_begun.connect(self._on_turn_begun)
         session.event_arrived.connect(self._on_event)
         session.turn_ended.connect(self._on_turn_ended)

@@ -4,18 +4,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from app.assistant import Assistant
 from app.errors import describe
 from chains.tool import ApprovalRequest, Proposal
 from ui.chat.message.approval_card import ApprovalCard
+from ui.controllers.base import Collaborators, Controller
 from ui.controllers.reading.open_note import ReadingController
-from ui.frame import WindowFrame
 from ui.notify import announce
-from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText
 from vault.edits.plan import EditPlan
 from vault.errors import EditOutdated
@@ -27,26 +25,19 @@ _TOOL: Final = "insert_link"
 _CHANGED: Final = "The note has changed meanwhile. This is the change as it would be now."
 
 
-class LinkController(QObject):
+class LinkController(Controller):
     """Shows how a new link changes the open note, and writes the change once it is approved.
 
     The change is shown in the same approval card as an agent's edits, and recorded in the same
     journal.
     """
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
-        reading: ReadingController,
-    ) -> None:
-        super().__init__(frame)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
+    def __init__(self, shared: Collaborators, reading: ReadingController) -> None:
+        super().__init__(shared)
         self._reading = reading
         self._card: ApprovalCard | None = None
         self._before: QWidget | None = None
-        frame.column.related.link_requested.connect(self.propose)
+        self._frame.column.related.link_requested.connect(self.propose)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
         """Return the functions that run this controller's window commands, by command name."""

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-from PySide6.QtCore import QObject, QProcess, QUrl
+from PySide6.QtCore import QProcess, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from app.assistant import Assistant
 from app.library.images import is_image_link
 from resources.system.calls import SYSTEM
-from ui.frame import WindowFrame
+from ui.controllers.base import Collaborators, Controller
 
 __all__ = ["NoteMenuController"]
 
@@ -19,14 +18,13 @@ _NO_OBSIDIAN = "No program opens Obsidian's links. Install Obsidian to open note
 _NO_PROGRAM = "No program opens {}."
 
 
-class NoteMenuController(QObject):
+class NoteMenuController(Controller):
     """Fills the menu of the open note or image, and opens its file in other programs."""
 
-    def __init__(self, assistant: Assistant, frame: WindowFrame) -> None:
-        super().__init__(frame)
-        self._assistant, self._frame = assistant, frame
-        frame.note.head.menu_wanted.connect(self._fill_menu)
-        for text in (frame.note.page, frame.note.source):
+    def __init__(self, shared: Collaborators) -> None:
+        super().__init__(shared)
+        self._frame.note.head.menu_wanted.connect(self._fill_menu)
+        for text in (self._frame.note.page, self._frame.note.source):
             text.menu_wanted.connect(self._add_attach)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:

@@ -6,27 +6,26 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
-from app.assistant import Assistant
 from app.errors import ErrorInfo, NotFound, describe
 from app.library.attachments import is_web_address
 from app.library.images import is_image_link
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
+from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.images import EmbedController, open_image
 from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
 from ui.controllers.session import SessionController
-from ui.frame import WindowFrame
 from ui.markdown.inline import TAG
 from ui.markdown.note_parts import cut_parts
 from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
-from ui.tasks import LatestOnly, TaskRunner
+from ui.tasks import LatestOnly
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note, ReadOptions
 
@@ -37,7 +36,7 @@ _SLOW_MS = 1_000
 Shown = Note | OpenImage
 
 
-class ReadingController(QObject):
+class ReadingController(ChatController):
     """Shows one note or image at a time, beside the chat or in place of it.
 
     Emits `tag_clicked` with the name of a tag that was clicked in the note.
@@ -51,41 +50,47 @@ class ReadingController(QObject):
 
     def __init__(
         self,
-        assistant: Assistant,
-        runner: TaskRunner,
-        frame: WindowFrame,
+        shared: Collaborators,
+        session: SessionController,
         notes: NotesController,
         related: RelatedController,
-        session: SessionController,
     ) -> None:
-        super().__init__(frame)
-        self._assistant, self._frame, self._panel = assistant, frame, frame.note
-        self._notes, self._related, self._session = notes, related, session
+        super().__init__(shared, session)
+        self._panel = self._frame.note
+        self._notes, self._related = notes, related
         self._visits = VisitHistory()
         self._shown: Shown | None = None
-        self._reads = LatestOnly(runner, 0, self)
+        self._reads = LatestOnly(self._runner, 0, self)
         self._reads.answered.connect(self._on_read)
         self._reading = CancelToken()
-        self._outlines = LatestOnly(runner, 0, self)
+        self._outlines = LatestOnly(self._runner, 0, self)
         self._outlines.answered.connect(self._on_outline_read)
         self._panel.headings_wanted.connect(self._read_outline)
         self._said = ""
         self.slow_timer = QTimer(self, singleShot=True, interval=_SLOW_MS)
         self.slow_timer.timeout.connect(self._show_slow)
-        self._rereads = LatestOnly(runner, 0, self)
+        self._rereads = LatestOnly(self._runner, 0, self)
         self._rereads.answered.connect(self._on_reread)
         EmbedController(
-            assistant, runner, frame.note, frame.transcript.maker, self._find_answer_origin
+            self._assistant,
+            self._runner,
+            self._frame.note,
+            self._frame.transcript.maker,
+            self._find_answer_origin,
         )
-        self._menu = NoteMenuController(assistant, frame)
+        self._menu = NoteMenuController(shared)
         notes.listed.connect(self._mark_missing_links)
         self._panel.head.closed.connect(self.close)
         for part in (self._panel, self._panel.head):
             part.step_requested.connect(self.step)
-        self._panel.head.related_requested.connect(frame.docking.show_related)
+        self._panel.head.related_requested.connect(self._frame.docking.show_related)
         self._panel.link_clicked.connect(self._on_link_clicked)
-        frame.transcript.maker.link_activated.connect(self._follow_answer_link)
-        for view in (frame.sidebar, frame.column.related, frame.column.index.lists):
+        self._frame.transcript.maker.link_activated.connect(self._follow_answer_link)
+        for view in (
+            self._frame.sidebar,
+            self._frame.column.related,
+            self._frame.column.index.lists,
+        ):
             view.note_chosen.connect(self.show)
 
     def list_commands(self) -> dict[str, Callable[[], object]]:

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QTimer
 
-from app.assistant import Assistant
 from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.review import ReviewResult
-from ui.frame import WindowFrame
-from ui.tasks import Task, TaskRunner
+from ui.controllers.base import Collaborators, Controller
+from ui.tasks import Task
 from ui.widgets.buttons import ButtonText
 from vault.review.findings import Finding
 from vault.review.review import ReviewProgress
@@ -21,7 +20,7 @@ _UNDO_DISMISS = ButtonText("Undo", "Put the finding back into the list")
 _IDLE_MS = 20_000
 
 
-class ReviewController(QObject):
+class ReviewController(Controller):
     """Runs reviews of the notes, and shows their findings in the panel "Look after".
 
     A review is started when the panel is first shown, when the user asks for it, and in the
@@ -29,10 +28,9 @@ class ReviewController(QObject):
     the vault and in the index panel.
     """
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
-        super().__init__(frame)
-        self._assistant, self._runner, self._frame = assistant, runner, frame
-        self._panel = frame.column.review
+    def __init__(self, shared: Collaborators) -> None:
+        super().__init__(shared)
+        self._panel = self._frame.column.review
         self._task: Task | None = None
         self._progress: ReviewProgress | None = None
         self._dismissed: list[Finding] = []
@@ -43,8 +41,8 @@ class ReviewController(QObject):
         self._panel.note_chosen.connect(self._on_note_chosen)
         self._panel.dismiss_requested.connect(self._dismiss)
         self._panel.restore_requested.connect(self._restore_all)
-        for entry in (frame.sidebar, frame.column.index):
-            entry.review_requested.connect(frame.docking.show_review)
+        for entry in (self._frame.sidebar, self._frame.column.index):
+            entry.review_requested.connect(self._frame.docking.show_review)
         self.idle_timer = QTimer(self)
         self.idle_timer.setSingleShot(True)
         self.idle_timer.setInterval(_IDLE_MS)
