@@ -5,13 +5,14 @@ from itertools import chain
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from shiboken6 import isValid
 
 from ui.icons import icon
 from ui.theme import Theme, dress, tokens
 from ui.widgets.completion_list import SHOWN_ROWS, Choice, ChoiceView, find_choices
 from ui.widgets.controls import make_wrapped_label, one_line
+from ui.widgets.layouts import grow, make_column
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
 __all__ = ["Palette"]
@@ -51,13 +52,15 @@ class Palette(AccessibleFrame):
         self._nothing = make_wrapped_label("", "ui", "secondary")
         self._nothing.setContentsMargins(12, 6, 12, 6)
         self._nothing.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_INSET, _INSET, _INSET, _INSET)
-        column.setSpacing(_GAP)
-        column.addWidget(self.field)
-        column.addWidget(Hairline())
-        column.addWidget(self._nothing)
-        column.addWidget(self.view, 1)
+        make_column(
+            self.field,
+            Hairline(),
+            self._nothing,
+            grow(self.view),
+            margins=(_INSET, _INSET, _INSET, _INSET),
+            spacing=_GAP,
+            parent=self,
+        )
         self.hide()
 
     def open(self, groups: Sequence[Group], hint: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
 from ui.actions import COMMANDS, Keymap, WindowCommand
 from ui.theme import Theme
@@ -12,6 +12,7 @@ from ui.widgets.buttons import DONE, make_button
 from ui.widgets.completion_list import Choice
 from ui.widgets.controls import label
 from ui.widgets.geometry import make_scroll_area
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Pane
 
 __all__ = ["ShortcutsDialog", "WindowActions", "command_choices"]
@@ -73,9 +74,7 @@ class ShortcutsDialog(QDialog):
         self.setWindowTitle("Shortcuts")
         space = Theme.current().space(4)
         content = Pane("overlay")
-        groups = QVBoxLayout(content)
-        groups.setContentsMargins(0, 0, space, 0)
-        groups.setSpacing(space)
+        groups = make_column(margins=(0, 0, space, 0), spacing=space, parent=content)
         for group in dict.fromkeys(command.group for command in COMMANDS):
             groups.addWidget(label(group, "label", "secondary"))
             groups.addLayout(_grid(c for c in COMMANDS if c.group == group))
@@ -83,18 +82,17 @@ class ShortcutsDialog(QDialog):
         area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         area.setAccessibleName("Shortcuts")
         area.setMinimumWidth(max(_LEAST_WIDTH, content.sizeHint().width()))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24 - space, 20)
-        column.setSpacing(space)
-        column.addWidget(label("Shortcuts", "h2"))
-        column.addWidget(area, 1)
         done = make_button(DONE, "primary", self.accept)
         done.setDefault(True)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(done)
-        row.addSpacing(space)
-        column.addLayout(row)
+        row = make_row(stretch(), done, space)
+        make_column(
+            label("Shortcuts", "h2"),
+            grow(area),
+            row,
+            margins=(24, 20, 24 - space, 20),
+            spacing=space,
+            parent=self,
+        )
         most = parent.window().height() - 2 * space
         self.resize(0, min(most, self.sizeHint().height() + content.sizeHint().height()))
 

@@ -20,6 +20,7 @@ from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, make_button
 from ui.widgets.controls import make_wrapped_label
 from ui.widgets.geometry import Scaled, set_apart, set_in
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import TitleButton, show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
 
@@ -256,9 +257,7 @@ class Middle(Scaled, Pane):
         self._columns = QSplitter(Qt.Orientation.Horizontal, self)
         self._columns.setHandleWidth(1)
         self._columns.setChildrenCollapsible(False)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._columns)
+        make_row(self._columns, margins=0, parent=self)
         self._left = Pane("content", self._columns)
         self._columns.addWidget(self._left)
         header = Header("content", self._left)
@@ -270,24 +269,24 @@ class Middle(Scaled, Pane):
         header.row.addWidget(self._more)
         header.row.addWidget(self._panel)
         self._stack = QStackedWidget(self._left)
-        column = QVBoxLayout(self._left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(header)
-        column.addLayout(self._notice_room)
-        column.addLayout(self._find_room)
-        column.addWidget(self._stack, 1)
+        make_column(
+            header,
+            self._notice_room,
+            self._find_room,
+            grow(self._stack),
+            margins=0,
+            spacing=0,
+            parent=self._left,
+        )
         self._notice_room.addWidget(self._notice)
         self.welcome = Welcome(self._stack)
         self._stack.addWidget(self.welcome)
         self._chat = Pane("content", self._stack)
         self._stack.addWidget(self._chat)
-        self._rows = QVBoxLayout(self._chat)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(0)
         self._above_composer = QWidget()
-        self._rows.addWidget(self._above_composer, 1)
-        self._rows.addWidget(self._composer)
+        self._rows = make_column(
+            grow(self._above_composer), self._composer, margins=0, spacing=0, parent=self._chat
+        )
 
 
 class Welcome(Pane):
@@ -313,27 +312,21 @@ class Welcome(Pane):
         )
         self._notice = Notice()
         self._notice.hide()
-        text = QVBoxLayout()
-        text.setSpacing(8)
-        text.addLayout(set_apart(self._notice, 0, 0, 0, 16))
-        text.addWidget(make_wrapped_label("Choose a folder of notes.", "display"))
-        text.addWidget(make_wrapped_label(_SENTENCE, "body", "secondary"))
-        text.addSpacing(8)
-        text.addLayout(self._buttons())
-        text.addSpacing(16)
-        text.addWidget(make_wrapped_label(_PRIVACY, "caption", "tertiary"))
+        text = make_column(
+            set_apart(self._notice, 0, 0, 0, 16),
+            make_wrapped_label("Choose a folder of notes.", "display"),
+            make_wrapped_label(_SENTENCE, "body", "secondary"),
+            8,
+            self._buttons(),
+            16,
+            make_wrapped_label(_PRIVACY, "caption", "tertiary"),
+            spacing=8,
+        )
         block = QWidget()
         block.setMaximumWidth(560)
         block.setLayout(text)
-        row = QHBoxLayout()
-        row.setContentsMargins(24, 0, 24, 0)
-        row.addStretch(1)
-        row.addWidget(block, 100)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.addStretch(4)
-        column.addLayout(row)
-        column.addStretch(5)
+        row = make_row(stretch(), grow(block, 100), stretch(), margins=(24, 0, 24, 0))
+        make_column(stretch(4), row, stretch(5), parent=self)
 
     def show_problem(self, message: str, hint: str) -> None:
         """Show why a folder could not be opened, and a button to try again."""
@@ -345,12 +338,7 @@ class Welcome(Pane):
         self._notice.hide()
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.choose)
-        row.addWidget(self.samples)
-        row.addStretch(1)
-        return row
+        return make_row(self.choose, self.samples, stretch(), spacing=8)
 
 
 def _is_letter(event: QKeyEvent) -> bool:

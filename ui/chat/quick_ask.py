@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from ui.actions import Keymap
 from ui.chat.composer.text import ComposerText
@@ -11,6 +10,7 @@ from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT, make_scroll_area
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline, Pane
 
 __all__ = ["QuickAskWindow"]
@@ -140,34 +140,16 @@ class QuickAskWindow(Pane):
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
     def _lay_out(self) -> None:
-        self._column = QVBoxLayout(self._page)
-        self._column.setContentsMargins(0, 8, 0, 8)
-        above = QHBoxLayout()
-        above.setContentsMargins(OUTDENT, 0, OUTDENT, 4)
-        above.addWidget(self.question)
-        self._column.addLayout(above)
-        self._column.addStretch(1)
+        above = make_row(self.question, margins=(OUTDENT, 0, OUTDENT, 4))
+        self._column = make_column(above, stretch(), margins=(0, 8, 0, 8), parent=self._page)
         self._area.hide()
         self._line.hide()
         title = label("Quick ask", "label", "secondary")
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.state, 1)
-        foot.addWidget(self.open)
-        foot.addWidget(self.send)
-        top = QVBoxLayout()
-        top.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
-        top.setSpacing(8)
-        top.addWidget(title)
-        top.addWidget(self.field)
-        top.addStretch(1)
-        top.addLayout(foot)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addLayout(top)
-        column.addWidget(self._line)
-        column.addWidget(self._area, 1)
+        foot = make_row(grow(self.state), self.open, self.send, spacing=8)
+        top = make_column(
+            title, self.field, stretch(), foot, margins=(OUTDENT, 12, OUTDENT, 12), spacing=8
+        )
+        make_column(top, self._line, grow(self._area), margins=1, spacing=0, parent=self)
 
     def _fit(self) -> None:
         theme = Theme.current()

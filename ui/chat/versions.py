@@ -10,9 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
-    QHBoxLayout,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +19,7 @@ from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import ElidedLabel, label, make_wrapped_label
 from ui.widgets.geometry import OUTDENT, make_scroll_area
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Pane
 
@@ -59,17 +58,12 @@ class VersionColumn(Pane):
             self.kept.emit,
         )
         self.say = make_wrapped_label("", "ui", "secondary")
-        self.head = QHBoxLayout()
-        self.head.setContentsMargins(24, 0, 24, 0)
+        self.head = make_row(margins=(24, 0, 24, 0))
         self._page = Pane("content")
-        self._column = QVBoxLayout(self._page)
-        self._column.setContentsMargins(8, 12, 8, 12)
-        self._column.setSpacing(0)
-        below = QHBoxLayout()
-        below.setContentsMargins(OUTDENT, 0, OUTDENT, 0)
-        below.addWidget(self.say)
-        self._column.addLayout(below)
-        self._column.addStretch(1)
+        below = make_row(self.say, margins=(OUTDENT, 0, OUTDENT, 0))
+        self._column = make_column(
+            below, stretch(), margins=(8, 12, 8, 12), spacing=0, parent=self._page
+        )
         self._lay_out()
         self.keep.setEnabled(False)
 
@@ -102,16 +96,8 @@ class VersionColumn(Pane):
         area: QScrollArea = make_scroll_area(self._page)
         area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         area.setAccessibleName(self.accessibleName())
-        foot = QHBoxLayout()
-        foot.setContentsMargins(24, 12, 24, 16)
-        foot.addStretch(1)
-        foot.addWidget(self.keep)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(self.head)
-        column.addWidget(area, 1)
-        column.addLayout(foot)
+        foot = make_row(stretch(), self.keep, margins=(24, 12, 24, 16))
+        make_column(self.head, grow(area), foot, margins=0, spacing=0, parent=self)
 
 
 class VersionsDialog(QDialog):
@@ -244,11 +230,5 @@ class VersionsDialog(QDialog):
             self._both.addWidget(line)
         self._both.addWidget(self.right, 1)
         ground = Pane("content")  # as below the answers, whose code is set off from it
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(ground)
-        column = QVBoxLayout(ground)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(title)
-        column.addLayout(self._both, 1)
+        make_column(ground, margins=0, parent=self)
+        make_column(title, grow(self._both), margins=0, spacing=0, parent=ground)

@@ -7,9 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +23,7 @@ from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 
 __all__ = ["ConnectionForm"]
@@ -146,11 +145,7 @@ class ConnectionForm(QWidget):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
-        chosen = QHBoxLayout()
-        chosen.setSpacing(8)
-        chosen.addWidget(self.model, 1)
-        chosen.addWidget(self.models)
-        chosen.addWidget(self.look)
+        chosen = make_row(grow(self.model), self.models, self.look, spacing=8)
         self._address_name = label("Address", "ui", "secondary")
         names = (
             label("Service", "ui", "secondary"),
@@ -164,15 +159,8 @@ class ConnectionForm(QWidget):
         grid.addWidget(self.address, 1, 1)
         grid.addWidget(self.key, 2, 1)
         grid.addLayout(chosen, 3, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self.state, 1)
-        foot.addStretch(0)
-        foot.addWidget(self.test, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 4, 16, 8)
-        column.setSpacing(8)
-        column.addLayout(grid)
-        column.addLayout(foot)
+        foot = make_row(grow(self.state), stretch(0), align(self.test, Qt.AlignmentFlag.AlignTop))
+        make_column(grid, foot, margins=(16, 4, 16, 8), spacing=8, parent=self)
 
     def _on_listed(self, found: tuple[Sequence[ModelService], bool]) -> None:
         services, has_keyring = found

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QStackedWidget, QWidget
 
 from app.config.model_setup import ModelSetup
 from ui.first_run.cards import StepBar
@@ -14,6 +14,7 @@ from ui.tasks import TaskRunner
 from ui.theme import Theme, dress
 from ui.widgets.buttons import NO_TEXT, ButtonText, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Pane
 
 __all__ = ["STEPS", "FirstRunDialog"]
@@ -103,30 +104,16 @@ class FirstRunDialog(QDialog):
             self._on_skip()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(32, 0, 32, 0)
-        top.addWidget(self.line)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(24, 4, 32, 0)
-        foot.setSpacing(8)
-        foot.addWidget(self.skip)
-        foot.addStretch(1)
-        foot.addWidget(self.back)
-        foot.addWidget(self.main)
-        middle = QHBoxLayout()
-        middle.setContentsMargins(32, 0, 32, 0)
-        middle.addWidget(self.index)
+        top = make_row(self.line, margins=(32, 0, 32, 0))
+        foot = make_row(
+            self.skip, stretch(), self.back, self.main, margins=(24, 4, 32, 0), spacing=8
+        )
+        middle = make_row(self.index, margins=(32, 0, 32, 0))
         ground = Pane("overlay")
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(ground)
-        column = QVBoxLayout(ground)
-        column.setContentsMargins(0, 24, 0, 20)
-        column.setSpacing(12)
-        column.addLayout(top)
-        column.addWidget(self.stack, 1)
-        column.addLayout(middle)
-        column.addLayout(foot)
+        make_column(ground, margins=0, parent=self)
+        make_column(
+            top, grow(self.stack), middle, foot, margins=(0, 24, 0, 20), spacing=12, parent=ground
+        )
 
     def _fit(self) -> None:
         """Resize the dialog to match the font scale, but not larger than the screen."""
@@ -147,12 +134,14 @@ class _IndexLine(QFrame):
         dress(self._text, "caption", "primary", numbers=True)
         dress(self._rest, "caption", "secondary")
         self._rest.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 16)
-        row.setSpacing(8)
-        row.addWidget(IconLabel("books"))
-        row.addWidget(self._text, 1)
-        row.addWidget(self._rest, 1)
+        make_row(
+            IconLabel("books"),
+            grow(self._text),
+            grow(self._rest),
+            margins=(12, 8, 12, 16),
+            spacing=8,
+            parent=self,
+        )
         self.hide()
 
     def set_wanted(self, is_wanted: bool) -> None:

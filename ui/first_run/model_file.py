@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.config.model_files import FileOffer
 from app.config.model_setup import Connection, ModelSetup
@@ -12,6 +12,7 @@ from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.dialogs import choose_file
+from ui.widgets.layouts import grow, make_row
 
 __all__ = ["ModelFileChooser", "ModelFileForm"]
 
@@ -74,11 +75,7 @@ class ModelFileForm(QWidget):
             self.chooser.choose,
         )
         self.state = make_wrapped_label("", "caption", "secondary")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 0, 16, 4)
-        row.setSpacing(12)
-        row.addWidget(self.open)
-        row.addWidget(self.state, 1)
+        make_row(self.open, grow(self.state), margins=(16, 0, 16, 4), spacing=12, parent=self)
 
     @property
     def connection(self) -> Connection | None:

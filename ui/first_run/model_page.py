@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.config.model_setup import Connection, ModelSetup
 from app.config.models import FoundServer
@@ -18,6 +18,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, plural
+from ui.widgets.layouts import grow, make_row, stretch
 from ui.widgets.menus import MenuButton
 
 __all__ = ["ModelPage"]
@@ -215,11 +216,13 @@ class _ServerModels(QWidget):
         current = next((one.name for one in server.models if one.is_set), server.models[0].name)
         self._menu.set_value(current)
         self._menu.chosen.connect(lambda _name: self.changed.emit())
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 0, 16, 4)
-        row.addWidget(label("Model", "ui", "secondary"))
-        row.addWidget(self._menu)
-        row.addStretch(1)
+        make_row(
+            label("Model", "ui", "secondary"),
+            self._menu,
+            stretch(),
+            margins=(16, 0, 16, 4),
+            parent=self,
+        )
 
     @property
     def has_choice(self) -> bool:
@@ -270,10 +273,7 @@ class _FoundLine(QWidget):
         self._again = make_button(
             ButtonText("Look again", "See whether anything has changed meanwhile"), "link", look
         )
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._text, 1)
-        row.addWidget(self._again)
+        make_row(grow(self._text), self._again, margins=0, parent=self)
 
     def say(self, text: str, *, is_over: bool) -> None:
         """Show a sentence about the search for model servers.

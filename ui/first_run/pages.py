@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.config.schema import adapt_hint
 from app.errors import ErrorInfo
@@ -17,6 +17,7 @@ from ui.theme import dress
 from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.geometry import make_scroll_area
+from ui.widgets.layouts import grow, make_column, stretch
 from ui.widgets.surfaces import Notice, Pane
 
 __all__ = ["AskPage", "NotesPage", "StepPage"]
@@ -51,27 +52,21 @@ class StepPage(QWidget):
         self.notice.hide()
         self.cards: list[ChoiceCard] = []
         content = Pane("overlay")
-        self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(_SIDE, 4, _SIDE, 8)
-        self.column.setSpacing(8)
-        self.choices = QVBoxLayout()
-        self.choices.setSpacing(8)
-        self.column.addLayout(self.choices)
-        self.column.addStretch(1)
-        head = QVBoxLayout()
-        head.setContentsMargins(32, 0, 32, 8)
-        head.setSpacing(6)
-        head.addWidget(make_wrapped_label(title, "display"))
+        self.choices = make_column(spacing=8)
+        self.column = make_column(
+            self.choices, stretch(), margins=(_SIDE, 4, _SIDE, 8), spacing=8, parent=content
+        )
         self.sentence = make_wrapped_label(sentence, "ui", "secondary")
-        head.addWidget(self.sentence)
-        head.addWidget(self.notice)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addLayout(head)
+        head = make_column(
+            make_wrapped_label(title, "display"),
+            self.sentence,
+            self.notice,
+            margins=(32, 0, 32, 8),
+            spacing=6,
+        )
         self._area = make_scroll_area(content)
         self._area.viewport().installEventFilter(self)
-        outer.addWidget(self._area, 1)
+        make_column(head, grow(self._area), margins=0, spacing=0, parent=self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the width of the cards constant when a scroll bar appears or disappears."""

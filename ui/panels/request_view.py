@@ -7,13 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextOption
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QTextEdit, QWidget
 
 from chains.models import EXTRACTIVE
 from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import DONE, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.find_bar import FindBar
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 from ui.widgets.texts import count_units
 
@@ -88,25 +89,20 @@ class RequestView(QDialog):
         return "" if found is None else json.dumps(found, ensure_ascii=False, indent=2)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        head.addWidget(self.forms)
-        tools = QHBoxLayout()
-        tools.setSpacing(12)
-        tools.addWidget(self.finder, 1)
-        tools.addWidget(self.copy)
+        head = make_row(grow(self._title), self.forms)
+        tools = make_row(grow(self.finder), self.copy, spacing=12)
         done = make_button(DONE, "primary", self.accept)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(done)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 16)
-        column.setSpacing(Theme.current().space(2))
-        column.addLayout(head)
-        column.addWidget(self._about)
-        column.addLayout(tools)
-        column.addWidget(self.text, 1)
-        column.addLayout(foot)
+        foot = make_row(stretch(), done)
+        make_column(
+            head,
+            self._about,
+            tools,
+            grow(self.text),
+            foot,
+            margins=(24, 20, 24, 16),
+            spacing=Theme.current().space(2),
+            parent=self,
+        )
 
     def _show(self, _form: str = "") -> None:
         exact, is_body = self.json(), self.forms.value == "body"

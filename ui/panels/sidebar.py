@@ -7,10 +7,8 @@ from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +27,7 @@ from ui.widgets.buttons import IconButton, PressedByEnter, add_shortcut, paint_r
 from ui.widgets.controls import draw_text, label, make_wrapped_label
 from ui.widgets.find_bar import SearchField
 from ui.widgets.geometry import Scaled
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
@@ -189,22 +188,10 @@ class Sidebar(Pane):
         head = Header("sidebar")
         head.row.setContentsMargins(8, 0, 8, 1)
         head.row.addWidget(self.switcher, 1)
-        top = QVBoxLayout()
-        top.setContentsMargins(8, 8, 8, 0)
-        top.setSpacing(4)
-        top.addWidget(self.new_chat)
-        top.addWidget(self.chat_search)
+        top = make_column(self.new_chat, self.chat_search, margins=(8, 8, 8, 0), spacing=4)
         self._lists = QWidget()
         self._lists.installEventFilter(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(head)
-        column.addLayout(top)
-        column.addWidget(self._lists, 1)
-        lists = QVBoxLayout(self._lists)
-        lists.setContentsMargins(0, 0, 0, _BELOW)
-        lists.setSpacing(0)
+        lists = make_column(margins=(0, 0, 0, _BELOW), spacing=0, parent=self._lists)
         add = IconButton("plus", "Open a folder as a project", "open_project", size=24)
         add.clicked.connect(self.project_requested)
         actions: dict[QWidget, QWidget] = {self.projects: add, self.chats: self.all_vaults}
@@ -218,8 +205,9 @@ class Sidebar(Pane):
             lists.addWidget(view)
             view.hide()
         lists.addStretch(1)
-        column.addWidget(Hairline())
-        column.addWidget(self.footer)
+        make_column(
+            head, top, grow(self._lists), Hairline(), self.footer, margins=0, spacing=0, parent=self
+        )
 
 
 class RowButton(PressedByEnter, QAbstractButton):
@@ -266,9 +254,11 @@ class _SectionHead(Scaled, QWidget):
 
     def __init__(self, title: str, action: QWidget | None = None) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12 if action is None else 8, 16 if action is None else 12, 4)
-        row.addWidget(label(title, "label", "secondary"), 1)
+        row = make_row(
+            grow(label(title, "label", "secondary")),
+            margins=(16, 12 if action is None else 8, 16 if action is None else 12, 4),
+            parent=self,
+        )
         if action is not None:
             row.addWidget(action)
         self._fit()
@@ -316,17 +306,22 @@ class Rail(Pane):
         head = Header("sidebar")
         head.row.setContentsMargins(0, 0, 0, 1)
         head.row.addWidget(open_, 0, Qt.AlignmentFlag.AlignCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(0)
-        column.addWidget(head)
-        column.addSpacing(6)
         centre = Qt.AlignmentFlag.AlignHCenter
-        for button in (new, search, notes, projects, chats):
-            column.addWidget(button, 0, centre)
-        column.addStretch(1)
-        for button in (self.index, settings):
-            column.addWidget(button, 0, centre)
+        make_column(
+            head,
+            6,
+            align(new, centre),
+            align(search, centre),
+            align(notes, centre),
+            align(projects, centre),
+            align(chats, centre),
+            stretch(),
+            align(self.index, centre),
+            align(settings, centre),
+            margins=(0, 0, 0, 4),
+            spacing=0,
+            parent=self,
+        )
         self.show_state(IndexState())
 
     def show_state(self, state: IndexState) -> None:

@@ -7,14 +7,13 @@ from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.assistant import Assistant
 from app.config.schema import SettingSpec, schema
 from app.config.settings import SECTIONS
-from ui.settings.fields import NumberField, make_row, parse_number
+from ui.settings.fields import NumberField, make_setting_row, parse_number
 from ui.settings.folders import make_folder_sections
 from ui.settings.instructions import INSTRUCTIONS_WORDS, MEMORIES_WORDS, UserTextSection
 from ui.settings.keyboard import CommandRow, KeyboardRow
@@ -34,6 +33,7 @@ from ui.widgets.buttons import DONE, ButtonText, make_button
 from ui.widgets.controls import escape_tooltip, label
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import scale_size, set_apart
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.lists import FitTree, RowDelegate
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
@@ -235,20 +235,24 @@ class SettingsDialog(QDialog):
         self.resize(wanted.boundedTo(room).expandedTo(usual))
 
     def _lay_out(self) -> None:
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addWidget(self._navigation())
-        outer.addWidget(Hairline(is_vertical=True))
         right = Pane("overlay")
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         self.search.textChanged.connect(self._on_searched)
-        column.addWidget(self.stack, 1)
-        column.addLayout(set_apart(self._question, 24, 8, 24, 0))
-        column.addLayout(self._foot())
-        outer.addWidget(right, 1)
+        make_column(
+            grow(self.stack),
+            set_apart(self._question, 24, 8, 24, 0),
+            self._foot(),
+            margins=0,
+            spacing=0,
+            parent=right,
+        )
+        make_row(
+            self._navigation(),
+            Hairline(is_vertical=True),
+            grow(right),
+            margins=0,
+            spacing=0,
+            parent=self,
+        )
 
     def _order_focus(self) -> None:
         """Move the buttons below the pages to the end of the tab order."""
@@ -262,32 +266,30 @@ class SettingsDialog(QDialog):
     def _navigation(self) -> QWidget:
         side = Pane("sidebar")
         scale_size(side, 208)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 16, 0, 16)
-        column.setSpacing(8)
-        column.addWidget(title := label("Settings", "h2"))
+        title = label("Settings", "h2")
         title.setContentsMargins(16, 0, 16, 0)
-        field = QHBoxLayout()
-        field.setContentsMargins(8, 0, 8, 0)
-        field.addWidget(self.search)
-        column.addLayout(field)
+        field = make_row(self.search, margins=(8, 0, 8, 0))
         self.pages.setModel(self._listed)
         self.pages.setItemDelegate(RowDelegate(self.pages))
         self.pages.chosen.connect(self._on_page)
         self.pages.selectionModel().currentChanged.connect(self._on_page)
-        column.addWidget(self.pages)
-        column.addStretch(1)
         file = make_button(
             ButtonText("Open settings.toml", "Open the file with your settings"),
             "text",
             self._open_file,
         )
         file.setToolTip(escape_tooltip(str(self._assistant.paths.settings_file)))
-        foot = QHBoxLayout()
-        foot.setContentsMargins(8, 0, 8, 0)
-        foot.addWidget(file)
-        foot.addStretch(1)
-        column.addLayout(foot)
+        foot = make_row(file, stretch(), margins=(8, 0, 8, 0))
+        make_column(
+            title,
+            field,
+            self.pages,
+            stretch(),
+            foot,
+            margins=(0, 16, 0, 16),
+            spacing=8,
+            parent=side,
+        )
         return side
 
     def _make_widgets(self, section: str) -> list[QWidget]:
@@ -335,7 +337,7 @@ class SettingsDialog(QDialog):
             return limit
         if spec.key == _KEYS:
             return KeyboardRow(spec, self.writer)
-        return make_row(spec, self.writer)
+        return make_setting_row(spec, self.writer)
 
     def _list_commands(self, section: str) -> Sequence[CommandRow]:
         """Return the rows of all commands for the page "Keyboard", or none for another page."""
@@ -371,17 +373,10 @@ class SettingsDialog(QDialog):
 
     def _with_key(self) -> QWidget:
         both = QWidget()
-        column = QVBoxLayout(both)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._rows["chat.model"])
-        column.addWidget(self.keys)
+        make_column(self._rows["chat.model"], self.keys, margins=0, spacing=0, parent=both)
         return both
 
     def _foot(self) -> QHBoxLayout:
-        foot = QHBoxLayout()
-        foot.setContentsMargins(24, 12, 24, 16)
-        foot.setSpacing(8)
         said = label("Changes apply at once.", "caption", "secondary")
         reset = make_button(
             ButtonText(
@@ -392,10 +387,7 @@ class SettingsDialog(QDialog):
         )
         done = make_button(DONE, "primary", self.accept)
         self._last = (reset, done)
-        foot.addWidget(said)
-        foot.addStretch(1)
-        foot.addWidget(reset)
-        foot.addWidget(done)
+        foot = make_row(said, stretch(), reset, done, margins=(24, 12, 24, 16), spacing=8)
         for at in (said, reset):
             self.stack.currentChanged.connect(lambda _, w=at: w.setVisible(bool(self._list_keys())))
         return foot

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from app.config.schema import SettingSpec
 from ui.settings.rows import Control, MakeControl, SettingRow
@@ -21,13 +21,14 @@ from ui.widgets.controls import label
 from ui.widgets.dialogs import choose_folder
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
+from ui.widgets.layouts import make_row
 from ui.widgets.menus import MenuButton
 
 __all__ = [
     "NumberField",
     "describe_range",
     "format_number",
-    "make_row",
+    "make_setting_row",
     "parse_number",
 ]
 
@@ -90,7 +91,7 @@ class _LinesField(QPlainTextEdit):
         self.finished.emit()
 
 
-def make_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
+def make_setting_row(spec: SettingSpec, writer: SettingsWriter) -> SettingRow:
     """Create the row of a setting, with a control that matches the kind of setting.
 
     Args:
@@ -145,9 +146,6 @@ def _folder(row: SettingRow) -> Control:
     field = _text_field(200)
     field.setAccessibleName(row.spec.label)
     both = QWidget()
-    across = QHBoxLayout(both)
-    across.setContentsMargins(0, 0, 0, 0)
-    across.setSpacing(8)
 
     def on_choose() -> None:
         chosen = choose_folder(both, "Choose a folder of notes", "")
@@ -155,10 +153,9 @@ def _folder(row: SettingRow) -> Control:
             row.open_folder(chosen)
 
     field.editingFinished.connect(lambda: row.open_folder(field.text().strip()))
-    across.addWidget(field)
     choose = make_button(ButtonText("Choose…", "Choose the folder of notes"), "", on_choose)
     choose.setAccessibleName("Choose the folder of notes")
-    across.addWidget(choose)
+    make_row(field, choose, margins=0, spacing=8, parent=both)
     return Control(both, lambda value: _show_text(field, value))
 
 

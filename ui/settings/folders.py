@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.customize.commands import list_user_commands
 from app.errors import describe
@@ -16,6 +16,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.layouts import align, grow, make_column, make_row
 
 __all__ = ["FolderSection", "FolderWords", "make_folder_sections"]
 
@@ -57,16 +58,19 @@ class FolderSection(QWidget):
         self._reads.failed.connect(self._on_failed)
         self.state = make_wrapped_label("Loading…", "caption", "secondary")
         self.open = make_button(words.open, "", self._on_open)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(label(words.title, "ui_strong"))
-        texts.addWidget(make_wrapped_label(words.help, "caption", "secondary"))
-        texts.addSpacing(4)
-        texts.addWidget(self.state)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 10, 0, 10)
-        row.addLayout(texts, 1)
-        row.addWidget(self.open, 0, Qt.AlignmentFlag.AlignTop)
+        texts = make_column(
+            label(words.title, "ui_strong"),
+            make_wrapped_label(words.help, "caption", "secondary"),
+            4,
+            self.state,
+            spacing=2,
+        )
+        make_row(
+            grow(texts),
+            align(self.open, Qt.AlignmentFlag.AlignTop),
+            margins=(0, 10, 0, 10),
+            parent=self,
+        )
 
     def refresh(self) -> None:
         """Read the folder and list its files again."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.config.schema import adapt_hint
 from app.errors import describe
@@ -15,6 +15,7 @@ from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
+from ui.widgets.layouts import align, grow, make_column, make_row
 
 __all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "SAVE_TIP", "EditorWords", "UserTextSection"]
 
@@ -154,15 +155,18 @@ class UserTextSection(QWidget):
         dress(self.state, "caption", tone)
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.state, 1)
-        buttons.addWidget(self.discard, 0, Qt.AlignmentFlag.AlignTop)
-        buttons.addWidget(self.save, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(6)
-        column.addWidget(label(self._words.title, "ui_strong"))
-        column.addWidget(make_wrapped_label(self._words.help, "caption", "secondary"))
-        column.addWidget(self.field)
-        column.addLayout(buttons)
+        buttons = make_row(
+            grow(self.state),
+            align(self.discard, Qt.AlignmentFlag.AlignTop),
+            align(self.save, Qt.AlignmentFlag.AlignTop),
+            spacing=8,
+        )
+        make_column(
+            label(self._words.title, "ui_strong"),
+            make_wrapped_label(self._words.help, "caption", "secondary"),
+            self.field,
+            buttons,
+            margins=(0, 10, 0, 10),
+            spacing=6,
+            parent=self,
+        )

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QKeyCombination, QPoint, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from app.config.schema import SettingSpec
 from ui.actions import COMMANDS, Keymap, WindowCommand, show_keys
@@ -15,6 +15,7 @@ from ui.settings.writer import SettingsWriter
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, IconButton, make_button
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.layouts import grow, make_column, make_row
 from ui.widgets.menus import show_menu
 
 __all__ = ["CommandRow", "KeyField", "KeyboardRow", "refuse_keys"]
@@ -168,20 +169,9 @@ class CommandRow(QWidget):
         policy = self.reset.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(policy)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(name, 1)
-        row.addWidget(self.reset)
-        row.addWidget(self.field)
-        below = QHBoxLayout()
-        below.setSpacing(8)
-        below.addWidget(self._problem, 1)
-        below.addWidget(self._take)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 4)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addLayout(below)
+        row = make_row(grow(name), self.reset, self.field, spacing=8)
+        below = make_row(grow(self._problem), self._take, spacing=8)
+        make_column(row, below, margins=(0, 4, 0, 4), spacing=4, parent=self)
 
     def _open_menu(self, spot: QPoint) -> None:
         menu = QMenu(self.field)

@@ -1,7 +1,7 @@
 """The section for an API key on the page "Models", in which the user enters or removes the key."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.assistant import Assistant
 from app.config.schema import adapt_hint
@@ -15,6 +15,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 
 __all__ = ["KeySection"]
 
@@ -186,23 +187,7 @@ class KeySection(QWidget):
         dress(self.state, "caption", tone)
 
     def _lay_out(self) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(self.title)
-        texts.addWidget(self.state)
-        controls = QVBoxLayout()
-        controls.setSpacing(6)
-        controls.addWidget(self.field)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.test)
-        buttons.addWidget(self.remove)
-        buttons.addWidget(self.save)
-        buttons.addWidget(self.refuse)
-        buttons.addWidget(self.agree)
-        controls.addLayout(buttons)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 10, 0, 10)
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
-        row.addLayout(controls)
+        texts = make_column(self.title, self.state, spacing=2)
+        buttons = make_row(stretch(), self.test, self.remove, self.save, self.refuse, self.agree)
+        controls = make_column(self.field, buttons, spacing=6)
+        make_row(grow(texts), controls, margins=(0, 10, 0, 10), spacing=8, parent=self)

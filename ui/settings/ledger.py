@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.assistant import Assistant
 from app.errors import describe
@@ -15,6 +15,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout
+from ui.widgets.layouts import align, grow, make_column, make_row
 
 __all__ = ["LedgerSection"]
 
@@ -40,23 +41,13 @@ class LedgerSection(QWidget):
         self._reads.failed.connect(self._on_failed)
         self.state = make_wrapped_label("Loading…", "caption", "secondary")
         self._lines: list[QWidget] = []
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(2)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(label("Calls", "ui_strong"))
-        texts.addWidget(self.state)
-        head = QHBoxLayout()
-        head.addLayout(texts, 1)
+        self._rows = make_column(spacing=2)
+        texts = make_column(label("Calls", "ui_strong"), self.state, spacing=2)
         self.again = make_button(
             ButtonText("Show new calls", "Read the list of calls again"), "", self.refresh
         )
-        head.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addLayout(self._rows)
+        head = make_row(grow(texts), align(self.again, Qt.AlignmentFlag.AlignTop))
+        make_column(head, self._rows, margins=(0, 10, 0, 10), spacing=8, parent=self)
 
     def refresh(self) -> None:
         """Reload the list of network calls."""
@@ -100,9 +91,7 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
     size, notes = _describe_size(call), list(call["notes"])
     holds = plural(len(notes), "note") if notes else ""
     line = QWidget()
-    row = QHBoxLayout(line)
-    row.setContentsMargins(0, 2, 0, 2)
-    row.setSpacing(8)
+    row = make_row(margins=(0, 2, 0, 2), spacing=8, parent=line)
     texts = (_format_time(call["at"]), place, size, holds)
     for at, (text, stretch) in enumerate(zip(texts, _STRETCHES, strict=True)):
         shown = ElidedLabel(text) if stretch else label(text)

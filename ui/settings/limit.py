@@ -24,6 +24,7 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.formatting import count, percent, plural
 from ui.widgets.geometry import scale_size
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 
 __all__ = ["LimitRow", "describe_effect", "to_limit", "to_slider_position"]
 
@@ -222,17 +223,18 @@ class _Effect(QFrame):
         self._icon.set_icon(icons.get(tone, "info"), colour)
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(10)
-        column.addWidget(label("Preview: the chat you are in", "label", "secondary"))
-        column.addWidget(self._now)
-        column.addWidget(self._new)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._sentence, 1)
-        column.addLayout(row)
+        row = make_row(
+            align(self._icon, Qt.AlignmentFlag.AlignTop), grow(self._sentence), spacing=8
+        )
+        make_column(
+            label("Preview: the chat you are in", "label", "secondary"),
+            self._now,
+            self._new,
+            row,
+            margins=(16, 12, 16, 12),
+            spacing=10,
+            parent=self,
+        )
 
 
 class _Half(QWidget):
@@ -244,15 +246,8 @@ class _Half(QWidget):
         self._limit = label("", "ui", numbers=True)
         self._figures = label("", "ui", "secondary", numbers=True)
         self._bar = ContextBar()
-        row = QHBoxLayout()
-        row.addWidget(self._limit)
-        row.addStretch(1)
-        row.addWidget(self._figures)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(row)
-        column.addWidget(self._bar)
+        row = make_row(self._limit, stretch(), self._figures)
+        make_column(row, self._bar, margins=0, spacing=6, parent=self)
 
     def show_context(self, context: Mapping[str, Any]) -> None:
         """Show the context limit of a request, and how much of its budget the request uses.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.assistant import Assistant
 from app.errors import describe
@@ -18,6 +18,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import escape_tooltip, label, make_wrapped_label
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import clear_layout
+from ui.widgets.layouts import align, grow, make_column, make_row
 
 __all__ = ["ServerRow", "ServersSection"]
 
@@ -45,8 +46,7 @@ class ServersSection(QWidget):
         self._lists.answered.connect(self._show_servers)
         self._lists.failed.connect(self._on_failed)
         self.rows: list[ServerRow] = []
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(0)
+        self._rows = make_column(spacing=0)
         self.problem = make_wrapped_label("", "caption", "danger")
         self.problem.hide()
         self.name, self.command = QLineEdit(), QLineEdit()
@@ -140,19 +140,18 @@ class ServersSection(QWidget):
             field.setPlaceholderText(example)
             field.returnPressed.connect(self._on_add)
             dress(field, "ui", "")
-        form = QHBoxLayout()
-        form.setSpacing(8)
-        form.addWidget(self.command, 1)
-        form.addWidget(self.add)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(6)
-        column.addWidget(label("Your servers", "ui_strong"))
-        column.addWidget(make_wrapped_label(_HELP, "caption", "secondary"))
-        column.addLayout(self._rows)
-        column.addWidget(self.name)
-        column.addLayout(form)
-        column.addWidget(self.problem)
+        form = make_row(grow(self.command), self.add, spacing=8)
+        make_column(
+            label("Your servers", "ui_strong"),
+            make_wrapped_label(_HELP, "caption", "secondary"),
+            self._rows,
+            self.name,
+            form,
+            self.problem,
+            margins=(0, 10, 0, 10),
+            spacing=6,
+            parent=self,
+        )
 
 
 class ServerRow(QWidget):
@@ -265,17 +264,17 @@ class ServerRow(QWidget):
     def _lay_out(self) -> None:
         command = make_wrapped_label(self.server.shown, "code", "secondary")
         command.setToolTip(escape_tooltip(self.server.shown))
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(label(self.server.name, "ui_strong"))
-        texts.addWidget(command)
-        texts.addWidget(self.state)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 6, 0, 6)
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
-        for made in (self.remove, self.test, self.start, self.refuse):
-            row.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
+        texts = make_column(label(self.server.name, "ui_strong"), command, self.state, spacing=2)
+        make_row(
+            grow(texts),
+            align(self.remove, Qt.AlignmentFlag.AlignTop),
+            align(self.test, Qt.AlignmentFlag.AlignTop),
+            align(self.start, Qt.AlignmentFlag.AlignTop),
+            align(self.refuse, Qt.AlignmentFlag.AlignTop),
+            margins=(0, 6, 0, 6),
+            spacing=8,
+            parent=self,
+        )
 
 
 def _without(value: object, name: str) -> dict[str, object]:

@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QScrollArea,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -17,6 +15,7 @@ from ui.settings.search import SettingsSearch
 from ui.settings.sections import stack_separated
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.geometry import make_text_scroll_area
+from ui.widgets.layouts import grow, make_column, make_row
 from ui.widgets.surfaces import Pane
 
 __all__ = ["SettingsPages"]
@@ -83,20 +82,12 @@ class SettingsPages(QStackedWidget):
         if section in self._areas:
             return
         # From the outside in, because Qt restyles everything below a widget that gets a parent.
-        head = QHBoxLayout()
-        head.setContentsMargins(24, 16, 16, 4)
-        head.addWidget(label(section, "h2"), 1)
+        head = make_row(grow(label(section, "h2")), margins=(24, 16, 16, 4))
         content = Pane("overlay")
         scroll = self._areas[section] = make_text_scroll_area(content)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        page = QVBoxLayout(self._pages[section])
-        page.setContentsMargins(0, 0, 0, 0)
-        page.setSpacing(0)
-        page.addLayout(head)
-        page.addWidget(scroll, 1)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(24, 0, 24, 16)
-        column.setSpacing(0)
+        make_column(head, grow(scroll), margins=0, spacing=0, parent=self._pages[section])
+        column = make_column(margins=(24, 0, 24, 16), spacing=0, parent=content)
         stack_separated(self._make_widgets(section), column)
         direct = Qt.FindChildOption.FindDirectChildrenOnly
         self._rows[section] = content.findChildren(QWidget, options=direct)

@@ -4,11 +4,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +20,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.geometry import make_text_scroll_area, scale_size
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline
 
 __all__ = ["ProjectDialog"]
@@ -68,15 +67,18 @@ class ProjectDialog(QDialog):
 
     def _lay_out(self, folder: str) -> None:
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(20, 12, 20, 12)
-        column.addWidget(make_wrapped_label(folder, "caption", "secondary"))
-        for part in (self.instructions, Hairline(), self.notes, Hairline(), self.memories):
-            column.addWidget(part)
-        column.addStretch(1)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.addWidget(make_text_scroll_area(page))
+        make_column(
+            make_wrapped_label(folder, "caption", "secondary"),
+            self.instructions,
+            Hairline(),
+            self.notes,
+            Hairline(),
+            self.memories,
+            stretch(),
+            margins=(20, 12, 20, 12),
+            parent=page,
+        )
+        make_column(make_text_scroll_area(page), margins=0, parent=self)
         theme = Theme.current()
         usual = QSize(theme.px(_USUAL.width()), theme.px(_USUAL.height()))
         self.resize(usual.boundedTo(self.screen().availableGeometry().size()))
@@ -165,9 +167,7 @@ class ProjectFields(QWidget):
         )
         for field in (self.include, self.exclude, self.model):
             form.addRow(_make_buddy(field), field)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.state, 1)
-        buttons.addWidget(self.save, 0, Qt.AlignmentFlag.AlignRight)
+        buttons = make_row(grow(self.state), align(self.save, Qt.AlignmentFlag.AlignRight))
         form.addRow(buttons)
 
 

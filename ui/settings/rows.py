@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.config.schema import SettingSpec, format_share, use_labels
 from ui.settings.writer import SettingsWriter
 from ui.widgets.buttons import IconButton
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 
 __all__ = ["Control", "MakeControl", "SettingRow"]
 
@@ -94,27 +95,17 @@ class SettingRow(QWidget):
             self.write(path)
 
     def _lay_out(self) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addLayout(self._name())
-        texts.addWidget(make_wrapped_label(use_labels(self.spec.help), "caption", "secondary"))
-        texts.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
-        row.addWidget(self.reset_button)
-        row.addWidget(self.control)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self._problem)
+        texts = make_column(
+            self._name(),
+            make_wrapped_label(use_labels(self.spec.help), "caption", "secondary"),
+            stretch(),
+            spacing=2,
+        )
+        row = make_row(grow(texts), self.reset_button, self.control, spacing=8)
+        make_column(row, self._problem, margins=(0, 10, 0, 10), spacing=4, parent=self)
 
     def _name(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addWidget(label(self.spec.label, "ui_strong"))
-        row.addStretch(1)
-        return row
+        return make_row(label(self.spec.label, "ui_strong"), stretch())
 
     def _on_reset(self) -> None:
         self._writer.reset(self.spec.key)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.config.models import ModelChoice
@@ -13,6 +13,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label
 from ui.widgets.formatting import percent, plural
 from ui.widgets.geometry import clear_layout
+from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline
 from vault.records import NoteState
@@ -31,14 +32,12 @@ class TextSizeSection(QWidget):
         super().__init__()
         self._menu = MenuButton("Text size")
         self._menu.chosen.connect(self._on_chosen)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(label("Text size", "ui_strong"))
-        texts.addWidget(make_wrapped_label("Of text, rows and icons.", "caption", "secondary"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 10, 0, 10)
-        row.addLayout(texts, 1)
-        row.addWidget(self._menu)
+        texts = make_column(
+            label("Text size", "ui_strong"),
+            make_wrapped_label("Of text, rows and icons.", "caption", "secondary"),
+            spacing=2,
+        )
+        make_row(grow(texts), self._menu, margins=(0, 10, 0, 10), parent=self)
 
     def refresh(self) -> None:
         """Show the current text size."""
@@ -58,16 +57,15 @@ class ActionSection(QWidget):
 
     def __init__(self, title: str, text: str, button_text: ButtonText) -> None:
         super().__init__()
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(label(title, "ui_strong"))
-        texts.addWidget(make_wrapped_label(text, "caption", "secondary"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 10, 0, 10)
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
-        row.addWidget(
-            make_button(button_text, "", self.requested.emit), 0, Qt.AlignmentFlag.AlignTop
+        texts = make_column(
+            label(title, "ui_strong"), make_wrapped_label(text, "caption", "secondary"), spacing=2
+        )
+        make_row(
+            grow(texts),
+            align(make_button(button_text, "", self.requested.emit), Qt.AlignmentFlag.AlignTop),
+            margins=(0, 10, 0, 10),
+            spacing=8,
+            parent=self,
         )
 
 
@@ -82,25 +80,15 @@ class IndexSection(QWidget):
         self._lists = LatestOnly(runner, 0, self)
         self._lists.answered.connect(self.show_notes)
         self.state = make_wrapped_label("", "caption", "secondary")
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(2)
-        head = QHBoxLayout()
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(label("Index", "ui_strong"))
-        texts.addWidget(self.state)
-        head.addLayout(texts, 1)
+        self._rows = make_column(spacing=2)
+        texts = make_column(label("Index", "ui_strong"), self.state, spacing=2)
         again = make_button(
             ButtonText("Read the notes again", "Bring the index up to date with the notes"),
             "",
             self.index_requested.emit,
         )
-        head.addWidget(again, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addLayout(self._rows)
+        head = make_row(grow(texts), align(again, Qt.AlignmentFlag.AlignTop))
+        make_column(head, self._rows, margins=(0, 10, 0, 10), spacing=8, parent=self)
 
     def refresh(self) -> None:
         """Reload the list of notes."""
@@ -130,11 +118,13 @@ class PrivacySection(QWidget):
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_choices)
         self._text = make_wrapped_label("", "caption", "secondary")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(2)
-        column.addWidget(label("What leaves this computer", "ui_strong"))
-        column.addWidget(self._text)
+        make_column(
+            label("What leaves this computer", "ui_strong"),
+            self._text,
+            margins=(0, 10, 0, 10),
+            spacing=2,
+            parent=self,
+        )
 
     def refresh(self) -> None:
         """Find out where the model runs, and show what leaves this computer."""
@@ -156,18 +146,15 @@ class PrivacySection(QWidget):
 
 def _note_line(note: NoteState) -> QWidget:
     line = QWidget()
-    row = QHBoxLayout(line)
-    row.setContentsMargins(0, 2, 0, 2)
-    row.setSpacing(8)
     is_failed = note.state == "failed"
     mark = ("warning", "amber.graphic") if is_failed else ("prohibit", "text.tertiary")
-    row.addWidget(IconLabel(*mark, 14))
     path = ElidedLabel(note.path, Qt.TextElideMode.ElideMiddle)
     dress(path, "caption", "primary")
     reason = ElidedLabel(note.reason)
     dress(reason, "caption", "secondary")
-    row.addWidget(path, 1)
-    row.addWidget(reason, 1)
+    make_row(
+        IconLabel(*mark, 14), grow(path), grow(reason), margins=(0, 2, 0, 2), spacing=8, parent=line
+    )
     return line
 
 

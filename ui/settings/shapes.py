@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.assistant import Assistant
 from app.config.learned import LearnedShape
@@ -13,6 +13,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import name_day
 from ui.widgets.geometry import clear_layout
+from ui.widgets.layouts import align, grow, make_column, make_row
 
 __all__ = ["ShapeSection"]
 
@@ -42,15 +43,16 @@ class ShapeSection(QWidget):
         self._forgets.answered.connect(self._on_forgotten)
         self._buttons: list[QPushButton] = []
         self.state = make_wrapped_label("", "caption", "secondary")
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(8)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(2)
-        column.addWidget(label("Learned from servers", "ui_strong"))
-        column.addWidget(self.state)
-        column.addSpacing(6)
-        column.addLayout(self._rows)
+        self._rows = make_column(spacing=8)
+        make_column(
+            label("Learned from servers", "ui_strong"),
+            self.state,
+            6,
+            self._rows,
+            margins=(0, 10, 0, 10),
+            spacing=2,
+            parent=self,
+        )
 
     def refresh(self) -> None:
         """Reload the list of models."""
@@ -85,21 +87,20 @@ class ShapeSection(QWidget):
 
     def _make_line(self, found: LearnedShape) -> QWidget:
         name = one_line(f"{found.model} at {found.place}")
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(make_wrapped_label(name, "ui"))
         changes = ", ".join(found.shape.texts)
         said = f"Sent with {changes}. Until {name_day(found.ends.astimezone().date())}."
-        texts.addWidget(make_wrapped_label(said, "caption", "secondary"))
+        texts = make_column(
+            make_wrapped_label(name, "ui"),
+            make_wrapped_label(said, "caption", "secondary"),
+            spacing=2,
+        )
         forget = make_button(_FORGET, "", partial(self._on_forget, found.owner))
         forget.setAccessibleName(f"Forget what was learned about {name}")
         self._buttons.append(forget)
         line = QWidget()
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addLayout(texts, 1)
-        row.addWidget(forget, 0, Qt.AlignmentFlag.AlignTop)
+        make_row(
+            grow(texts), align(forget, Qt.AlignmentFlag.AlignTop), margins=0, spacing=8, parent=line
+        )
         return line
 
     def _on_forget(self, owner: str) -> None:

@@ -1,7 +1,7 @@
 """Widgets that several views use: surfaces, controls, lists, columns and docks.
 
-    theme, icons ──> texts, geometry ──> controls ──> buttons ──> surfaces, lists, menus
-                                                                    └──> columns, docks
+    theme, icons ──> texts, layouts, geometry ──> controls ──> buttons ──> surfaces, lists, menus
+                                                                             └──> columns, docks
 
     buttons          Buttons and switches, and the texts of buttons: label, tooltip and shortcut.
     columns          The window's three columns, which adapt to its width.
@@ -17,6 +17,7 @@
     formatting       Format numbers, sizes, prices, durations and dates in the user's locale.
     geometry         Sizes that follow the font scale, the width of the text column, and scroll
                      areas.
+    layouts          Rows and columns of widgets, described by their items, margins and spacing.
     lists            Lists and trees whose rows are drawn from `Row` values.
     long_list        Long lists with two lines in each row: a title and a detail.
     menus            A button that opens a menu of choices and shows the chosen one, and
@@ -47,6 +48,7 @@ __all__ = [
     "flow_row",
     "formatting",
     "geometry",
+    "layouts",
     "lists",
     "long_list",
     "menus",

@@ -8,10 +8,11 @@ again when the window is wide enough.
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 from shiboken6 import isValid
 
 from ui.theme import Theme, redress
+from ui.widgets.layouts import make_row
 from ui.widgets.surfaces import Hairline, Pane
 
 __all__ = ["Columns"]
@@ -42,9 +43,7 @@ class Columns(QWidget):
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
         self._edge = Hairline(is_vertical=True)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(0)
+        self._row = make_row(margins=0, spacing=0, parent=self)
 
     def take(self, sidebar: QWidget, rail: QWidget, middle: QWidget, right: QWidget) -> None:
         """Lay out the columns.
@@ -265,9 +264,10 @@ class _Drawer(Pane):
     def __init__(self, parent: QWidget, content: QWidget, edge: Qt.Edge) -> None:
         super().__init__("panel", parent)
         self.content, self.edge = content, edge
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
         parts = [content, Hairline(is_vertical=True)]
-        for part in parts if edge == Qt.Edge.LeftEdge else reversed(parts):
-            row.addWidget(part)
+        make_row(
+            *parts if edge == Qt.Edge.LeftEdge else reversed(parts),
+            margins=0,
+            spacing=0,
+            parent=self,
+        )

@@ -22,10 +22,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFrame,
     QGraphicsOpacityEffect,
-    QHBoxLayout,
     QPlainTextEdit,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,6 +32,7 @@ from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, ButtonText, Switch, make_but
 from ui.widgets.controls import label
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import keep_place, make_scroll_area
+from ui.widgets.layouts import align, make_column, make_row, stretch
 from vault.edits.diff import DiffLine, list_diff_lines
 
 __all__ = ["DiffView", "HunkList"]
@@ -71,14 +70,10 @@ class DiffView(QFrame):
         self.text = _DiffText(lines[:_MOST_LINES], name)
         self.more = make_button(SHOW_ALL, "link", self._on_more)
         self.text.fitted.connect(self._say)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 8, 1, 8)
-        column.setSpacing(4)
-        column.addWidget(self.text)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(_INSET, 0, _INSET, 0)
-        foot.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(foot)
+        foot = make_column(
+            align(self.more, Qt.AlignmentFlag.AlignLeft), margins=(_INSET, 0, _INSET, 0)
+        )
+        make_column(self.text, foot, margins=(1, 8, 1, 8), spacing=4, parent=self)
         self._say()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -130,18 +125,14 @@ class HunkList(QWidget):
         super().__init__(parent)
         self.switches: list[Switch] = []
         inside = QWidget()
-        self._rows = QVBoxLayout(inside)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(4)
+        self._rows = make_column(margins=0, spacing=4, parent=inside)
         for number, hunk in enumerate(hunks):
             self._add(number, len(hunks), hunk)
         self._area = make_scroll_area(inside)
         self._area.viewport().setAutoFillBackground(False)
         inside.setAutoFillBackground(False)
         inside.installEventFilter(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._area)
+        make_column(self._area, margins=0, parent=self)
 
     @property
     def is_whole(self) -> bool:
@@ -174,11 +165,7 @@ class HunkList(QWidget):
         switch.setChecked(True)
         switch.setToolTip("Leave this change out, or make it")
         said = label(name, "caption", "secondary")
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(said)
-        head.addStretch(1)
-        head.addWidget(switch)
+        head = make_row(said, stretch(), switch, spacing=8)
         view = DiffView(hunk, name)
         faint = QGraphicsOpacityEffect(view)
         faint.setOpacity(_FAINT)

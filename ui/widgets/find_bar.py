@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRect, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.actions import Keymap, show_keys
 from ui.icons import mirror_painter
@@ -12,6 +12,7 @@ from ui.theme import Theme, dress
 from ui.widgets.buttons import IconButton, add_shortcut
 from ui.widgets.controls import draw_text, label, make_searchable
 from ui.widgets.formatting import count
+from ui.widgets.layouts import grow, make_row
 
 __all__ = ["FindBar", "SearchField", "find_occurrences", "find_start", "mark_occurrences"]
 
@@ -64,12 +65,16 @@ class FindBar(QWidget):
         self.previous.clicked.connect(lambda _checked=False: self.stepped.emit(-1))
         self.following.clicked.connect(lambda _checked=False: self.stepped.emit(1))
         self.close_button.clicked.connect(lambda _checked=False: self.closed.emit())
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 8, 0, 8)
-        row.setSpacing(6)
-        row.addWidget(self.field, 1)
-        for widget in (self._found, self.previous, self.following, self.close_button):
-            row.addWidget(widget)
+        make_row(
+            grow(self.field),
+            self._found,
+            self.previous,
+            self.following,
+            self.close_button,
+            margins=(0, 8, 0, 8),
+            spacing=6,
+            parent=self,
+        )
         self.setFocusProxy(self.field)
         self.show_found(0, 0)
 

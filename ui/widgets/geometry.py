@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from ui.theme import Theme
+from ui.widgets.layouts import make_column
 
 __all__ = [
     "OUTDENT",
@@ -130,10 +131,7 @@ def set_apart(widget: QWidget, left: int, top: int, right: int, bottom: int) -> 
         widget: the widget.
         left, top, right, bottom: the margins in pixels.
     """
-    layout = QVBoxLayout()
-    layout.setContentsMargins(left, top, right, bottom)
-    layout.addWidget(widget)
-    return layout
+    return make_column(widget, margins=(left, top, right, bottom))
 
 
 def clear_layout(layout: QLayout) -> None:

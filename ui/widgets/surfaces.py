@@ -10,8 +10,6 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface, QPainter, QPaintEve
 from PySide6.QtWidgets import (
     QAccessibleWidget,
     QFrame,
-    QHBoxLayout,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -19,6 +17,7 @@ from ui.theme import Theme, dress
 from ui.widgets.buttons import LabelledAction, make_button
 from ui.widgets.controls import IconLabel, make_wrapped_label
 from ui.widgets.geometry import Scaled, clear_layout
+from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.texts import from_left
 
 __all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane"]
@@ -52,9 +51,7 @@ class Header(Scaled, Pane):
 
     def __init__(self, surface: str, parent: QWidget | None = None) -> None:
         super().__init__(surface, parent)
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(16, 0, 8, 1)
-        self.row.setSpacing(Theme.current().space(2))
+        self.row = make_row(margins=(16, 0, 8, 1), spacing=Theme.current().space(2), parent=self)
         self.is_folded = False
         self._fit()
 
@@ -105,18 +102,15 @@ class Notice(QFrame):
         self._icon = IconLabel("warning", "amber.text")
         self._title = make_wrapped_label("", "ui_strong")
         self._text = make_wrapped_label("", "caption")
-        self._actions = QHBoxLayout()
-        self._actions.setSpacing(theme.space(4))
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        for widget in (self._title, self._text):
-            texts.addWidget(widget)
-        texts.addLayout(self._actions)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 10, 12, 10)
-        row.setSpacing(theme.space(2))
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(texts, 1)
+        self._actions = make_row(spacing=theme.space(4))
+        texts = make_column(self._title, self._text, self._actions, spacing=2)
+        make_row(
+            align(self._icon, Qt.AlignmentFlag.AlignTop),
+            grow(texts),
+            margins=(12, 10, 12, 10),
+            spacing=theme.space(2),
+            parent=self,
+        )
 
     def show_notice(
         self, tone: str, title: str, text: str, actions: Sequence[LabelledAction]

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
-from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from ui.chat.composer.text import ENTER, is_send_key
 from ui.theme import Theme
 from ui.widgets.completion_list import Choice, ChoiceView, Match, find_choices
+from ui.widgets.layouts import make_column
 from ui.widgets.texts import count_units
 from vault.notes.kinds import note_name
 
@@ -293,9 +294,7 @@ class _Popup(QFrame):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self.view = ChoiceView("Suggestions")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 5, 1, 5)
-        column.addWidget(self.view)
+        make_column(self.view, margins=(1, 5, 1, 5), parent=self)
         self.hide()
 
     def show_at(self, matches: Sequence[Match], field: QTextEdit, start: int) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ui.actions import Keymap
 from ui.chat.composer.attachment import Attachment
@@ -26,6 +26,7 @@ from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, LabelledAction, add_shortcut
 from ui.widgets.controls import make_wrapped_label
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
+from ui.widgets.layouts import make_column, make_row, stretch
 
 if TYPE_CHECKING:
     from app.config.models import ModelChoice
@@ -225,36 +226,31 @@ class Composer(Scaled, QWidget):
 
     def _lay_out(self) -> None:
         # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(6)
-        self._column.setContentsMargins(0, 0, 0, 10)
-        self._column.addWidget(self._frame)
-        tools = QHBoxLayout()
-        tools.setContentsMargins(8, 0, 8, 8)
-        tools.setSpacing(4)
-        for widget in (self.attach, self.modes, self.models):
-            tools.addWidget(widget)
-        tools.addStretch(1)
-        tools.addWidget(self.meter)
-        tools.addWidget(self.send)
-        self._chip_room = QVBoxLayout()
-        self._chip_room.setContentsMargins(10, 0, 10, 0)
-        self._chip_room.addWidget(self.chips)
-        written = QVBoxLayout()
-        written.setContentsMargins(OUTDENT, 12, 10, 8)
-        written.addWidget(self.input)
-        said = QVBoxLayout()
-        said.setContentsMargins(8, 0, 8, 8)
-        said.setSpacing(4)
-        said.addWidget(self._error)
-        for line in (self._note, self.waiting, self.queue, self.offer):
-            said.addWidget(line)
-        inner = QVBoxLayout(self._frame)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(0)
-        for part in (self._chip_room, written, said, tools):
-            inner.addLayout(part)
-        self._column.addWidget(self._hint)
+        self._column = make_column(
+            self._frame, self._hint, margins=(0, 0, 0, 10), spacing=6, parent=self
+        )
+        tools = make_row(
+            self.attach,
+            self.modes,
+            self.models,
+            stretch(),
+            self.meter,
+            self.send,
+            margins=(8, 0, 8, 8),
+            spacing=4,
+        )
+        self._chip_room = make_column(self.chips, margins=(10, 0, 10, 0))
+        written = make_column(self.input, margins=(OUTDENT, 12, 10, 8))
+        said = make_column(
+            self._error,
+            self._note,
+            self.waiting,
+            self.queue,
+            self.offer,
+            margins=(8, 0, 8, 8),
+            spacing=4,
+        )
+        make_column(self._chip_room, written, said, tools, margins=0, spacing=0, parent=self._frame)
 
     def _connect(self) -> None:
         self.input.sent.connect(self._submit)

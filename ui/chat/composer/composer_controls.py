@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QMenu,
     QSizePolicy,
     QStyleOptionButton,
@@ -28,6 +27,7 @@ from ui.widgets.buttons import (
 from ui.widgets.controls import IconLabel, draw_text, make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import percent
 from ui.widgets.geometry import Scaled
+from ui.widgets.layouts import align, grow, make_row
 from ui.widgets.texts import from_left
 
 __all__ = [
@@ -197,17 +197,18 @@ class ComposerLine(Scaled, QFrame):
         is_danger = tone == "danger"
         mark = ("x-circle", "danger.text") if is_danger else ("info", "text.secondary")
         self._text = make_wrapped_label("", "ui", "danger" if is_danger else "secondary")
-        self._ways = QHBoxLayout()
-        self._ways.setSpacing(10)
+        self._ways = make_row(spacing=10)
         self._said = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._said.setSpacing(4)
         self._said.addWidget(self._text, 1)
         self._said.addLayout(self._ways)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(10, 5, 10, 5)
-        self._row.setSpacing(10)
-        self._row.addWidget(IconLabel(*mark), 0, Qt.AlignmentFlag.AlignVCenter)
-        self._row.addLayout(self._said, 1)
+        self._row = make_row(
+            align(IconLabel(*mark), Qt.AlignmentFlag.AlignVCenter),
+            grow(self._said),
+            margins=(10, 5, 10, 5),
+            spacing=10,
+            parent=self,
+        )
         self.hide()
 
     @property

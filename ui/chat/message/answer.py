@@ -11,7 +11,7 @@ from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QWidget
 
 from app.config.schema import use_labels
 from app.sessions.transcript import AnswerItem
@@ -33,6 +33,7 @@ from ui.widgets.controls import make_wrapped_label
 from ui.widgets.diff import DiffView
 from ui.widgets.formatting import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
+from ui.widgets.layouts import make_column, make_row
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["Answer"]
@@ -274,18 +275,19 @@ class Answer(AccessibleFrame):
         self._end = EndingLine()
         self._end.continue_requested.connect(self._continue)
         self._end.retry_requested.connect(self._retry)
-        self._extras = QVBoxLayout()
-        self._extras.setSpacing(0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.steps)
-        column.addWidget(self.view)
-        column.addWidget(self._found)
-        column.addLayout(self._extras)
-        column.addWidget(self._end)
-        column.addSpacing(4)
-        column.addWidget(slot)
+        self._extras = make_column(spacing=0)
+        make_column(
+            self.steps,
+            self.view,
+            self._found,
+            self._extras,
+            self._end,
+            4,
+            slot,
+            margins=0,
+            spacing=0,
+            parent=self,
+        )
         slot.setFixedHeight(Theme.current().px(28))
         self._slot_widget = slot
         Theme.current().changed.connect(self._fit)
@@ -335,7 +337,4 @@ class Answer(AccessibleFrame):
 
 
 def _outdent(widget: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(OUTDENT, 12, OUTDENT, 4)
-    row.addWidget(widget)
-    return row
+    return make_row(widget, margins=(OUTDENT, 12, OUTDENT, 4))

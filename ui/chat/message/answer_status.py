@@ -5,7 +5,7 @@ from time import monotonic
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QHideEvent, QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.icons import mirror_painter, paint_icon
 from ui.markdown.page.spacing import CALLOUT_INSET
@@ -14,6 +14,7 @@ from ui.widgets.buttons import ButtonText, add_shortcut, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
 from ui.widgets.geometry import OUTDENT, Scaled
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
@@ -40,13 +41,15 @@ class StepLine(Scaled, AccessibleFrame):
         self._started_s = 0.0
         self._ticker = QTimer(self, interval=_TICK_MS)
         self._ticker.timeout.connect(self._show_seconds)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(OUTDENT, 0, OUTDENT, 0)
-        row.setSpacing(8)
-        row.addWidget(self._spinner)
-        row.addWidget(self._text)
-        row.addWidget(self._seconds)
-        row.addStretch(1)
+        make_row(
+            self._spinner,
+            self._text,
+            self._seconds,
+            stretch(),
+            margins=(OUTDENT, 0, OUTDENT, 0),
+            spacing=8,
+            parent=self,
+        )
         self._fit()
 
     @property
@@ -110,12 +113,14 @@ class EndingLine(QWidget):
             "link",
             self.retry_requested.emit,
         )
-        row = QHBoxLayout(self)
-        row.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
-        row.setSpacing(12)
-        row.addWidget(self._words, 1)
-        row.addWidget(self.resume)
-        row.addWidget(self.retry)
+        make_row(
+            grow(self._words),
+            self.resume,
+            self.retry,
+            margins=(OUTDENT, 8, OUTDENT, 0),
+            spacing=12,
+            parent=self,
+        )
         self.hide()
 
     def show_ending(self, sentence: str, *, can_continue: bool, can_retry: bool) -> None:
@@ -139,22 +144,20 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
         title = _title(sentences)
         self.sentences = tuple(sentences)
         self.setAccessibleName(f"{title}. {' '.join(self.sentences)}")
-        self._head = QHBoxLayout()
         icon = IconLabel("warning", "amber.graphic")
-        self._head.addWidget(icon, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._head.addWidget(make_wrapped_label(title, "h3", "amber"), 1)
-        self._told = QVBoxLayout()
-        self._told.setSpacing(4)
+        self._head = make_row(
+            align(icon, Qt.AlignmentFlag.AlignVCenter),
+            grow(make_wrapped_label(title, "h3", "amber")),
+        )
+        self._told = make_column(spacing=4)
         for sentence in sentences[:_MOST_DOUBTS]:
             self._told.addWidget(make_wrapped_label(from_left(one_line(sentence)), "body"))
         if len(sentences) > _MOST_DOUBTS:
             more = f"And {count(len(sentences) - _MOST_DOUBTS)} more, marked in the text."
             self._told.addWidget(make_wrapped_label(more, "body", "secondary"))
-        texts = QVBoxLayout(self)
-        texts.setContentsMargins(_PADDING, 10, OUTDENT, 12)
-        texts.setSpacing(4)
-        texts.addLayout(self._head)
-        texts.addLayout(self._told)
+        make_column(
+            self._head, self._told, margins=(_PADDING, 10, OUTDENT, 12), spacing=4, parent=self
+        )
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:

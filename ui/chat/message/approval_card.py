@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +26,7 @@ from ui.widgets.buttons import ButtonText, PushButton, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView, HunkList
 from ui.widgets.geometry import OUTDENT
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
@@ -284,10 +284,9 @@ class ApprovalCard(AccessibleFrame):
         return made
 
     def _lay_out(self, words: ApprovalWords) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
-        column.setSpacing(8)
-        column.addLayout(self._head())
+        column = make_column(
+            self._head(), margins=(OUTDENT, 12, OUTDENT, 12), spacing=8, parent=self
+        )
         proposal = self.request.proposal
         if proposal.summary and self.request.tool != _FETCH:  # a fetch shows its address below
             column.addWidget(_wrap(proposal.summary, "secondary"))
@@ -301,10 +300,7 @@ class ApprovalCard(AccessibleFrame):
         tool = ElidedLabel(self.request.tool, Qt.TextElideMode.ElideMiddle)
         tool.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         dress(tool, "code", "tertiary")
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(IconLabel("shield-warning", "accent.base"))
-        head.addWidget(self.title, 1)
+        head = make_row(IconLabel("shield-warning", "accent.base"), grow(self.title), spacing=8)
         if self.request.tool != _OWN_EDIT:
             head.addWidget(tool)
         return head
@@ -340,11 +336,7 @@ class ApprovalCard(AccessibleFrame):
 
     def _foot(self, words: ApprovalWords) -> QBoxLayout:
         note = make_wrapped_label(words.note, "caption", "secondary")
-        actions = QHBoxLayout()
-        actions.setSpacing(8)
-        actions.addStretch(1)
-        for made in self._buttons:
-            actions.addWidget(made)
+        actions = make_row(stretch(), *self._buttons, spacing=8)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(12)
         self._row.addWidget(note, 1)
@@ -359,11 +351,11 @@ class ApprovalCard(AccessibleFrame):
 
 
 def _warn(text: str) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(8)
-    row.addWidget(IconLabel("warning", "amber.graphic"), 0, Qt.AlignmentFlag.AlignTop)
-    row.addWidget(_wrap(text, "amber"), 1)
-    return row
+    return make_row(
+        align(IconLabel("warning", "amber.graphic"), Qt.AlignmentFlag.AlignTop),
+        grow(_wrap(text, "amber")),
+        spacing=8,
+    )
 
 
 def _wrap(text: str, tone: str) -> QWidget:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.sessions.transcript import SummaryItem
 from ui.markdown.page.view import MarkdownView
@@ -14,6 +14,7 @@ from ui.widgets.buttons import ButtonText, IconButton, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel, label, one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import Scaled, keep_place
+from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
 __all__ = ["ONLY_HERE", "Divider", "HookDivider", "NoteBlock", "SummaryDivider"]
@@ -39,14 +40,17 @@ class _Line(Scaled, QWidget):
         dress(self._figures, "caption", "tertiary", numbers=True)
         for shown in (self._said, self._figures):
             shown.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
-        row.addWidget(Hairline(), 1)
-        row.addWidget(IconLabel(icon, "text.tertiary"))
-        for widget in (self._said, self._figures, *actions):
-            row.addWidget(widget)
-        row.addWidget(Hairline(), 1)
+        make_row(
+            grow(Hairline()),
+            IconLabel(icon, "text.tertiary"),
+            self._said,
+            self._figures,
+            *actions,
+            grow(Hairline()),
+            margins=0,
+            spacing=10,
+            parent=self,
+        )
         self._fit()
 
     def set_texts(self, said: str, figures: str) -> None:
@@ -76,9 +80,7 @@ class Divider(AccessibleFrame):
         figures = f"{count(tokens)} tokens · {_REASONS.get(reason, _ROOM)}"
         self.text = f"{said} · {figures}"
         self.setAccessibleName(self.text)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(_Line("arrow-line-down", said, figures))
+        make_column(_Line("arrow-line-down", said, figures), margins=0, parent=self)
 
 
 class FoldedDivider(AccessibleFrame):
@@ -109,9 +111,7 @@ class FoldedDivider(AccessibleFrame):
         self.view: MarkdownView | None = None
         self._block: QWidget | None = None
         self.more = make_button(ButtonText(f"Show {noun}", tip), "link", self._on_more)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(8)
+        self._column = make_column(margins=0, spacing=8, parent=self)
         actions = (*([self.more] if markdown else ()), *self._list_line_actions())
         self._line = _Line(icon, sentence, counts, *actions)
         self._column.addWidget(self._line)
@@ -148,16 +148,12 @@ class FoldedDivider(AccessibleFrame):
         self.view.setAccessibleName(self._noun.capitalize())
         self.view.set_markdown(self._markdown)
         block = _QuietBlock()
-        column = QVBoxLayout(block)
-        column.setContentsMargins(0, 10, 0, 10)
-        column.setSpacing(6)
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 0, 16, 0)
-        head.addWidget(label(self._noun.capitalize(), "label", "secondary"), 1)
-        for action in self._list_actions():
-            head.addWidget(action)
-        column.addLayout(head)
-        column.addWidget(self.view)
+        head = make_row(
+            grow(label(self._noun.capitalize(), "label", "secondary")),
+            *self._list_actions(),
+            margins=(16, 0, 16, 0),
+        )
+        make_column(head, self.view, margins=(0, 10, 0, 10), spacing=6, parent=block)
         block.hide()
         return block
 
@@ -270,13 +266,14 @@ class NoteBlock(AccessibleFrame):
         dress(words, "caption", "secondary")
         copy = IconButton("copy", "Copy this text", size=24)
         copy.clicked.connect(lambda _checked=False: self.copy())
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 6, 8, 0)
-        head.setSpacing(8)
         icon = "terminal-window" if note else "note"
-        head.addWidget(IconLabel(icon, "text.tertiary", 14), 0, Qt.AlignmentFlag.AlignVCenter)
-        head.addWidget(words, 1)
-        head.addWidget(copy)
+        head = make_row(
+            align(IconLabel(icon, "text.tertiary", 14), Qt.AlignmentFlag.AlignVCenter),
+            grow(words),
+            copy,
+            margins=(16, 6, 8, 0),
+            spacing=8,
+        )
         if note:
             close = IconButton("x", "Take this away", size=24)
             close.clicked.connect(lambda _checked=False: self.dismissed.emit())
@@ -284,11 +281,7 @@ class NoteBlock(AccessibleFrame):
         self.view = MarkdownView()
         self.view.setAccessibleName(said)
         self.view.set_markdown(text)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 10)
-        column.setSpacing(6)
-        column.addLayout(head)
-        column.addWidget(self.view)
+        make_column(head, self.view, margins=(0, 0, 0, 10), spacing=6, parent=self)
 
     def copy(self) -> None:
         """Copy the block's text to the clipboard as Markdown."""

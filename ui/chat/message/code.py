@@ -4,11 +4,12 @@ from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, make_button
 from ui.widgets.geometry import keep_place
+from ui.widgets.layouts import align, make_column
 
 __all__ = ["CodeBox"]
 
@@ -29,11 +30,13 @@ class CodeBox(QFrame):
         super().__init__(parent)
         self.text = _Lines(text, name)
         self.more = make_button(SHOW_ALL, "link", self._on_more)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_PADDING, 8, _PADDING, 8)
-        column.setSpacing(2)
-        column.addWidget(self.text)
-        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        make_column(
+            self.text,
+            align(self.more, Qt.AlignmentFlag.AlignLeft),
+            margins=(_PADDING, 8, _PADDING, 8),
+            spacing=2,
+            parent=self,
+        )
         self.text.set_most_lines(_LINES)
         self.more.setVisible(self.text.is_cut)
 

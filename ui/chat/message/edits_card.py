@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.buttons import UNDO, ButtonText, make_button
@@ -19,6 +19,7 @@ from ui.widgets.controls import (
 from ui.widgets.diff import DiffView
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import OUTDENT, keep_place
+from ui.widgets.layouts import grow, make_column, make_row
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 
@@ -118,19 +119,14 @@ class EditsCard(AccessibleFrame):
         self.more.set_text(_HIDE if is_shown else _SHOW)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(IconLabel("note-pencil", "text.secondary"))
-        head.addWidget(self._text, 1)
+        head = make_row(IconLabel("note-pencil", "text.secondary"), grow(self._text), spacing=8)
         if len(self._notes) == 1:
             head.addWidget(self._build_opener(self._notes[0]))
         head.addWidget(self.more)
         head.addWidget(self.undo)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(OUTDENT, 8, 8, 8)
-        self._column.setSpacing(6)
-        self._column.addLayout(head)
-        self._column.addWidget(self._state)
+        self._column = make_column(
+            head, self._state, margins=(OUTDENT, 8, 8, 8), spacing=6, parent=self
+        )
 
     def _build_opener(self, note: Mapping[str, Any]) -> QPushButton:
         path = str(note["path"])
@@ -143,9 +139,7 @@ class EditsCard(AccessibleFrame):
     def _list_changes(self) -> QWidget:
         """Build the list of diffs. A single note is named by the card itself."""
         made = QWidget()
-        column = QVBoxLayout(made)
-        column.setContentsMargins(0, 2, 8, 4)
-        column.setSpacing(6)
+        column = make_column(margins=(0, 2, 8, 4), spacing=6, parent=made)
         for note in self._notes:
             if len(self._notes) > 1:
                 column.addLayout(self._build_title(note))
@@ -157,10 +151,7 @@ class EditsCard(AccessibleFrame):
         said = f"{one_line(str(note['path']))} {_name_change(note)}"
         title = ElidedLabel(said, Qt.TextElideMode.ElideMiddle, is_ours=True)
         dress(title, "caption", "secondary")
-        row = QHBoxLayout()
-        row.addWidget(title, 1)
-        row.addWidget(self._build_opener(note))
-        return row
+        return make_row(grow(title), self._build_opener(note))
 
 
 def summarise_edits(notes: Sequence[Mapping[str, Any]]) -> str:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app.config.schema import adapt_hint, use_labels
 from app.errors import ErrorInfo
@@ -11,6 +11,7 @@ from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import IconLabel, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import from_left
 from vault.notes.text.sentences import split_sentences
@@ -101,22 +102,14 @@ class Failure(AccessibleFrame):
         paint_callout(QPainter(self), QRectF(ground), "danger")
 
     def _lay_out(self, icon_name: str) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(self.title)
-        texts.addWidget(self.detail)
-        said = QHBoxLayout()
-        said.setSpacing(10)
+        texts = make_column(self.title, self.detail, spacing=2)
         place = (
             Qt.AlignmentFlag.AlignVCenter if self.detail.isHidden() else Qt.AlignmentFlag.AlignTop
         )
-        said.addWidget(IconLabel(icon_name, "danger.graphic"), 0, place)
-        said.addLayout(texts, 1)
-        actions = QHBoxLayout()
-        actions.setSpacing(8)
-        actions.addStretch(1)
-        for made in self.buttons:
-            actions.addWidget(made)
+        said = make_row(
+            align(IconLabel(icon_name, "danger.graphic"), place), grow(texts), spacing=10
+        )
+        actions = make_row(stretch(), *self.buttons, spacing=8)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(OUTDENT + 14, 10, OUTDENT + 12, 10)
         self._row.setSpacing(12)

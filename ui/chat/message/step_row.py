@@ -4,7 +4,7 @@ import json
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from chains.turn_answer import ToolStep
 from context.messages import thaw
@@ -15,6 +15,7 @@ from ui.theme import Theme
 from ui.widgets.buttons import PressedByEnter
 from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, paint_focus
 from ui.widgets.geometry import keep_place
+from ui.widgets.layouts import make_column
 from ui.widgets.lists import paint_text
 from ui.widgets.texts import from_left
 
@@ -43,11 +44,7 @@ class StepRow(QWidget):
         self.line = _StepLine()
         self.line.clicked.connect(self._on_clicked)
         self.details: QWidget | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self.said)
-        self._column.addWidget(self.line)
+        self._column = make_column(self.said, self.line, margins=0, spacing=0, parent=self)
         self._show(step)
 
     def set_step(self, step: ToolStep) -> None:
@@ -150,11 +147,10 @@ def _paint_word(painter: QPainter, rest: QRect, word: str, font: QFont) -> int:
 
 def _details(step: ToolStep) -> QWidget:
     made = QWidget()
-    column = QVBoxLayout(made)
-    column.setContentsMargins(0, 2, 0, 8)
-    column.setSpacing(6)
     given = json.dumps(thaw(step.arguments), ensure_ascii=False, indent=1)
-    column.addWidget(CodeBox(given, f"Arguments of {step.name}"))
+    column = make_column(
+        CodeBox(given, f"Arguments of {step.name}"), margins=(0, 2, 0, 8), spacing=6, parent=made
+    )
     if step.status != "running":
         result = step.text + ("\n…" if step.is_cut else "")
         column.addWidget(CodeBox(result, f"Result of {step.name}"))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from chains.turn_answer import ToolStep
 from ui.chat.message.step_row import StepRow
@@ -15,6 +15,7 @@ from ui.theme import Theme
 from ui.widgets.buttons import PressedByEnter
 from ui.widgets.controls import draw_text, escape_tooltip, paint_focus
 from ui.widgets.geometry import OUTDENT, keep_place
+from ui.widgets.layouts import make_column
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame
 
@@ -32,15 +33,11 @@ class Steps(AccessibleFrame):
         self.head.clicked.connect(self._on_head)
         self._rows: list[StepRow] = []
         self._list = QWidget()
-        self._column = QVBoxLayout(self._list)
-        self._column.setContentsMargins(OUTDENT + 20, 0, OUTDENT, 8)
-        self._column.setSpacing(0)
+        self._column = make_column(
+            margins=(OUTDENT + 20, 0, OUTDENT, 8), spacing=0, parent=self._list
+        )
         self._list.hide()
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addWidget(self.head)
-        outer.addWidget(self._list)
+        make_column(self.head, self._list, margins=0, spacing=0, parent=self)
         self.hide()
 
     @property

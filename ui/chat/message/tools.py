@@ -21,6 +21,7 @@ from ui.widgets.buttons import IconButton
 from ui.widgets.controls import ElidedLabel, IconLabel, label
 from ui.widgets.formatting import count
 from ui.widgets.geometry import Scaled
+from ui.widgets.layouts import grow, make_row
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = [
@@ -243,11 +244,13 @@ class LabelTag(Scaled, QWidget):
         self._words = ElidedLabel()
         dress(self._words, "label", "secondary")
         shown = QWidget()
-        row = QHBoxLayout(shown)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(IconLabel("tag", "text.tertiary", 14))
-        row.addWidget(self._words, 1)
+        make_row(
+            IconLabel("tag", "text.tertiary", 14),
+            grow(self._words),
+            margins=0,
+            spacing=4,
+            parent=shown,
+        )
         self.field = QLineEdit()
         self.field.setMaxLength(_LONGEST_LABEL)
         self.field.setPlaceholderText("Name this message")

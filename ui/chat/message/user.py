@@ -19,10 +19,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
     QSizePolicy,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -39,6 +37,7 @@ from ui.widgets.buttons import CANCEL, SHOW_ALL, SHOW_LESS, ButtonText, make_but
 from ui.widgets.controls import ElidedLabel
 from ui.widgets.formatting import minutes_clock
 from ui.widgets.geometry import OUTDENT, keep_place
+from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.surfaces import AccessibleFrame
 from ui.widgets.texts import has_tall_letters, read_selection
 
@@ -185,17 +184,15 @@ class UserMessage(AccessibleFrame):
 
     def _lay_out(self) -> None:
         self._block = _Block()
-        self._texts = QVBoxLayout(self._block)
-        self._texts.setContentsMargins(OUTDENT, 10, OUTDENT, 10)
-        self._texts.setSpacing(6)
-        self._texts.addWidget(self.chips)
-        self._texts.addWidget(self.body)
-        self._texts.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._block)
-        column.addWidget(self.tools)
+        self._texts = make_column(
+            self.chips,
+            self.body,
+            align(self.more, Qt.AlignmentFlag.AlignLeft),
+            margins=(OUTDENT, 10, OUTDENT, 10),
+            spacing=6,
+            parent=self._block,
+        )
+        make_column(self._block, self.tools, margins=0, spacing=0, parent=self)
 
     def _show_text(self) -> None:
         is_long = self._is_folded and len(self._text) > _FOLD_CHARS
@@ -338,17 +335,9 @@ class MessageEditor(QWidget):
             "primary",
             self._on_sent,
         )
-        tools = QHBoxLayout()
-        tools.setSpacing(8)
-        tools.addWidget(hint, 1)
         self.cancel = make_button(CANCEL, "", self.cancelled.emit)
-        tools.addWidget(self.cancel)
-        tools.addWidget(self.send)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(self.field)
-        column.addLayout(tools)
+        tools = make_row(grow(hint), self.cancel, self.send, spacing=8)
+        make_column(self.field, tools, margins=0, spacing=12, parent=self)
         self.setFocusProxy(self.field)
 
     @property

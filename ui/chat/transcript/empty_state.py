@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme, dress
@@ -12,6 +12,7 @@ from ui.widgets.buttons import PressedByEnter
 from ui.widgets.controls import escape_tooltip, make_wrapped_label, one_line, paint_focus
 from ui.widgets.formatting import ago, plural
 from ui.widgets.geometry import OUTDENT, set_in
+from ui.widgets.layouts import make_column, stretch
 from ui.widgets.lists import paint_text
 
 __all__ = ["EmptyState", "QuestionButton"]
@@ -33,18 +34,19 @@ class EmptyState(QWidget):
         super().__init__(parent)
         self._about = make_wrapped_label("", "body", "secondary")
         self.questions: list[QuestionButton] = []
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(8)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(8)
-        self._column.addStretch(2)
+        self._rows = make_column(spacing=8)
         self._heading = make_wrapped_label("Ask your notes", "display")
         self._said = (self._heading, self._about)
-        self._column.addWidget(self._heading)
-        self._column.addWidget(self._about)
-        self._column.addSpacing(8)
-        self._column.addLayout(self._rows)
-        self._column.addStretch(3)
+        self._column = make_column(
+            stretch(2),
+            self._heading,
+            self._about,
+            8,
+            self._rows,
+            stretch(3),
+            spacing=8,
+            parent=self,
+        )
 
     @property
     def heading(self) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ui.chat.message.user import UserMessage
 from ui.widgets.controls import paint_focus
+from ui.widgets.layouts import make_column
 
 __all__ = ["MOST_LIVE", "Feed", "MessageRow", "Slot"]
 
@@ -77,9 +78,7 @@ class MessageRow(QWidget):
         super().__init__()
         self.widget = widget
         self.is_current = False
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, gap, 0, 0)
-        column.addWidget(widget)
+        make_column(widget, margins=(0, gap, 0, 0), parent=self)
         self._ring = _FocusRing(widget, self)
         self.quiet()
 

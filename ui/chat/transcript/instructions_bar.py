@@ -2,12 +2,13 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent, QTextOption
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.geometry import OUTDENT, set_in
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["InstructionsBar"]
@@ -80,24 +81,22 @@ class InstructionsBar(QWidget):
         self._fit()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(IconLabel("shield-warning", "amber.graphic"))
-        head.addWidget(label(_TITLE, "ui_strong"), 1)
-        answers = QHBoxLayout()
-        answers.setSpacing(8)
-        answers.addStretch(1)
-        answers.addWidget(self.refuse)
-        answers.addWidget(self.accept)
-        inner = QVBoxLayout(self._card)
-        inner.setContentsMargins(OUTDENT, 12, OUTDENT, 12)
-        inner.setSpacing(8)
-        inner.addLayout(head)
-        inner.addWidget(self._about)
-        inner.addWidget(self.text)
-        inner.addLayout(answers)
-        self._column = QVBoxLayout(self)
-        self._column.addWidget(self._card)
+        head = make_row(
+            IconLabel("shield-warning", "amber.graphic"),
+            grow(label(_TITLE, "ui_strong")),
+            spacing=8,
+        )
+        answers = make_row(stretch(), self.refuse, self.accept, spacing=8)
+        make_column(
+            head,
+            self._about,
+            self.text,
+            answers,
+            margins=(OUTDENT, 12, OUTDENT, 12),
+            spacing=8,
+            parent=self._card,
+        )
+        self._column = make_column(self._card, parent=self)
 
     def _fit(self) -> None:
         left, right = set_in(self.width())

@@ -6,11 +6,9 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -19,6 +17,7 @@ from ui.widgets.buttons import CANCEL, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.formatting import count, plural
+from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 
 __all__ = ["CompactionDialog"]
 
@@ -217,24 +216,22 @@ class CompactionDialog(QDialog):
         self.use_requested.emit(self.text.toPlainText())
 
     def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addStretch(1)
-        for made in (self.cancel, self.make, self.use):
-            foot.addWidget(made)
+        foot = make_row(stretch(), self.cancel, self.make, self.use, spacing=8)
         _set_default(self.make, self.use)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 16)
-        column.setSpacing(Theme.current().space(3))
-        column.addWidget(self._title)
-        column.addWidget(self._about)
-        column.addWidget(self._figures, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._heading)
-        column.addWidget(self.text, 1)
-        column.addWidget(self.instructions)
-        column.addWidget(self._problem)
-        column.addStretch(0)
-        column.addLayout(foot)
+        make_column(
+            self._title,
+            self._about,
+            align(self._figures, Qt.AlignmentFlag.AlignLeft),
+            self._heading,
+            grow(self.text),
+            self.instructions,
+            self._problem,
+            stretch(0),
+            foot,
+            margins=(24, 20, 24, 16),
+            spacing=Theme.current().space(3),
+            parent=self,
+        )
         width = Theme.current().px(tokens()["layout"]["dialog_settings"][0] * 3 // 4)
         self.resize(width, Theme.current().px(_HEIGHT))
         self._show_step(_COUNTING, (), "")

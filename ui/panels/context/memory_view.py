@@ -7,10 +7,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +18,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label
 from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.geometry import scale_size
+from ui.widgets.layouts import make_column, make_row, stretch
 
 __all__ = ["MemoryView"]
 
@@ -56,15 +55,8 @@ class MemoryView(QWidget):
             self._open,
         )
         self.fields: _MemoryFields | None = None
-        row = QHBoxLayout()
-        row.setContentsMargins(SIDE, 0, SIDE, 0)
-        row.addWidget(self.edit)
-        row.addStretch(1)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
-        self._column.addWidget(self._text)
-        self._column.addLayout(row)
+        row = make_row(self.edit, stretch(), margins=(SIDE, 0, SIDE, 0))
+        self._column = make_column(self._text, row, margins=0, spacing=4, parent=self)
 
     def show_memory(
         self, memory: Mapping[str, Any] | None, current: Mapping[str, Any] | None
@@ -123,27 +115,28 @@ class _MemoryFields(QWidget):
         self.texts = {
             name: _make_field(words, {**memory, **progress}.get(name, "")) for name, words in _TEXTS
         }
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SIDE, 0, SIDE, 0)
-        column.setSpacing(4)
-        column.addWidget(label("Objective", "caption", "secondary"))
-        column.addWidget(self.objective)
+        column = make_column(
+            label("Objective", "caption", "secondary"),
+            self.objective,
+            margins=(SIDE, 0, SIDE, 0),
+            spacing=4,
+            parent=self,
+        )
         for name, words in _TEXTS:
             column.addWidget(label(words, "caption", "secondary"))
             column.addWidget(self.texts[name])
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(
+        save = make_button(
+            ButtonText("Save the memory", "Send it with the next message"), "", self._save
+        )
+        buttons = make_row(
+            stretch(),
             make_button(
                 ButtonText("Discard changes", "Go back to the text that was saved"),
                 "text",
                 self.discarded.emit,
-            )
+            ),
+            save,
         )
-        save = make_button(
-            ButtonText("Save the memory", "Send it with the next message"), "", self._save
-        )
-        buttons.addWidget(save)
         CtrlEnter(self, save)
         column.addLayout(buttons)
         self._before = self._read()

@@ -29,6 +29,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, percent
 from ui.widgets.geometry import make_scroll_area
+from ui.widgets.layouts import align, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
@@ -245,37 +246,36 @@ class ContextPanel(Pane):
     def _lay_out(self) -> None:
         # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
         content = Pane("panel")
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(make_scroll_area(content))
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 12, 0, 16)
-        column.setSpacing(0)
+        make_column(make_scroll_area(content), margins=0, parent=self)
         self._no_model = QWidget(content)
-        unread = QVBoxLayout(self._no_model)
-        unread.setContentsMargins(SIDE, 0, SIDE, 0)
-        unread.addWidget(self._unread)
-        unread.addWidget(self._set_model, 0, Qt.AlignmentFlag.AlignLeft)
+        make_column(
+            self._unread,
+            align(self._set_model, Qt.AlignmentFlag.AlignLeft),
+            margins=(SIDE, 0, SIDE, 0),
+            parent=self._no_model,
+        )
         self._no_model.hide()
         self._figures = self._make_figures(content)
-        for widget in (self._no_model, self._figures, self._memory_box, self._pins_box):
-            column.addWidget(widget)
-        column.addSpacing(12)
-        column.addLayout(_pad(Hairline()))
-        column.addSpacing(8)
-        row = QHBoxLayout()
-        row.addWidget(self._request)
-        row.addStretch(1)
-        column.addLayout(_pad(row))
-        column.addStretch(1)
+        row = make_row(self._request, stretch())
+        make_column(
+            self._no_model,
+            self._figures,
+            self._memory_box,
+            self._pins_box,
+            12,
+            _pad(Hairline()),
+            8,
+            _pad(row),
+            stretch(),
+            margins=(0, 12, 0, 16),
+            spacing=0,
+            parent=content,
+        )
 
     def _make_figures(self, parent: QWidget) -> QWidget:
         """Create the widget with token counts and prices. It is hidden if no model is used."""
         figures = QWidget(parent)
-        column = QVBoxLayout(figures)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(_pad(self._headline()))
+        column = make_column(_pad(self._headline()), margins=0, spacing=0, parent=figures)
         lines = ((6, self._bar), (2, self._window), (0, self._spent), (8, self._notice))
         for above, widget in lines:
             column.addSpacing(above)
@@ -287,14 +287,14 @@ class ContextPanel(Pane):
         return figures
 
     def _headline(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(Theme.current().space(2) - 2)
         baseline = Qt.AlignmentFlag.AlignBaseline
-        for widget in (self._used, self._of):
-            row.addWidget(widget, 0, baseline)
-        row.addStretch(1)
-        row.addWidget(self._percent, 0, baseline)
-        return row
+        return make_row(
+            align(self._used, baseline),
+            align(self._of, baseline),
+            stretch(),
+            align(self._percent, baseline),
+            spacing=Theme.current().space(2) - 2,
+        )
 
     def _act(self, act: Act, entry: str) -> None:
         self.action_chosen.emit(act, entry)
@@ -306,17 +306,12 @@ class ContextPanel(Pane):
 
 def _column(*widgets: QWidget) -> QWidget:
     box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(SIDE, 0, SIDE, 0)
-    column.setSpacing(2)
-    for widget in widgets:
-        column.addWidget(widget)
+    make_column(*widgets, margins=(SIDE, 0, SIDE, 0), spacing=2, parent=box)
     return box
 
 
 def _pad(inner: QWidget | QHBoxLayout) -> QVBoxLayout:
-    outer = QVBoxLayout()
-    outer.setContentsMargins(SIDE, 0, SIDE, 0)
+    outer = make_column(margins=(SIDE, 0, SIDE, 0))
     if isinstance(inner, QWidget):
         outer.addWidget(inner)
     else:

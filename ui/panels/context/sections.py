@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ui.widgets.buttons import SHOW_ALL, SHOW_LESS, make_button
 from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.geometry import clear_layout
+from ui.widgets.layouts import make_column, make_row
 from ui.widgets.surfaces import Hairline
 
 __all__ = ["SIDE", "MemoryText", "Section", "memory_lines"]
@@ -32,23 +33,14 @@ class Section(QWidget):
     def __init__(self, title: str, body: QWidget, icon: str = "", tone: str = "") -> None:
         super().__init__()
         self._figure = label("", "caption", "secondary", numbers=True)
-        head = QHBoxLayout()
-        head.setSpacing(6)
+        head = make_row(spacing=6)
         if icon:
             head.addWidget(IconLabel(icon, tone, 14))
         head.addWidget(label(title, "label", "secondary"))
         head.addStretch(1)
         head.addWidget(self._figure)
-        top = QVBoxLayout()
-        top.setContentsMargins(SIDE, 0, SIDE, 0)
-        top.setSpacing(10)
-        top.addWidget(Hairline())
-        top.addLayout(head)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 10, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(top)
-        column.addWidget(body)
+        top = make_column(Hairline(), head, margins=(SIDE, 0, SIDE, 0), spacing=10)
+        make_column(top, body, margins=(0, 10, 0, 0), spacing=4, parent=self)
         self.setAccessibleName(title)
         self.hide()
 
@@ -70,9 +62,7 @@ class MemoryText(QWidget):
         super().__init__()
         self._lines: Sequence[Line] = ()
         self._is_whole = False
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(SIDE, 0, SIDE, 0)
-        self._column.setSpacing(2)
+        self._column = make_column(margins=(SIDE, 0, SIDE, 0), spacing=2, parent=self)
 
     def show_lines(self, lines: Sequence[Line]) -> None:
         """Show the given lines of the chat's memory."""

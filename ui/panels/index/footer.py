@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ui.icons import mirror_painter
 from ui.panels.index.state import IndexState
@@ -11,6 +11,7 @@ from ui.widgets.buttons import NO_TEXT, IconButton, make_button
 from ui.widgets.controls import ElidedLabel, make_wrapped_label
 from ui.widgets.formatting import plural
 from ui.widgets.geometry import Scaled
+from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.surfaces import Pane
 
 __all__ = ["IndexFooter"]
@@ -86,29 +87,27 @@ class IndexFooter(Scaled, Pane):
 
     def _lay_out(self) -> None:
         self._run = QWidget()
-        run = QHBoxLayout(self._run)
-        run.setContentsMargins(16, 6, 10, 0)
-        run.setSpacing(4)
-        run.addWidget(self._progress, 1)
-        run.addWidget(self.pause)
-        run.addWidget(self.cancel)
-        texts = QVBoxLayout()
-        texts.setSpacing(0)
-        texts.addWidget(self._line)
-        texts.addWidget(self._more)
-        texts.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
+        make_row(
+            grow(self._progress),
+            self.pause,
+            self.cancel,
+            margins=(16, 6, 10, 0),
+            spacing=4,
+            parent=self._run,
+        )
+        texts = make_column(
+            self._line, self._more, align(self.act, Qt.AlignmentFlag.AlignLeft), spacing=0
+        )
         self._rest = QWidget()
-        row = QHBoxLayout(self._rest)
-        row.setContentsMargins(12, 5, 8, 5)
-        row.setSpacing(4)
-        row.addWidget(self.details)
-        row.addLayout(texts, 1)
-        row.addWidget(self.settings)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._run)
-        column.addWidget(self._rest)
+        make_row(
+            self.details,
+            grow(texts),
+            self.settings,
+            margins=(12, 5, 8, 5),
+            spacing=4,
+            parent=self._rest,
+        )
+        make_column(self._run, self._rest, margins=0, spacing=0, parent=self)
         self._fit()
 
     def _fit(self) -> None:

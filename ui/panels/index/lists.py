@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from ui.panels.index.state import NotesByState
 from ui.theme import dress, tokens
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count, plural
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.lists import Index
 from ui.widgets.long_list import LongList, TwoLines
 from ui.widgets.menus import MenuButton
@@ -120,24 +121,13 @@ class NoteLists(QWidget):
             retry.triggered.connect(lambda: self.retry_requested.emit((path,)))
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 0, 16, 0)
-        head.setSpacing(4)
-        head.addWidget(self.which)
-        head.addWidget(self._count)
-        head.addStretch(1)
-        head.addWidget(self.try_all)
-        field = QHBoxLayout()
-        field.setContentsMargins(16, 2, 16, 6)
-        field.addWidget(self.filter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addLayout(field)
-        column.addWidget(self._empty)
-        column.addWidget(self.list, 1)
-        column.addStretch(0)
+        head = make_row(
+            self.which, self._count, stretch(), self.try_all, margins=(8, 0, 16, 0), spacing=4
+        )
+        field = make_row(self.filter, margins=(16, 2, 16, 6))
+        make_column(
+            head, field, self._empty, grow(self.list), stretch(0), margins=0, spacing=0, parent=self
+        )
 
 
 class NoteRows(QAbstractListModel):

@@ -13,6 +13,7 @@ from ui.widgets.buttons import NO_TEXT, ButtonText, make_button
 from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.formatting import ago, count, plural, size
 from ui.widgets.geometry import make_scroll_area
+from ui.widgets.layouts import align, grow, make_column, stretch
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
 if TYPE_CHECKING:
@@ -109,28 +110,28 @@ class IndexPanel(Pane):
     def _lay_out(self) -> None:
         # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
         content = Pane("panel")
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(make_scroll_area(content))
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 8)
-        column.setSpacing(0)
-        column.addWidget(self.run)
-        column.addLayout(self._about())
-        column.addWidget(Hairline())
-        column.addSpacing(4)
-        column.addWidget(self.lists, 1)
-        column.addStretch(0)
+        make_column(make_scroll_area(content), margins=0, parent=self)
+        make_column(
+            self.run,
+            self._about(),
+            Hairline(),
+            4,
+            grow(self.lists),
+            stretch(0),
+            margins=(0, 0, 0, 8),
+            spacing=0,
+            parent=content,
+        )
 
     def _about(self) -> QVBoxLayout:
-        about = QVBoxLayout()
-        about.setContentsMargins(16, 8, 16, 8)
-        about.setSpacing(4)
-        about.addWidget(self._facts)
-        for link in (self.review, self.rebuild):
-            about.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
-        about.addWidget(self.question)
-        return about
+        return make_column(
+            self._facts,
+            align(self.review, Qt.AlignmentFlag.AlignLeft),
+            align(self.rebuild, Qt.AlignmentFlag.AlignLeft),
+            self.question,
+            margins=(16, 8, 16, 8),
+            spacing=4,
+        )
 
 
 def _describe_index(status: "IndexStatus") -> str:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ui.icons import mirror_painter
 from ui.panels.index.footer import show_pause
@@ -10,6 +10,7 @@ from ui.panels.index.state import IndexState
 from ui.theme import Theme
 from ui.widgets.buttons import NO_TEXT, IconButton, make_button
 from ui.widgets.controls import IconLabel, make_wrapped_label
+from ui.widgets.layouts import align, grow, make_column, make_row
 
 __all__ = ["ProgressBar", "ProgressBox"]
 
@@ -63,19 +64,18 @@ class ProgressBox(QWidget):
         (self.continue_requested if is_paused else self.pause_requested).emit()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._icon)
-        head.addWidget(self._text, 1)
-        for control in (self.pause, self.cancel, self.again):
-            head.addWidget(control)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 8, 12, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self._bar)
-        column.addWidget(self._more)
-        column.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
+        head = make_row(
+            self._icon, grow(self._text), self.pause, self.cancel, self.again, spacing=8
+        )
+        make_column(
+            head,
+            self._bar,
+            self._more,
+            align(self.act, Qt.AlignmentFlag.AlignLeft),
+            margins=(16, 8, 12, 0),
+            spacing=4,
+            parent=self,
+        )
 
 
 class ProgressBar(QWidget):

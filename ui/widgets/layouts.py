@@ -1,0 +1,104 @@
+"""Rows and columns of widgets, described by their items, margins and spacing."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+__all__ = ["Item", "Spot", "align", "grow", "make_column", "make_row", "stretch"]
+
+_ANYWHERE = Qt.AlignmentFlag(0)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """An item of a row or column, and how it uses the free space.
+
+    Attributes:
+        item: the widget or layout, or None for free space.
+        share: the share of the free space that the item receives.
+        alignment: where the item stands in its space. By default, the item fills it.
+    """
+
+    item: QWidget | QLayout | None
+    share: int = 0
+    alignment: Qt.AlignmentFlag = _ANYWHERE
+
+
+Item = QWidget | QLayout | Spot | int
+Margins = int | tuple[int, int, int, int]
+
+
+def grow(item: QWidget | QLayout, share: int = 1) -> Spot:
+    """Let an item grow into the free space."""
+    return Spot(item, share)
+
+
+def align(item: QWidget | QLayout, alignment: Qt.AlignmentFlag, share: int = 0) -> Spot:
+    """Align an item in its space."""
+    return Spot(item, share, alignment)
+
+
+def stretch(share: int = 1) -> Spot:
+    """Return free space, which pushes the items around it apart."""
+    return Spot(None, share)
+
+
+def make_row(
+    *items: Item,
+    margins: Margins | None = None,
+    spacing: int | None = None,
+    parent: QWidget | None = None,
+) -> QHBoxLayout:
+    """Lay out items from left to right.
+
+    Args:
+        items: widgets, layouts, spots, and numbers, which are distances in pixels.
+        margins: one margin in pixels, or the left, top, right and bottom ones. None means those of
+            the style.
+        spacing: the distance between items in pixels. None means that of the style.
+        parent: the widget that the row fills.
+    """
+    row = QHBoxLayout() if parent is None else QHBoxLayout(parent)
+    _fill(row, items, margins, spacing)
+    return row
+
+
+def make_column(
+    *items: Item,
+    margins: Margins | None = None,
+    spacing: int | None = None,
+    parent: QWidget | None = None,
+) -> QVBoxLayout:
+    """Lay out items from top to bottom. The arguments are those of `make_row`."""
+    column = QVBoxLayout() if parent is None else QVBoxLayout(parent)
+    _fill(column, items, margins, spacing)
+    return column
+
+
+def _fill(
+    layout: QBoxLayout, items: tuple[Item, ...], margins: Margins | None, spacing: int | None
+) -> None:
+    if margins is not None:
+        sides = (margins,) * 4 if isinstance(margins, int) else margins
+        layout.setContentsMargins(*sides)
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for item in items:
+        _add(layout, item)
+
+
+def _add(layout: QBoxLayout, item: Item) -> None:
+    if isinstance(item, int):
+        layout.addSpacing(item)
+        return
+    spot = item if isinstance(item, Spot) else Spot(item)
+    match spot.item:
+        case None:
+            layout.addStretch(spot.share)
+        case QWidget() as widget:
+            layout.addWidget(widget, spot.share, spot.alignment)
+        case inner:
+            layout.addLayout(inner, spot.share)
+            if spot.alignment != _ANYWHERE:
+                layout.setAlignment(inner, spot.alignment)
