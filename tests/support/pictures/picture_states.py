@@ -82,7 +82,8 @@ def show_chips(on: Stage) -> Iterator[Shot]:
     composer.input.insertPlainText("co")
     settle()
     yield Shot("completing")
-    drafting.clear()
+    composer.set_text("")
+    drafting.attachments.replace(())
     settle()
 
 
@@ -115,7 +116,7 @@ def show_commands(on: Stage) -> Iterator[Shot]:
     composer.submitted.emit("/home")
     settle(600)
     yield Shot("command")
-    on.window.controllers.composer.clear()
+    on.window.composer.set_text("")
     composer.clear_error()
     composer.set_mode("agent")
     composer.set_obstacle(
