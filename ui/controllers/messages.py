@@ -244,8 +244,8 @@ class MessageController(ChatController):
         failed = turn.result is None and turn.error is not None and turn.error.code != "cancelled"
         if failed and not self._session.is_open(turn):
             show = partial(self._frame.navigation.open_session, turn.session)
-            said = f"The answer to “{turn.ask.question[:60]}” failed."
-            self._notifier.toast(said, (_OPEN_CHAT, show))
+            sentence = f"The answer to “{turn.ask.question[:60]}” failed."
+            self._notifier.toast(sentence, (_OPEN_CHAT, show))
 
     def _on_changed(self) -> None:
         self._session.load()

@@ -377,7 +377,7 @@ class SettingsDialog(QDialog):
         return both
 
     def _foot(self) -> QHBoxLayout:
-        said = label("Changes apply at once.", "caption", "secondary")
+        hint = label("Changes apply at once.", "caption", "secondary")
         reset = make_button(
             ButtonText(
                 "Reset this page", "Set everything on this page to its default, after a question"
@@ -387,7 +387,7 @@ class SettingsDialog(QDialog):
         )
         done = make_button(DONE, "primary", self.accept)
         self._last = (reset, done)
-        foot = make_row(said, stretch(), reset, done, margins=(24, 12, 24, 16), spacing=8)
-        for at in (said, reset):
+        foot = make_row(hint, stretch(), reset, done, margins=(24, 12, 24, 16), spacing=8)
+        for at in (hint, reset):
             self.stack.currentChanged.connect(lambda _, w=at: w.setVisible(bool(self._list_keys())))
         return foot

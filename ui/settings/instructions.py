@@ -123,8 +123,8 @@ class UserTextSection(QWidget):
         else:
             self._known = found  # the next save may overwrite the changed file
             self._on_typed()
-            said = "was changed by another program. Save again to replace it, or discard yours."
-            self._say(f"{one_line(str(found.path))} {said}", "danger")
+            problem = "was changed by another program. Save again to replace it, or discard yours."
+            self._say(f"{one_line(str(found.path))} {problem}", "danger")
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)

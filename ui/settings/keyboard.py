@@ -269,7 +269,9 @@ def refuse_keys(keys: str) -> str:
         return f"{show_keys(keys)} edits text, so no command can have it."
     if keys.endswith(("Return", "Enter")) and "Alt+" not in keys:
         return f"{show_keys(keys)} belongs to the message box. See “Send key”."
-    if not _FREE.fullmatch(keys) and not any(held in keys for held in ("Ctrl+", "Alt+", "Meta+")):
+    if not _FREE.fullmatch(keys) and not any(
+        modifier in keys for modifier in ("Ctrl+", "Alt+", "Meta+")
+    ):
         return f"{show_keys(keys)} is needed for typing. Hold Ctrl or Alt as well."
     return ""
 
@@ -285,17 +287,17 @@ def _name_keys(event: QKeyEvent) -> str:
     Shift is omitted for characters such as `+` or `?`, because keyboard layouts differ in which of
     them need Shift.
     """
-    held = event.modifiers() & ~(
+    modifiers = event.modifiers() & ~(
         Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
     )
     typed = event.text()
     is_sign = bool(typed) and typed.isprintable() and not typed.isalnum() and not typed.isspace()
     if is_sign:
-        held &= ~Qt.KeyboardModifier.ShiftModifier
+        modifiers &= ~Qt.KeyboardModifier.ShiftModifier
     key = Qt.Key(event.key())
     if key == Qt.Key.Key_Backtab:
         key = Qt.Key.Key_Tab
-    return QKeySequence(QKeyCombination(held, key)).toString()
+    return QKeySequence(QKeyCombination(modifiers, key)).toString()
 
 
 def _read(value: object) -> dict[str, list[str]]:

@@ -82,12 +82,12 @@ class IndexSection(QWidget):
         self.state = make_wrapped_label("", "caption", "secondary")
         self._rows = make_column(spacing=2)
         texts = make_column(label("Index", "ui_strong"), self.state, spacing=2)
-        again = make_button(
+        update = make_button(
             ButtonText("Read the notes again", "Bring the index up to date with the notes"),
             "",
             self.index_requested.emit,
         )
-        head = make_row(grow(texts), align(again, Qt.AlignmentFlag.AlignTop))
+        head = make_row(grow(texts), align(update, Qt.AlignmentFlag.AlignTop))
         make_column(head, self._rows, margins=(0, 10, 0, 10), spacing=8, parent=self)
 
     def refresh(self) -> None:

@@ -88,10 +88,10 @@ class ShapeSection(QWidget):
     def _make_line(self, found: LearnedShape) -> QWidget:
         name = one_line(f"{found.model} at {found.place}")
         changes = ", ".join(found.shape.texts)
-        said = f"Sent with {changes}. Until {name_day(found.ends.astimezone().date())}."
+        changes_text = f"Sent with {changes}. Until {name_day(found.ends.astimezone().date())}."
         texts = make_column(
             make_wrapped_label(name, "ui"),
-            make_wrapped_label(said, "caption", "secondary"),
+            make_wrapped_label(changes_text, "caption", "secondary"),
             spacing=2,
         )
         forget = make_button(_FORGET, "", partial(self._on_forget, found.owner))

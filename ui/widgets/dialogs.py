@@ -130,8 +130,8 @@ class CtrlEnter(QObject):
         """Press the button on Ctrl+Enter, which the focused field has left to its parents."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-            held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-            if is_enter and held == Qt.KeyboardModifier.ControlModifier:
+            modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            if is_enter and modifiers == Qt.KeyboardModifier.ControlModifier:
                 usable = (one for one in self._buttons if one.isVisible() and one.isEnabled())
                 if (button := next(usable, None)) is not None and not event.isAutoRepeat():
                     button.click()

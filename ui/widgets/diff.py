@@ -96,13 +96,13 @@ class DiffView(QFrame):
 
     def _say(self) -> None:
         hidden = self.text.hidden_lines
-        said = [f"{plural(hidden, 'more line')} below · {SHOW_ALL.label}" if hidden else ""]
+        texts = [f"{plural(hidden, 'more line')} below · {SHOW_ALL.label}" if hidden else ""]
         tip = SHOW_ALL.tip
         if self.text.is_whole and self.text.is_long:
-            said, tip = [SHOW_LESS.label], SHOW_LESS.tip
+            texts, tip = [SHOW_LESS.label], SHOW_LESS.tip
         if self._left_out:
-            said.append(f"{count(self._left_out)} further lines are not shown here")
-        self.more.set_text(ButtonText(" · ".join(filter(None, said)), tip))
+            texts.append(f"{count(self._left_out)} further lines are not shown here")
+        self.more.set_text(ButtonText(" · ".join(filter(None, texts)), tip))
         self.more.setVisible(bool(self.more.text()))
 
 
@@ -164,8 +164,8 @@ class HunkList(QWidget):
         switch = Switch(f"Make change {number + 1} of {total}")
         switch.setChecked(True)
         switch.setToolTip("Leave this change out, or make it")
-        said = label(name, "caption", "secondary")
-        head = make_row(said, stretch(), switch, spacing=8)
+        shown_name = label(name, "caption", "secondary")
+        head = make_row(shown_name, stretch(), switch, spacing=8)
         view = DiffView(hunk, name)
         faint = QGraphicsOpacityEffect(view)
         faint.setOpacity(_FAINT)
@@ -177,7 +177,7 @@ class HunkList(QWidget):
 
         def show(is_kept: bool) -> None:
             faint.setEnabled(not is_kept)
-            said.setText(name if is_kept else f"{name}, left out")
+            shown_name.setText(name if is_kept else f"{name}, left out")
             self.changed.emit()
 
         switch.toggled.connect(show)
@@ -319,8 +319,8 @@ def _select_lines(lines: Sequence[DiffLine]) -> Iterator[_Shown]:
 
 
 def _describe_no_change(diff: str) -> _Shown:
-    said = "The text stays as it is." if diff.startswith("rename ") else "The note is empty."
-    return _Shown("head", [(said, False)])
+    sentence = "The text stays as it is." if diff.startswith("rename ") else "The note is empty."
+    return _Shown("head", [(sentence, False)])
 
 
 def _describe_head(text: str, has_several: bool) -> str:

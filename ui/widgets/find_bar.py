@@ -101,8 +101,8 @@ class FindBar(QWidget):
             at: the number of the current match, counted from 1.
             total: the number of all matches.
         """
-        said = f"{count(at)} of {count(total)}" if total else "Not found"
-        self._found.setText(said if self.words.strip() else "")
+        text = f"{count(at)} of {count(total)}" if total else "Not found"
+        self._found.setText(text if self.words.strip() else "")
         for step in (self.previous, self.following):
             step.setEnabled(total > 0)
 

@@ -61,8 +61,8 @@ class TwoLines:
         if role == Qt.ItemDataRole.ToolTipRole:
             return escape_tooltip("\n".join(filter(None, (self.title, self.detail, self.tip))))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            said = (self.title, self.mark[1], self.detail, self.tip)
-            return self.name or ", ".join(filter(None, said))
+            texts = (self.title, self.mark[1], self.detail, self.tip)
+            return self.name or ", ".join(filter(None, texts))
         return None
 
 

@@ -130,9 +130,9 @@ class MenuButton(PressedByEnter, QToolButton):
         self.value = value
         word = self._words.get(value, one_line(value))
         self.setText(word)
-        said = f"{self._name}: {word}" if word else self._name
-        self.setAccessibleName(said)
-        self.setToolTip(escape_tooltip(said))
+        text = f"{self._name}: {word}" if word else self._name
+        self.setAccessibleName(text)
+        self.setToolTip(escape_tooltip(text))
         for action in self._menu.actions():
             action.setChecked(action.data() == value)
         self.updateGeometry()

@@ -228,13 +228,13 @@ class Chip(QAbstractButton):
     def _say(self) -> None:
         whole, state = self.attachment.whole_name, self._state
         more = state.sentence if state else self._used
-        said = f"{whole}\n{more}" if more else whole
-        self.setToolTip(escape_tooltip(said))
+        text = f"{whole}\n{more}" if more else whole
+        self.setToolTip(escape_tooltip(text))
         name = one_line(self.attachment.name)
-        told = f", {self._used}" if self._used else ""
+        use = f", {self._used}" if self._used else ""
         if state:
-            told = f", {state.sentence if state.is_amber else self._spoken_figures()}"
-        self.setAccessibleName(f"Attached {name}{told}")
+            use = f", {state.sentence if state.is_amber else self._spoken_figures()}"
+        self.setAccessibleName(f"Attached {name}{use}")
         keys = "Delete takes it off." if state else ""
         self.setAccessibleDescription(keys)
 

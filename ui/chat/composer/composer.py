@@ -241,7 +241,7 @@ class Composer(Scaled, QWidget):
         )
         self._chip_room = make_column(self.chips, margins=(10, 0, 10, 0))
         written = make_column(self.input, margins=(OUTDENT, 12, 10, 8))
-        said = make_column(
+        notices = make_column(
             self._error,
             self._note,
             self.waiting,
@@ -250,7 +250,9 @@ class Composer(Scaled, QWidget):
             margins=(8, 0, 8, 8),
             spacing=4,
         )
-        make_column(self._chip_room, written, said, tools, margins=0, spacing=0, parent=self._frame)
+        make_column(
+            self._chip_room, written, notices, tools, margins=0, spacing=0, parent=self._frame
+        )
 
     def _connect(self) -> None:
         self.input.sent.connect(self._submit)

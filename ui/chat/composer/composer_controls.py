@@ -225,9 +225,9 @@ class ComposerLine(Scaled, QFrame):
         """
         from app.config.schema import use_labels  # late: it would delay the first paint
 
-        said = use_labels(one_line(text))
-        self._text.setText(from_left(said))
-        self.setAccessibleName(said)
+        sentence = use_labels(one_line(text))
+        self._text.setText(from_left(sentence))
+        self.setAccessibleName(sentence)
         while (item := self._ways.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.hide()

@@ -301,8 +301,8 @@ class Answer(AccessibleFrame):
         marks = "".join(CITATION.findall(self._text))
         cited = {int(number) for number in _NUMBER.findall(marks)}
         known = [number for number, source in self._sources.items() if source.path]
-        said = ["Answer", self._clock, plural(len(cited.intersection(known)), "source")]
-        name = ", ".join(part for part in said if part)
+        words = ["Answer", self._clock, plural(len(cited.intersection(known)), "source")]
+        name = ", ".join(part for part in words if part)
         self.setAccessibleName(name)
         self.view.setAccessibleName(name)
 

@@ -365,8 +365,8 @@ def _wrap(text: str, tone: str) -> QWidget:
         text: the text of the label.
         tone: the name of the text's theme colour.
     """
-    said = _LONG_WORD.sub(lambda word: "\N{ZERO WIDTH SPACE}".join(word[0]), one_line(text))
-    return make_wrapped_label(from_left(said), "ui", tone)
+    wrapped = _LONG_WORD.sub(lambda word: "\N{ZERO WIDTH SPACE}".join(word[0]), one_line(text))
+    return make_wrapped_label(from_left(wrapped), "ui", tone)
 
 
 def _show_arguments(arguments: Mapping[str, Any]) -> str:

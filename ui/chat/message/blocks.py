@@ -76,11 +76,11 @@ class Divider(AccessibleFrame):
     def __init__(self, turns: int, tokens: int, reason: str, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Separator, parent)
         verb = "is" if turns == 1 else "are"
-        said = f"{plural(turns, 'oldest turn')} {verb} not sent any more"
+        title = f"{plural(turns, 'oldest turn')} {verb} not sent any more"
         figures = f"{count(tokens)} tokens · {_REASONS.get(reason, _ROOM)}"
-        self.text = f"{said} · {figures}"
+        self.text = f"{title} · {figures}"
         self.setAccessibleName(self.text)
-        make_column(_Line("arrow-line-down", said, figures), margins=0, parent=self)
+        make_column(_Line("arrow-line-down", title, figures), margins=0, parent=self)
 
 
 class FoldedDivider(AccessibleFrame):

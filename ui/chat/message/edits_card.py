@@ -55,15 +55,15 @@ class EditsCard(AccessibleFrame):
         super().__init__(QAccessible.Role.Note, parent)
         self.run = str(edits["run"])
         self._notes: Sequence[Mapping[str, Any]] = edits["notes"]
-        said = summarise_edits(self._notes)
-        self._text = ElidedLabel(said, is_ours=True)
+        summary = summarise_edits(self._notes)
+        self._text = ElidedLabel(summary, is_ours=True)
         dress(self._text, "ui", "primary")
         self._state = make_wrapped_label("", "caption", "secondary")
         self.undo = make_button(_UNDO_ALL if len(self._notes) > 1 else UNDO, "", self._on_undo)
         self.more = make_button(_SHOW, "link", self._on_more)
         self._openers: list[QPushButton] = []
         self.changes: QWidget | None = None
-        self.setAccessibleName(said)
+        self.setAccessibleName(summary)
         self._lay_out()
         self._state.hide()
 
@@ -148,8 +148,8 @@ class EditsCard(AccessibleFrame):
         return made
 
     def _build_title(self, note: Mapping[str, Any]) -> QHBoxLayout:
-        said = f"{one_line(str(note['path']))} {_name_change(note)}"
-        title = ElidedLabel(said, Qt.TextElideMode.ElideMiddle, is_ours=True)
+        text = f"{one_line(str(note['path']))} {_name_change(note)}"
+        title = ElidedLabel(text, Qt.TextElideMode.ElideMiddle, is_ours=True)
         dress(title, "caption", "secondary")
         return make_row(grow(title), self._build_opener(note))
 

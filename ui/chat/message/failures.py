@@ -106,14 +106,14 @@ class Failure(AccessibleFrame):
         place = (
             Qt.AlignmentFlag.AlignVCenter if self.detail.isHidden() else Qt.AlignmentFlag.AlignTop
         )
-        said = make_row(
+        message = make_row(
             align(IconLabel(icon_name, "danger.graphic"), place), grow(texts), spacing=10
         )
         actions = make_row(stretch(), *self.buttons, spacing=8)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(OUTDENT + 14, 10, OUTDENT + 12, 10)
         self._row.setSpacing(12)
-        self._row.addLayout(said, 1)
+        self._row.addLayout(message, 1)
         self._row.addLayout(actions)
 
     def _make_button(self, text: ButtonText, way: str) -> QWidget:

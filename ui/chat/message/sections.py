@@ -159,6 +159,6 @@ def _draw_fold(
     drawn: _Drawn, address: str, folded: Sequence[SectionPiece], is_opened: bool
 ) -> None:
     count = sum(piece.count for piece in folded)
-    told = f"Hide {plural(count, 'line')}" if is_opened else f"Show {plural(count, 'more line')}"
-    hint = f"{told} of this section, as in the note"
-    drawn.add_link(f"{'▾' if is_opened else '▸'} {told}", address, hint)
+    text = f"Hide {plural(count, 'line')}" if is_opened else f"Show {plural(count, 'more line')}"
+    hint = f"{text} of this section, as in the note"
+    drawn.add_link(f"{'▾' if is_opened else '▸'} {text}", address, hint)

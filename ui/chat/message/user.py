@@ -217,8 +217,11 @@ class UserMessage(AccessibleFrame):
     def _on_edited(self, text: str) -> None:
         self.close_editor()
         is_same = text == self._text
-        again, edit = MessageAction("again", self._entry), MessageAction("edit", self._entry, text)
-        self.action_requested.emit(again if is_same else edit)
+        regenerate, edit = (
+            MessageAction("again", self._entry),
+            MessageAction("edit", self._entry, text),
+        )
+        self.action_requested.emit(regenerate if is_same else edit)
 
 
 class _Block(QWidget):

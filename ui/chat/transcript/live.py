@@ -164,9 +164,9 @@ class LiveTurn(QObject):
         if self._asked is not None and not is_stored:
             self._feed.remove(self._asked)
         self._let_go()
-        told = self._maker.make_loose_slot("failure", lambda: self._maker.build_failure(info))
-        self._feed.append(told)
-        self._unsent = None if is_stored else told
+        failure = self._maker.make_loose_slot("failure", lambda: self._maker.build_failure(info))
+        self._feed.append(failure)
+        self._unsent = None if is_stored else failure
 
     def _find_answer(self, entry: str) -> AnswerItem | None:
         """Return the answer in the chat with the given entry ID, or None."""

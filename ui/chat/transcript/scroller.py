@@ -95,8 +95,8 @@ class Scroller(PlaceKeeper, QWidget):
         If no message starts there, return the topmost visible row, or None if there are no rows.
         """
         top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
-        begun = [row for row in self.feed.rows if top <= row.y() < bottom]
-        return begun[-1] if begun else self.feed.row_at(top)
+        starting = [row for row in self.feed.rows if top <= row.y() < bottom]
+        return starting[-1] if starting else self.feed.row_at(top)
 
     def reveal(self, slot: Slot) -> None:
         """Build a message's widget if it has none, and stop scrolling along with new messages."""

@@ -50,13 +50,13 @@ class MemoryController(ChatController):
         self._paths[session] = path
         if not memories:
             return
-        said = "Remove this memory? " + memories[0].reason
+        question = "Remove this memory? " + memories[0].reason
         button = _REMOVE
         if len(memories) > 1:
             count = plural(len(memories), "memory", "memories")
-            said = f"Remove {count}? The messages in which they were added were edited away."
+            question = f"Remove {count}? The messages in which they were added were edited away."
             button = _REMOVE_ALL
-        self._notifier.toast(said, (button, partial(self._remove, session, memories)))
+        self._notifier.toast(question, (button, partial(self._remove, session, memories)))
 
     def _remove(self, session: str, memories: Sequence[AbandonedMemory]) -> None:
         task = self._runner.call(lambda: self._forget(session, memories))

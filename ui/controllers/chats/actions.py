@@ -204,9 +204,9 @@ class ChatActionController(ChatController):
     def _on_marked(self, session: str, mark: ChatMark, on: bool) -> None:
         self._sessions.refresh()
         if mark == ARCHIVED and on:
-            said = f"The chat “{self._sessions.shorten_title(session)}” is archived."
+            sentence = f"The chat “{self._sessions.shorten_title(session)}” is archived."
             undo = partial(self.mark, session, ARCHIVED, False)
-            self._frame.notifier.toast(said, (_UNARCHIVE, undo))
+            self._frame.notifier.toast(sentence, (_UNARCHIVE, undo))
 
     def _on_sought(self, words: str) -> None:
         if not words.strip():

@@ -272,15 +272,15 @@ class ReadingController(ChatController):
         return LinkResolver((note.path, ()) for note in names).resolve(name, source)
 
     def _read_linked_image(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
-        target, said = link.partition("#")[0], ""
+        target, problem = link.partition("#")[0], ""
         for place in _list_sources(source):
             try:
                 path = self._assistant.images.find(target, place)
             except NotFound as error:
-                said = said or str(error)
+                problem = problem or str(error)
             else:
                 return self._read(NoteVisit(path), None, token)
-        return said, NoteVisit(target), None
+        return problem, NoteVisit(target), None
 
     def _read(self, visit: NoteVisit, step: int | None, token: CancelToken) -> tuple[Any, ...]:
         """Read a note or an image. The headings of a large note are read only if they are needed.

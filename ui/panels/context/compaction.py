@@ -117,11 +117,13 @@ class CompactionDialog(QDialog):
             self._show_step(_NOTHING, (), "")
             return
         by = f"{maker} makes the summary." if maker else "No model is set, so it is an outline."
-        said = f"{plural(messages, 'earlier message')} would become a summary. {by} {_KEPT}"
+        sentence = f"{plural(messages, 'earlier message')} would become a summary. {by} {_KEPT}"
         self._figures.setText(f"{count(before)} → about {count(after)} tokens")
-        self._show_step(said, (self._figures, self.text, self.make), "Questions to summarise")
+        self._show_step(sentence, (self._figures, self.text, self.make), "Questions to summarise")
         self.instructions.setVisible(bool(maker))
-        self._fill("\n".join(f"{at}. {_shorten(said)}" for at, said in enumerate(questions, 1)))
+        self._fill(
+            "\n".join(f"{at}. {_shorten(question)}" for at, question in enumerate(questions, 1))
+        )
         self.text.setReadOnly(True)
         (self.instructions if maker else self.make).setFocus()
 
@@ -138,8 +140,8 @@ class CompactionDialog(QDialog):
             self.cancel.setFocus()
             return
         figures = f"{count(before)} → {count(after)} tokens"
-        said = "This summary takes the place of the earlier messages. You can edit it first."
-        self._begin_editing(said, summary, figures)
+        sentence = "This summary takes the place of the earlier messages. You can edit it first."
+        self._begin_editing(sentence, summary, figures)
 
     def begin_edit(self, summary: str, figures: str) -> None:
         """Open the dialog to edit the summary of an earlier compaction.

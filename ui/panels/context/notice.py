@@ -133,9 +133,9 @@ def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
     if last["before_tokens"] is not None and last["after_tokens"] is not None:
         parts.append(f"{count(last['before_tokens'])} → {count(last['after_tokens'])} tokens")
     parts += filter(None, [describe_maker(last)])
-    said = f"{', '.join(parts)}." if parts else ""
+    sentence = f"{', '.join(parts)}." if parts else ""
     kept = f"Pinned: {count(pins)}, kept word for word." if pins else ""
-    text = " ".join(filter(None, (said[:1].upper() + said[1:], kept)))
+    text = " ".join(filter(None, (sentence[:1].upper() + sentence[1:], kept)))
     title, actions = _COMPACTED.get(last["by"], _CLEARED)
     return NoticeText("info", title, text, actions, last["entry"])
 

@@ -93,8 +93,8 @@ class IndexPanel(Pane):
         self.looked_at.emit()
 
     def _ask_to_rebuild(self) -> None:
-        again = f"{plural(self._chunks, 'passage')} are taken in again. " if self._chunks else ""
-        text = f"Your notes are untouched. {again}Search finds less until that is done."
+        effect = f"{plural(self._chunks, 'passage')} are taken in again. " if self._chunks else ""
+        text = f"Your notes are untouched. {effect}Search finds less until that is done."
         ways = ((_KEEP, self._on_kept), (_REBUILD, self._on_confirmed))
         self.question.show_notice("info", "Throw the index away and make it again?", text, ways)
         self.question.focus_first()

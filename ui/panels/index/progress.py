@@ -49,9 +49,9 @@ class ProgressBox(QWidget):
         self._bar.setVisible(state.is_going_on)
         mending = state.second if state.is_mending else ""
         lines = (mending, state.work, state.speed, state.slowed)
-        said = "\n".join(filter(None, lines)) if state.is_going_on else ""
-        self._more.setText(said)
-        self._more.setVisible(bool(said))
+        detail = "\n".join(filter(None, lines)) if state.is_going_on else ""
+        self._more.setText(detail)
+        self._more.setVisible(bool(detail))
         show_pause(self.pause, state)
         self.pause.setVisible(state.is_going_on)
         self.cancel.setVisible(state.is_going_on)
