@@ -14,6 +14,7 @@ from app.assistant import Assistant
 from app.customize.commands import MessageDraft
 from chains.request import draft
 from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.waiting import LONGEST_MS
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import Task
 
@@ -53,6 +54,12 @@ def rest(page: WindowPage, qtbot: QtBot) -> None:
     )
 
 
+def send_at_once(page: WindowPage, text: str) -> None:
+    """Write a message and press Enter before its preview begins, however busy the computer is."""
+    page.view.controllers.context._previews._timer.setInterval(LONGEST_MS)
+    page.composer.send(text)
+
+
 def type_message(page: WindowPage, text: str, qtbot: QtBot) -> None:
     """Type a message, and wait for its preview."""
     page.composer.type(text)
@@ -83,7 +90,7 @@ def test_a_prompt_that_is_sent_before_its_preview_builds_none_for_its_text(
 ) -> None:
     server.script(Answer("Yes."))
     built.clear()
-    window.composer.send("Is it?")
+    send_at_once(window, "Is it?")
     rest(window, qtbot)
     assert built == ["send", "preview"]
 
@@ -125,7 +132,7 @@ def test_a_queued_prompt_builds_its_request_and_one_preview_at_the_end(
     built.clear()
     press_enter(window)
     qtbot.waitUntil(lambda: window.chat.session is not None)
-    window.composer.send("Second?")
+    send_at_once(window, "Second?")
     assert window.composer.waiting == "Sent after this answer: Second?"
     gate.set()
     qtbot.waitUntil(lambda: len(window.chat.answers()) == 2)
