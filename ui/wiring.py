@@ -13,7 +13,6 @@ from ui.controllers.agent.approvals import ApprovalController
 from ui.controllers.agent.edits import EditsController
 from ui.controllers.agent.memory import MemoryController
 from ui.controllers.attachments import AttachmentPicker
-from ui.controllers.base import Collaborators
 from ui.controllers.chats.actions import ChatActionController
 from ui.controllers.chats.bin import ChatBinController
 from ui.controllers.chats.compaction import CompactionController
@@ -33,7 +32,7 @@ from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.reading.review import ReviewController
 from ui.controllers.reading.tasks import TaskTickController
 from ui.controllers.related import ReasonController, RelatedController
-from ui.controllers.session import SessionController
+from ui.controllers.session import Collaborators, SessionController
 from ui.controllers.vault import InstructionsController, VaultController
 from ui.first_run.controller import FirstRunController
 from ui.frame import WindowFrame
@@ -91,8 +90,7 @@ def make_controllers(
     composer = ComposerController(shared, session, drafts)
     context = ContextController(shared, session, composer)
     compaction = CompactionController(shared, session, composer, context)
-    EditsController(shared, session)
-    MemoryController(shared, session)
+    _follow_agents(shared, session)
     errors = ErrorActionController(shared, session)
     AttachmentPicker(shared, composer.attach)
     ReasonController(shared, session)
@@ -125,6 +123,12 @@ def make_controllers(
     settings_file = SettingsFileWatch(assistant, runner, frame)
     last = (LinkController(shared, reading), versions, quick, review, settings_file)
     return Controllers(*made, *more, *last)
+
+
+def _follow_agents(shared: Collaborators, session: SessionController) -> None:
+    """Show what agents changed in notes and memories, in the open chat."""
+    EditsController(shared, session)
+    MemoryController(shared, session)
 
 
 def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:

@@ -4,8 +4,7 @@
                          │ <──── events ───┘
                          └──calls──> views
 
-    base          the base of the controllers, and what all of them work with
-    session       the open chat: opens it, runs turns, shows their events
+    session       the open chat: opens it, runs turns, shows their events; the bases of controllers
     turns         the state of a running turn: the message that was sent, the results so far
     chats         a package: acts on whole chats, and saves them as notes
     composer      the unsent message; decides whether it is sent, queued or run as a command
@@ -38,7 +37,6 @@ never in the GUI thread.
 __all__ = [
     "agent",
     "attachments",
-    "base",
     "chats",
     "composer",
     "context",

@@ -15,7 +15,7 @@ from app.errors import describe
 from context.layers import Segment, name_source
 from ui.chat.composer.attachment import Attachment, Drops, sort_paths
 from ui.chat.composer.attachment_state import ChipState, Omission
-from ui.controllers.base import Collaborators, Controller
+from ui.controllers.session import Collaborators, Controller
 from ui.controllers.turns import list_paths, list_selections
 from ui.tasks import Task
 from ui.widgets.buttons import ButtonText

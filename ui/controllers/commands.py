@@ -16,7 +16,7 @@ from app.commands import (
 )
 from app.customize.commands import list_user_commands
 from app.errors import AppError, describe
-from ui.controllers.base import Controller
+from ui.controllers.session import Controller
 from ui.widgets.completion_list import Choice
 
 __all__ = ["CommandController", "list_command_choices"]

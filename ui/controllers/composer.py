@@ -19,13 +19,12 @@ from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
 from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.attachments import AttachmentController
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.commands import CommandController, list_command_choices
 from ui.controllers.drafts import Draft, DraftStore
 from ui.controllers.long_message import LongMessageController
 from ui.controllers.map_reduce import ReadWholeController
 from ui.controllers.queue import QueueController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, attach_to, list_attachments
 from ui.widgets.buttons import ButtonText, LabelledAction
 

@@ -15,9 +15,8 @@ from chains.events import ContextPrepared
 from chains.models import EXTRACTIVE, look_up_model
 from chains.request.ask import Ask
 from context.history.memory import Memory, Progress
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, attach_to
 from ui.notify import announce
 from ui.panels.context.notice import Act, find_passed_share

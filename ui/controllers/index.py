@@ -13,8 +13,7 @@ from app.errors import describe
 from app.library.library import IndexFinished, Library
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
-from ui.controllers.base import ChatController, Collaborators
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
 from ui.panels.index.state import OPENING, IndexState
 from ui.tasks import LatestOnly, Mailbox, Task, TaskRunner

@@ -9,8 +9,8 @@ from PySide6.QtCore import Signal
 from app.errors import describe
 from app.library.long_texts import PastedText
 from chains.request.ask import Ask
-from ui.controllers.base import Collaborators, Controller
 from ui.controllers.drafts import Draft
+from ui.controllers.session import Collaborators, Controller
 from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count
 

@@ -13,7 +13,7 @@ from chains.errors import CannotRead
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from chains.retrieval.map_reduce_plan import ReadingCost
-from ui.controllers.base import Collaborators, Controller
+from ui.controllers.session import Collaborators, Controller
 from ui.tasks import LatestOnly
 from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count, money, plural

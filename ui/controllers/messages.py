@@ -16,12 +16,11 @@ from app.sessions.branches import AbandonedBranch
 from app.sessions.transcript import ChatTranscript, SummaryItem
 from chains.request.ask import Ask
 from ui.chat.message.tools import MessageAction
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.navigation import SessionListController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
 from ui.notify import open_file
 from ui.settings.writer import SettingsWriter

@@ -12,9 +12,8 @@ from app.sessions.bin import BinnedChat
 from app.sessions.session_info import SessionInfo, one_line
 from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
 from ui.chat.transcript.finder import Finder
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.notes import NotesController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import CallDecided, ChatTurn
 from ui.palette import Palette
 from ui.shortcuts import command_choices

@@ -12,7 +12,7 @@ from app.errors import describe
 from app.library.images import list_attachable_images
 from app.library.suggested_questions import suggest_questions
 from ui.chat.composer.completion import Offers
-from ui.controllers.base import Collaborators, Controller
+from ui.controllers.session import Collaborators, Controller
 from ui.panels.index.state import NotesByState
 from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly

@@ -7,9 +7,8 @@ from PySide6.QtCore import Signal
 
 from chains.request.ask import Ask
 from ui.chat.composer.composer_controls import ComposerLine
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.drafts import DraftStore, join_messages
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
 from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import one_line

@@ -5,8 +5,7 @@ from PySide6.QtCore import QObject
 from app.assistant import Assistant
 from app.errors import describe
 from app.sessions.request_history import NOT_ASKED, why_sent
-from ui.controllers.base import ChatController, Collaborators
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
 from ui.panels.docks import RightColumn
 from ui.tasks import LatestOnly, TaskRunner

@@ -1,15 +1,17 @@
 """Open a chat, run turns in it, and show the events of the running turn.
 
 `SessionController.take_event` receives every event of a turn and shows it in the transcript. The
-controllers of other views receive the events through the signal `event_arrived`.
+controllers of other views receive the events through the signal `event_arrived`. Their bases are
+`Controller`, and `ChatController` for those that work with the open chat.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.events import AskResult, MessageEnded, Mode, Warned
@@ -17,7 +19,6 @@ from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
-from ui.controllers.base import Collaborators, Controller
 from ui.controllers.turns import (
     FIRST_STEPS,
     ChatTurn,
@@ -26,12 +27,41 @@ from ui.controllers.turns import (
     list_attachments,
     show_live_event,
 )
+from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.notes.sources import describe_no_sources, source_rows
+from ui.tasks import TaskRunner
 
-__all__ = ["SessionController"]
+__all__ = ["ChatController", "Collaborators", "Controller", "SessionController"]
 
 _NO_SOURCES_YET = "Sources appear here with the answer."
+
+
+@dataclass(frozen=True)
+class Collaborators:
+    """What every controller of a window works with.
+
+    Attributes:
+        assistant: the application's use-cases.
+        runner: runs the slow calls of the assistant.
+        frame: the main window.
+    """
+
+    assistant: Assistant
+    runner: TaskRunner
+    frame: WindowFrame
+
+
+class Controller(QObject):
+    """Connects views of a window to the assistant.
+
+    Args:
+        parent: the Qt parent, if it is not the window.
+    """
+
+    def __init__(self, shared: Collaborators, parent: QObject | None = None) -> None:
+        super().__init__(parent or shared.frame)
+        self._assistant, self._runner, self._frame = shared.assistant, shared.runner, shared.frame
 
 
 class SessionController(Controller):
@@ -404,3 +434,11 @@ class SessionController(Controller):
 
     def _on_load_failed(self, error: Exception) -> None:
         self._composer.show_error(describe(error).message, ())
+
+
+class ChatController(Controller):
+    """A controller that works with the open chat."""
+
+    def __init__(self, shared: Collaborators, session: SessionController) -> None:
+        super().__init__(shared, session)
+        self._session = session

@@ -15,12 +15,11 @@ from app.config.schema import adapt_hint, use_labels
 from app.errors import ErrorInfo, describe
 from app.library.instructions import VaultInstructions
 from ui.chat.transcript.instructions_bar import InstructionsBar
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController, WatchController
 from ui.controllers.notes import NoteListing, NotesController
 from ui.controllers.reading.open_note import ReadingController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.notify import announce
 from ui.panels.notes.folders import Folders
 from ui.panels.vault_switcher import folder_name

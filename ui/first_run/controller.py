@@ -5,11 +5,10 @@ from PySide6.QtCore import Signal
 from app.config.model_files import FileOffer
 from app.errors import describe
 from resources import sample_vault
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController
 from ui.controllers.notes import NoteListing, NotesController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.first_run.dialog import STEPS, FirstRunDialog
 from ui.first_run.model_file import ModelFileChooser
 from ui.state import WindowState

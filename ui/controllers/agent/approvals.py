@@ -16,8 +16,7 @@ from chains.events import ApprovalRequested, ToolEnded
 from chains.tool import ApprovalRequest, Verdict
 from chains.tools.approval_desk import ApprovalDesk
 from ui.chat.message.approval_card import ApprovalCard
-from ui.controllers.base import ChatController, Collaborators
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import CallDecided, ChatTurn
 from ui.notify import announce
 from ui.widgets.buttons import ButtonText

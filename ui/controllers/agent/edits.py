@@ -10,8 +10,7 @@ from typing import Any
 
 from app.errors import describe
 from ui.chat.message.edits_card import EditsCard, summarise_edits
-from ui.controllers.base import ChatController, Collaborators
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
 from ui.notify import announce
 from ui.tasks import LatestOnly

@@ -9,8 +9,7 @@ from functools import partial
 
 from app.errors import describe
 from app.sessions.abandoned_memory import AbandonedMemory, find_abandoned_memories
-from ui.controllers.base import ChatController, Collaborators
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.tasks import LatestOnly
 from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import plural

@@ -10,11 +10,10 @@ from app.errors import InvalidRequest, describe
 from app.sessions.export import write_export
 from app.sessions.search import ChatHit, read_terms, search_chats
 from app.sessions.session_info import ARCHIVED, ChatMark
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.chats.bin import ChatBinController
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.navigation import PaletteController, SessionListController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
 from ui.notify import open_file
 from ui.panels.chats.sessions import list_mark_actions

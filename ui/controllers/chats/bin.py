@@ -8,9 +8,8 @@ from PySide6.QtCore import Signal
 from app.errors import describe
 from app.sessions.bin import DAYS_IN_BIN, BinnedChat
 from app.sessions.session_info import one_line
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.navigation import SessionListController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.widgets.buttons import ButtonText
 from ui.widgets.dialogs import QuestionDialog
 from ui.widgets.formatting import plural

@@ -10,10 +10,9 @@ from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.panels.context.compaction import CompactionDialog
 from ui.tasks import Task
 from ui.widgets.formatting import count, plural

@@ -8,9 +8,8 @@ from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
 from app.sessions.session_info import SessionInfo
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.navigation import SessionListController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.settings.project import ProjectDialog
 from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText

@@ -10,9 +10,8 @@ from chains.request.ask import Ask
 from ui.chat.message.sources import list_sources
 from ui.chat.quick_ask import QuickAskWindow
 from ui.chat.transcript.widgets import MessageMaker
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.navigation import SessionListController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, show_event
 from ui.icons import app_icon
 

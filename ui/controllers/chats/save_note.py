@@ -4,9 +4,8 @@ from functools import partial
 from posixpath import dirname
 
 from app.errors import describe
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.notes import NotesController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.panels.chats.save_note import SaveNoteDialog
 from ui.widgets.buttons import ButtonText
 

@@ -12,8 +12,7 @@ from ui.chat.message.answer import Answer
 from ui.chat.message.tools import MessageAction
 from ui.chat.transcript.widgets import MessageMaker
 from ui.chat.versions import VersionsDialog
-from ui.controllers.base import ChatController, Collaborators
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, show_event
 from ui.tasks import LatestOnly
 

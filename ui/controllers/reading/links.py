@@ -11,8 +11,8 @@ from shiboken6 import isValid
 from app.errors import describe
 from chains.tool import ApprovalRequest, Proposal
 from ui.chat.message.approval_card import ApprovalCard
-from ui.controllers.base import Collaborators, Controller
 from ui.controllers.reading.open_note import ReadingController
+from ui.controllers.session import Collaborators, Controller
 from ui.notify import announce
 from ui.widgets.buttons import ButtonText
 from vault.edits.plan import EditPlan

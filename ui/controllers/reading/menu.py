@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.library.images import is_image_link
 from resources.system.calls import SYSTEM
-from ui.controllers.base import Collaborators, Controller
+from ui.controllers.session import Collaborators, Controller
 
 __all__ = ["NoteMenuController"]
 

@@ -14,13 +14,12 @@ from app.library.attachments import is_web_address
 from app.library.images import is_image_link
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
-from ui.controllers.base import ChatController, Collaborators
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.images import EmbedController, open_image
 from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
-from ui.controllers.session import SessionController
+from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.markdown.inline import TAG
 from ui.markdown.note_parts import cut_parts
 from ui.notify import open_address

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.review import ReviewResult
-from ui.controllers.base import Collaborators, Controller
+from ui.controllers.session import Collaborators, Controller
 from ui.tasks import Task
 from ui.widgets.buttons import ButtonText
 from vault.review.findings import Finding
