@@ -120,9 +120,8 @@ def make_controllers(
     TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    settings_file = SettingsFileWatch(assistant, runner, frame)
-    last = (LinkController(shared, reading), versions, quick, review, settings_file)
-    return Controllers(*made, *more, *last)
+    last = (LinkController(shared, reading), versions, quick, review)
+    return Controllers(*made, *more, *last, SettingsFileWatch(assistant, runner, frame))
 
 
 def _follow_agents(shared: Collaborators, session: SessionController) -> None:
