@@ -223,6 +223,8 @@ def _is_not_said(links: Links, task: str) -> bool:
         return True
     if task == "done" and "tasks" not in links.roles and links.spans:
         return True  # a question for what was done on a day, which a diary answers
+    if "mean" in links.roles:
+        return True  # a mean of what is not known, which no list or count tells
     return "changed" in links.roles and (bool(task) or len(links.spans) != 1)
 
 
