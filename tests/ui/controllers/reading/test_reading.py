@@ -351,7 +351,7 @@ def test_selected_lines_are_attached_from_the_menu_of_the_text(
     view.selectAll()
     lines = panel.find_selected_lines()
     assert lines is not None
-    spot = view.viewport().rect().center()
+    spot = view.viewport().visibleRegion().boundingRect().center()
     asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, spot, view.mapToGlobal(spot))
     QApplication.sendEvent(view.viewport(), asked)
     click_item(open_menu(), f"Attach lines {lines[0]}–{lines[1]}")
@@ -363,6 +363,8 @@ def test_images_of_the_vault_are_shown_and_no_others(window: WindowPage, note: N
     window.view.resize(1280, 1400)
     settle()
     open_note(window, "Rain.md")
+    note.view.show_line(RAIN.split("\n").index("![[plan.png]]") + 1)  # below an embedded note
+    settle()
     assert count_ink(note) == pytest.approx(2 * 30 * 20, abs=120)
     assert "Image not loaded: example.org" in note.text
     assert "There is no image named ../secret.png." in note.text
