@@ -35,6 +35,7 @@ _log = logging.getLogger(__name__)
 
 # Receives a log after a write, with the size and time of its file.
 Remember = Callable[[LoadedLog, os.stat_result], None]
+Claim = Callable[[str], None]  # raises an error if a new chat must not have this id
 COMPACTION = "compaction"
 _NOT_LOOKED_UP: Final = "No request can be looked up"
 _T = TypeVar("_T")
@@ -53,7 +54,7 @@ class Session:
         log: LoadedLog,
         state: StateDB,
         handle: int | None,
-        is_new: bool = False,
+        claim: Claim | None = None,
         remember: Remember | None = None,
     ) -> None:
         """Open a chat whose file has been read.
@@ -63,15 +64,15 @@ class Session:
             log: the content of the file.
             state: the database `state.db`.
             handle: the locked file descriptor, or None for reading only or for a new chat.
-            is_new: whether the file does not exist yet, and is created when the first entries are
-                written.
+            claim: called before the file of a new chat is created, when its first entries are
+                written; None if the file exists.
             remember: called after each write, to cache the log.
         """
         self._file = path
         self._log = log
         self._state = state
         self._handle = handle
-        self._is_new = is_new
+        self._claim = claim
         self._remember = remember
         self._has_written = False
         self._active: tuple[Entry, ...] | None = None  # None means the active path of the log
@@ -91,7 +92,7 @@ class Session:
     @property
     def is_stored(self) -> bool:
         """Whether the chat has been written to disk."""
-        return not self._is_new
+        return self._claim is None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -159,13 +160,14 @@ class Session:
         Raises:
             InvalidRequest: the chat was opened for reading only.
             SessionBusy: another process has created the same chat.
+            SessionMissing: another process has moved the same chat to the bin.
             StorageFailed: the entries could not be written. The file is unchanged.
         """
         entries = [_redact_reason(entry) for entry in entries]
         lines = b"".join(encode_line(entry.to_dict()) for entry in entries)
         with storage_errors(self._file):
-            if self._is_new:
-                self._create(lines)
+            if self._claim is not None:
+                self._create(lines, self._claim)
             elif self._handle is None:
                 raise InvalidRequest(f"The chat {self.id} was opened for reading only.")
             else:
@@ -311,13 +313,14 @@ class Session:
         self._log = self._log.with_entries(())
         return new
 
-    def _create(self, lines: bytes) -> None:
+    def _create(self, lines: bytes, claim: Claim) -> None:
+        claim(self.id)
         make_private_folder(self._file.parent)
         try:
             self._handle = create_synced(self._file, encode_line(self.header.to_dict()) + lines)
         except FileExistsError as error:
             raise SessionBusy(f"The chat {self.id} was begun elsewhere.") from error
-        self._is_new = False
+        self._claim = None
 
     def close(self) -> None:
         """Close the file and release its lock."""

@@ -250,8 +250,13 @@ class SessionStore:
         return session in self._begun or self.file(session).exists() or self.bin.holds(session)
 
     def _new(self, log: LoadedLog) -> Session:
-        path, remember = self.file(log.header.id), self._remember
-        return Session(path, log, self._state, handle=None, is_new=True, remember=remember)
+        path, claim, remember = self.file(log.header.id), self._claim, self._remember
+        return Session(path, log, self._state, None, claim, remember)
+
+    def _claim(self, session: str) -> None:
+        """Raise `SessionMissing` if a chat was written and deleted since it was opened as new."""
+        if self.bin.holds(session):
+            raise _in_bin(session)
 
     def _unwritten(self, session: str) -> LoadedLog | None:
         """Return the log of a chat that has no file yet, or None for any other chat."""
@@ -266,8 +271,7 @@ class SessionStore:
             raise storage_failed(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
         if not is_id or path.is_symlink() or not path.is_file():
             if self.bin.holds(session):
-                back = f"`strata sessions restore {session}` brings it back."
-                raise SessionMissing(f"The chat {session} is in the bin.", hint=back)
+                raise _in_bin(session)
             raise SessionMissing(
                 f"There is no chat {session}.",
                 hint="`strata sessions list` shows those that there are.",
@@ -293,7 +297,11 @@ class SessionStore:
         return log
 
     def _remember(self, log: LoadedLog, stat: os.stat_result) -> None:
-        """Cache a chat's log after a write, with the status of its file to detect later changes."""
+        """Cache a chat's log after a write, with the status of its file to detect later changes.
+
+        From the first write on, the file says what the chat is, also when it is gone.
+        """
+        self._begun.pop(log.header.id, None)
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 
@@ -350,6 +358,11 @@ class SessionStore:
             _log.warning("The list of chats is made without its database: %s", error)
             return summarise_log(self._load(path))
         return info
+
+
+def _in_bin(session: str) -> SessionMissing:
+    back = f"`strata sessions restore {session}` brings it back."
+    return SessionMissing(f"The chat {session} is in the bin.", hint=back)
 
 
 def _read_id(path: Path) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.assistant import Assistant
+from app.sessions.store import SessionStore
 from tests.support.models.model_server import Answer, ModelServer
 from tests.unit.app.rpc.test_server import Caller
 
@@ -37,6 +38,28 @@ def test_a_chat_is_moved_to_the_bin_and_back(caller: Caller) -> None:
     assert caller.turn("And now?", session=chat)["session"] == chat
     missing = caller.error("restore_session", session="none")
     assert missing["hint"] == "`list_sessions` shows those that there are."
+
+
+def test_a_chat_that_another_program_deleted_is_not_begun_anew(
+    caller: Caller, assistant: Assistant
+) -> None:
+    """The client goes on in the chat that it began, which another process moved to the bin."""
+    chat = caller.ask("new_session")["session"]
+    assert caller.turn("Where is the barrel?")["session"] == chat
+    SessionStore(assistant.paths.sessions, assistant.sessions.state).delete(chat)
+    for request in (
+        {"type": "prompt", "text": "And the hose?"},
+        {"type": "prompt", "text": "And the hose?", "session": chat},
+        {"type": "get_entries", "session": chat},
+        {"type": "compact"},
+        {"type": "delete_session", "session": chat},
+    ):
+        assert caller.error(**request)["message"] == f"The chat {chat} is in the bin."
+    assert caller.ask("list_sessions")["sessions"] == []
+    caller.ask("restore_session", session=chat)
+    assert caller.turn("And the hose?")["session"] == chat
+    (only,) = caller.ask("list_sessions")["sessions"]
+    assert (only["session"], only["turns"]) == (chat, 2)
 
 
 def test_chats_are_deleted_for_good_at_once_or_with_the_bin(caller: Caller) -> None:

@@ -180,6 +180,48 @@ def test_a_chat_that_was_only_begun_is_gone_at_once(store: SessionStore) -> None
     assert store.bin.list_chats() == []
 
 
+@pytest.mark.parametrize("is_for_good", [False, True])
+def test_a_begun_chat_that_is_deleted_elsewhere_is_not_written_anew(
+    store: SessionStore, state: StateDB, tmp_path: Path, is_for_good: bool
+) -> None:
+    session = store.begin("/notes")
+    late = store.open(session)  # before the first entry, and written to only after the deletion
+    say(store, session, "First?")
+    elsewhere = SessionStore(tmp_path / "sessions", state)
+    elsewhere.delete(session)
+    with pytest.raises(SessionMissing, match="in the bin"):
+        late.append([MessageEntry(late.new_id(), None, late.now(), Message("user", "No"), "t2")])
+    if is_for_good:
+        elsewhere.bin.empty()
+    for use in (store.open, store.read, store.info, store.delete):
+        with pytest.raises(SessionMissing, match="There is no" if is_for_good else "in the bin"):
+            use(session)
+    if not is_for_good:
+        elsewhere.bin.restore(session)
+        say(store, session, "Second?")
+        assert _read_texts(store, session) == ["First?", "Second?"]
+
+
+def test_an_answer_that_was_cut_off_comes_back_with_its_chat(
+    store: SessionStore, state: StateDB, tmp_path: Path
+) -> None:
+    """A process is killed during an answer, and another one deletes the chat."""
+    session = store.begin("/notes")
+    with store.open(session) as chat:
+        asked = MessageEntry(chat.new_id(), None, chat.now(), Message("user", "First?"), "t1")
+        chat.append([asked])
+        said = Message("assistant", "Half of it")
+        chat.save_partial(MessageEntry(chat.new_id(), asked.id, chat.now(), said, "t1"))
+        elsewhere = SessionStore(tmp_path / "sessions", state)
+        with pytest.raises(SessionBusy):
+            elsewhere.delete(session)
+    elsewhere.delete(session)
+    with pytest.raises(SessionMissing, match="in the bin"):
+        store.read(session)
+    store.bin.restore(session)
+    assert _read_texts(store, session) == ["First?", "Half of it"]
+
+
 def test_a_new_chat_never_has_the_id_of_one_in_the_bin(
     store: SessionStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
