@@ -48,7 +48,7 @@ class ComposerController(ChatController):
     Signals:
         changed: emitted when the next request changes, but not when a message has been sent. The
             argument is False if the preview of the request may be updated after a short pause.
-        message_taken: emitted when a message has been taken out of the composer to be sent.
+        message_taken: emitted when a message is about to be sent.
     """
 
     changed = Signal(bool)
@@ -139,7 +139,22 @@ class ComposerController(ChatController):
         """Send text with the attachments, unless the text is empty or a turn is running."""
         if not text.strip() or self._session.is_running:
             return
-        ask = self._session.address(self._take(text))
+        self._send(self._take(text))
+
+    def send_chosen(self, question: str) -> None:
+        """Send a question that was chosen instead of typed, unless a turn is running.
+
+        A message that is being written stays in the composer, with its attachments. Attachments
+        without text are sent with the question.
+        """
+        if not self._composer.text().strip():
+            self.send(question)
+        elif not self._session.is_running:
+            self.message_taken.emit()
+            self._send(Ask(question))
+
+    def _send(self, ask: Ask) -> None:
+        ask = self._session.address(ask)
         self._frame.count_sent_message()
         self._session.ask(ask)
 
@@ -236,7 +251,7 @@ class ComposerController(ChatController):
         self.queue.returned.connect(self._on_returned)
 
     def _on_question_chosen(self, text: str) -> None:
-        self.send(text)
+        self.send_chosen(text)
         self._composer.setFocus()  # the focused question is hidden now
 
     def _ways_to_fit(self) -> list[LabelledAction]:

@@ -135,4 +135,4 @@ class FirstRunController(ChatController):
     def _on_asked(self, question: str) -> None:
         if self._session.session is not None:
             self._frame.navigation.open_session(None)
-        self._composer.send(question)
+        self._composer.send_chosen(question)

@@ -61,6 +61,23 @@ def test_a_suggested_question_leaves_the_cursor_in_the_message_box(window: Windo
     assert window.focus_name == "Message"
 
 
+def test_a_suggested_question_leaves_what_was_typed_in_the_message_box(
+    window: WindowPage,
+) -> None:
+    window.chat.view.show_empty(3, None, ["Will it rain tomorrow?"])
+    (row,) = window.chat.view.empty.questions
+    QTest.keyClicks(window.composer.view.input, "My own words")
+    click_button(window.chat.view, row.text())
+    settle()
+    assert window.chat.user_messages()[0].text == "Will it rain tomorrow?"
+    assert window.composer.text == "My own words"
+    QTest.keyClicks(window.composer.view.input, "!")
+    window.run("new_chat")
+    assert window.composer.text == ""  # the words belong to the chat in which they were typed
+    window.chat.open("Will it rain tomorrow?")
+    assert window.composer.text == "My own words!"
+
+
 def test_editing_leaves_the_cursor_in_the_message_box(
     window: WindowPage, server: ModelServer
 ) -> None:
