@@ -33,6 +33,9 @@ _MOST_NAME_CHARS: Final = 60
 _NOT_IN_NAMES: Final = re.compile(r"[^\w .-]+")
 _NOT_IN_LINKS: Final = re.compile(r"[\[\]|#^<>]")
 _Resolve = Callable[[str], str | None]
+_Lines = tuple[int, int]
+# Names or links the source of a citation, and returns its lines where the name does not say them.
+_ShowSource = Callable[[Citation], tuple[str, _Lines | None]]
 
 
 def export_markdown(chat: ChatTranscript) -> str:
@@ -63,7 +66,7 @@ def build_note(
     asked = next((item.text for item in items if isinstance(item, UserItem)), "")
     title = " ".join(((chat.title if entry is None else asked) or chat.title or "Chat").split())
 
-    def link(cited: Citation) -> str:
+    def link(cited: Citation) -> tuple[str, _Lines | None]:
         return _link_source(cited, resolve)
 
     sections = (section for item in items for section in _list_lines(item, link))
@@ -92,8 +95,8 @@ def _list_properties(items: Sequence[TranscriptItem], session: str) -> Iterator[
     yield "---"
 
 
-def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
-    """Return a link to a source, or only its name if it cannot be linked.
+def _link_source(cited: Citation, resolve: _Resolve | None) -> tuple[str, _Lines | None]:
+    """Return a link to a source with its lines, or only its name if it cannot be linked.
 
     The link uses the name of the note if no other note has this name, otherwise the path.
     """
@@ -103,12 +106,11 @@ def _link_source(cited: Citation, resolve: _Resolve | None) -> str:
     name = note_name(path)
     target = name if resolve(name) == path else drop_note_suffix(path)
     if cited.page is not None:
-        return f"[[{target}#page={cited.page}]]"
-    lines = f", {name_lines(cited.lines)}" if cited.lines else ""
+        return f"[[{target}#page={cited.page}]]", None
     heading = cited.heading[-1] if cited.heading else ""
     if heading and heading != name and not _NOT_IN_LINKS.search(heading):
         target = f"{target}#{heading}"
-    return f"[[{target}]]{lines}"
+    return f"[[{target}]]", cited.lines
 
 
 def write_export(folder: Path, title: str, text: str, suffix: str = ".md") -> Path:
@@ -149,12 +151,11 @@ def _shorten_name(title: str) -> str:
     return kept.strip(" .") or "Chat"
 
 
-def _name_source(cited: Citation) -> str:
-    lines = f", {name_lines(cited.lines)}" if cited.lines else ""
-    return f"{cited.path}{lines}"
+def _name_source(cited: Citation) -> tuple[str, _Lines | None]:
+    return cited.path, cited.lines
 
 
-def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) -> Iterator[str]:
+def _list_lines(item: TranscriptItem, show_source: _ShowSource) -> Iterator[str]:
     match item:
         case UserItem():
             yield from ("", "## You", "", item.text)
@@ -177,7 +178,7 @@ def _list_lines(item: TranscriptItem, show_source: Callable[[Citation], str]) ->
             yield from ("", f"The {turns} above {verb} not sent any more.")
 
 
-def _list_answer_lines(item: AnswerItem, show_source: Callable[[Citation], str]) -> Iterator[str]:
+def _list_answer_lines(item: AnswerItem, show_source: _ShowSource) -> Iterator[str]:
     answer = item.answer
     text = answer.shown_text or answer.ending or f"({answer.end.status})"
     yield from ("", f"## {name_model(answer.model)}", "", text)
@@ -187,7 +188,28 @@ def _list_answer_lines(item: AnswerItem, show_source: Callable[[Citation], str])
         yield from ("", answer.found_sources)
     if answer.checked.citations:
         yield from ("", "Sources:", "")
-    for cited in answer.checked.citations:
-        yield f"{cited.n}. {show_source(cited)}"
+    yield from _list_sources(answer.checked.citations, show_source)
     for changed in item.changed:
         yield from ("", changed.sentence)
+
+
+def _list_sources(citations: Sequence[Citation], show_source: _ShowSource) -> Iterator[str]:
+    """Yield a bullet for each cited number. A numbered list would be numbered anew when shown."""
+    sources: dict[int, dict[str, dict[_Lines, None]]] = {}
+    for cited in citations:
+        name, lines = show_source(cited)
+        found = sources.setdefault(cited.n, {}).setdefault(name, {})
+        found.update({lines: None} if lines else {})
+    for number, names in sources.items():
+        shown = (", ".join((name, *_name_places(sorted(lines)))) for name, lines in names.items())
+        yield f"- [{number}] {'; '.join(shown)}"
+
+
+def _name_places(places: Sequence[_Lines]) -> Iterator[str]:
+    """Yield the lines of all places in one phrase, such as `lines 3 and 5–9`, if there are any."""
+    *others, last = map(name_lines, places) if places else ("",)
+    numbers = [each.partition(" ")[2] for each in others]
+    if numbers:
+        yield f"lines {', '.join(numbers)} and {last.partition(' ')[2]}"
+    elif last:
+        yield last

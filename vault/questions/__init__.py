@@ -6,6 +6,7 @@
 - `words`: splits a question into words, and finds the roles of its phrases in all languages.
 - `vocabulary`: looks up which tags, folders, notes and properties of a vault a phrase names.
 - `tokens`: splits a question into phrases with a role, names of the vault, dates and other words.
+- `function_words`: tells whether a word such as "a" names something of the vault.
 - `days`: reads which days a question means, such as all days before a date.
 - `linker`: links the words of a question to conditions, a time and tasks.
 - `links`: what a question is linked to.

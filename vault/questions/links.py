@@ -123,6 +123,6 @@ def list_conditions(item: Item, mark: str, names: Sequence[Name]) -> tuple[Condi
 def list_bare_values(item: Item) -> tuple[Condition, ...]:
     """Return the conditions for a value whose property is not named, if it is of only one."""
     values = () if item.is_given else item.list_names("value")
-    if len({each.property for each in values}) != 1 or item.text[:1].isdecimal():
+    if len({each.property for each in values}) != 1 or item.is_number:
         return ()
     return tuple(Condition("property", each.value, each.property) for each in values)

@@ -86,7 +86,7 @@ class Surroundings:
     def is_compared(self, at: int) -> bool:
         """Return whether a comparison or a number follows an item."""
         for item in self._items[at + 1 : at + 3]:
-            if not item.is_date and (item.text[0].isdecimal() or item.roles & SIGNS.keys()):
+            if item.is_number or (not item.is_date and item.roles & SIGNS.keys()):
                 return not item.list_names("folder")
             if not item.is_silent:
                 return False

@@ -2,7 +2,7 @@
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -11,6 +11,7 @@ from typing import Final
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
 from vault.notes.keywords import fold
+from vault.questions.function_words import WEAK_ROLES, are_meant
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import (
     Phrase,
@@ -23,13 +24,15 @@ from vault.questions.words import (
 
 __all__ = ["Item", "find_spans", "list_items"]
 
-# A name as a link or a tag, or a sign that compares. An arrow such as "->" is no sign.
+# A name as a link or a tag, a number below zero, or a sign that compares. An arrow such as "->" is
+# no sign.
 _GIVEN: Final = re.compile(
     r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]|(?<!\S)#(?P<tag>[\w/-]*\w)"
+    r"|(?<![^\s<>=≤≥≦≧≠:])(?:(?P<number>[-−]\d+(?:[.,]\d+)*\w*(?![\w-]))|(?P<dash>[-−])(?=\d))"
     r"|(?P<sign>(?<![-<=>])[=!]*[<>≤≥≦≧≠][<>]*(?:\s?=+)?(?!-(?!\d))|!=+|[~≈](?=\s?\d)"
-    r"|(?<![^\s<>=≤≥≦≧≠:])[-−](?=\d)|(?<=\d)\+(?![\w+])"
+    r"|(?<=\d)\+(?![\w+])"
     r"|(?:(?<=(?<![\w.,-])\d)|(?<=(?<![\w.,-])\d\d)|(?<=(?<![\w.,-])\d\.\d))"
-    r"(?:[-–]|\.\.)(?=\d{1,2}(?![\w-])))"
+    r"(?:\s?[-–]\s|[-–]|\.\.)(?=\d{1,2}(?![\w-])))"
 )
 # The roles of signs, also of those before a date. Of all others, no condition can say the meaning.
 _SIGN_ROLES: Final = {
@@ -58,23 +61,7 @@ _ENGLISH_MONTHS: Final = tuple(calendar.month_name)[1:]
 _MOST_IN_NAME: Final = 8
 _MOST_IN_ASKED: Final = 3
 _MOST_IN_THING: Final = 3
-# Roles of phrases that say little by themselves, so that a name of the vault is preferred.
 _THINGS: Final = ("tag", "folder", "note")
-_WEAK: Final = frozenset(
-    {
-        "filler",
-        "what",
-        "in",
-        "from",
-        "towards",
-        "between",
-        "to",
-        "until",
-        "yes_no",
-        "having",
-        "explain",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +89,11 @@ class Item:
     def list_names(self, kind: str) -> tuple[Name, ...]:
         """Return what the words name of one kind."""
         return tuple(name for name in self.names if name.kind == kind)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the words begin with a number, and are no date."""
+        return not self.is_date and self.text.lstrip("-−")[:1].isdecimal()
 
     @property
     def is_silent(self) -> bool:
@@ -132,6 +124,10 @@ def list_items(text: str, vocabulary: VaultNames, today: date) -> tuple[Item, ..
 
 
 def _build_given(match: re.Match[str], vocabulary: VaultNames) -> Item:
+    if (number := match["number"]) is not None:
+        return Item(number)
+    if match["dash"] is not None:
+        return Item(match["dash"], _OTHER_SIGN)
     if (sign := match["sign"]) is not None:
         return Item(sign, _SIGN_ROLES.get("".join(sign.split()), _OTHER_SIGN))
     if (tag := match["tag"]) is not None:
@@ -156,7 +152,7 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
             yield Item(words[at].text, is_date=True)
             at += 1
             continue
-        item, end = _build_item(words, at, phrases.get(at), vocabulary, dated)
+        item, end = _build_item(words, at, phrases, vocabulary, dated)
         yield item
         at = end
 
@@ -164,16 +160,19 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
 def _build_item(
     words: Sequence[Word],
     at: int,
-    phrase: Phrase | None,
+    phrases: Mapping[int, Phrase],
     vocabulary: VaultNames,
     dated: Sequence[bool],
 ) -> tuple[Item, int]:
     """Build the item that begins with a word, and return it with its end."""
     names, end = _find_name(words, at, vocabulary, dated)
+    if names and not are_meant(words, at, end, phrases, vocabulary):
+        names, end = (), at
+    phrase = phrases.get(at)
     asked, asked_end = _find_asked(words, at)
     roles, is_apart = frozenset[str](), words[at].is_apart
     is_thing = any(name.kind in _THINGS for name in names)
-    if phrase is not None and phrase.end >= end and not (is_thing and phrase.roles <= _WEAK):
+    if phrase is not None and phrase.end >= end and not (is_thing and phrase.roles <= WEAK_ROLES):
         names = names if phrase.end == end else ()
         roles, end = phrase.roles, phrase.end
     asked_names = _find_properties(asked, vocabulary)

@@ -78,8 +78,9 @@ class ValueLinker:
             self._is_negated = not self._is_negated
             return 1
         known = [each for each in item.list_names("value") if each.property in names]
+        known = [each for each in known if _has_minus(each.value) == _has_minus(item.text)]
         having = tuple(dict.fromkeys(each.property for each in known))
-        if item.text[0].isdecimal():
+        if item.is_number:
             if used := self._take_range(at, names):
                 return used
             number, used = self._read_number(at)
@@ -131,7 +132,7 @@ class ValueLinker:
 
     def _is_number(self, at: int) -> bool:
         is_there = 0 <= at < len(self._items)
-        return is_there and not self._items[at].is_date and self._items[at].text[0].isdecimal()
+        return is_there and self._items[at].is_number
 
     def _find_named_behind(self, at: int) -> tuple[int, tuple[str, ...]]:
         """Return the properties that are named behind a number, as in "4 servings", with the place.
@@ -182,8 +183,10 @@ class ValueLinker:
     def _read_number(self, at: int) -> tuple[str, int]:
         """Return a number with the unit behind it, and how many items they are."""
         item, after = self._items[at], self._around.find_behind(at)
-        has_unit = after is not None and not (after.roles or after.names or after.is_date)
-        return (f"{item.text} {after.text}", 2) if has_unit and after else (item.text, 1)
+        if after is None or after.roles or after.names or after.is_date:
+            return item.text, 1
+        is_unit = not (after.is_number or after.is_apart or " " in item.text)
+        return (f"{item.text} {after.text}", 2) if is_unit else (item.text, 1)
 
     def _add(self, at: int, names: Sequence[str], value: str, used: int) -> int:
         """Add a condition on properties, with "or more" behind the value, and return its length.
@@ -205,3 +208,7 @@ class ValueLinker:
         if conditions := [condition for condition in read if condition is not None]:
             self._links.add(*conditions)
         return used
+
+
+def _has_minus(text: str) -> bool:
+    return text.lstrip()[:1] in ("-", "−")

@@ -25,6 +25,7 @@ __all__ = [
     "find_roles",
     "has_negation",
     "list_date_words",
+    "list_filler_words",
     "list_property_names",
     "list_same_things",
     "split_words",
@@ -39,6 +40,7 @@ _WORD: Final = re.compile(
     rf"(?![.,-]?\d)|{WORD.pattern}"
 )
 _APART: Final = frozenset(",;:/|")
+_ENDS: Final = frozenset(".!?…¡¿")
 _SHORTEST_STEM: Final = 3
 # Endings that two forms of a word may differ in.
 _ENDINGS: Final = ("", "s", "es", "n", "en", "e", "er", "x")
@@ -55,11 +57,13 @@ class Word:
         text: the word as written.
         folded: the word as it is compared.
         is_apart: whether a comma or the like stands before it.
+        is_first: whether a sentence begins with it.
     """
 
     text: str
     folded: str
     is_apart: bool = False
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,9 @@ def split_words(text: str) -> tuple[Word, ...]:
     found = list[Word]()
     end = 0
     for match in islice(_WORD.finditer(text), _MOST_WORDS):
-        is_apart = not _APART.isdisjoint(text[end : match.start()])
-        found.append(Word(match[0], fold(match[0]), is_apart))
+        before = text[end : match.start()]
+        is_first = not found or not _ENDS.isdisjoint(before)
+        found.append(Word(match[0], fold(match[0]), not _APART.isdisjoint(before), is_first))
         end = match.end()
     return tuple(found)
 
@@ -105,6 +110,11 @@ def find_roles(phrase: str) -> frozenset[str]:
 def list_date_words(kind: str) -> frozenset[str]:
     """Return the words of all languages for the `past`, or for the days of the week."""
     return frozenset(fold(word) for table in _read_tables() for word in table["dates"][kind])
+
+
+def list_filler_words(kind: str) -> frozenset[str]:
+    """Return words of all languages that may be fillers: `nouns`, or those with `capitals`."""
+    return frozenset(fold(word) for table in _read_tables() for word in table["fillers"][kind])
 
 
 def has_negation(text: str) -> bool:

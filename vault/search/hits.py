@@ -149,7 +149,8 @@ class SearchResult:
         if exact == total:
             return text
         close = total - exact
-        return f"{text}; {close:,} more {'is' if close == 1 else 'are'} close"
+        more = " more" if exact else ""
+        return f"{text}; {close:,}{more} {'is' if close == 1 else 'are'} close"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict, as printed by `strata search --json`."""

@@ -10,8 +10,10 @@ from chains.turn_answer import TurnAnswer
 TIME = "2026-05-14T14:03:00+00:00"
 
 
-def cite(number: int, path: str, heading: tuple[str, ...] = ()) -> Citation:
-    return Citation(number, path, heading, (3, 9), None, True)
+def cite(
+    number: int, path: str, heading: tuple[str, ...] = (), lines: tuple[int, int] = (3, 9)
+) -> Citation:
+    return Citation(number, path, heading, lines, None, True)
 
 
 def answer(entry: str, text: str, model: str, *cited: Citation) -> AnswerItem:
@@ -41,7 +43,7 @@ def test_an_answer_becomes_a_note_with_its_question_and_links() -> None:
     assert text == (
         '---\ndate: 2026-05-14\nmodel: "m/one"\nchat: "c1"\n---\n\n'
         "# When do beans ripen?\n\n## You\n\nWhen do beans ripen?\n\n## m/one\n\nIn July [1].\n\n"
-        "Sources:\n\n1. [[Beans#Sorts]], lines 3–9\n"
+        "Sources:\n\n- [1] [[Beans#Sorts]], lines 3–9\n"
     )
 
 
@@ -49,13 +51,31 @@ def test_a_chat_becomes_a_note_with_all_models() -> None:
     name, text = build_note(CHAT, "c1", None, resolve) or ("", "")
     assert name == "Beans and more"
     assert 'model: ["m/one", "m/two"]\n' in text
-    assert "1. [[a/Peas]], lines 3–9\n" in text, "the name alone would mean another note"
-    assert "2. Odd [x].md, lines 3–9\n" in text, "no link can name it"
+    assert "- [1] [[a/Peas]], lines 3–9\n" in text, "the name alone would mean another note"
+    assert "- [2] Odd [x].md, lines 3–9\n" in text, "no link can name it"
 
 
 def test_without_a_vault_sources_are_named() -> None:
     _, text = build_note(CHAT, "c1", "a1", None) or ("", "")
-    assert "1. garden/Beans.md, lines 3–9" in text
+    assert "- [1] garden/Beans.md, lines 3–9" in text
+
+
+def test_each_source_keeps_the_number_that_the_answer_cites() -> None:
+    cited = (
+        cite(1, "Pump.md", (), (5, 5)),
+        cite(1, "Pump.md", (), (3, 3)),
+        cite(1, "Pump.md", (), (7, 9)),
+        cite(4, "Well.md", (), (2, 2)),
+        cite(2, "Tap.md", (), (1, 4)),
+        cite(2, "Tap.md", (), (8, 8)),
+    )
+    chat = ChatTranscript("Pumps", (answer("a1", "[1] [4] [2]", "m/one", *cited),))
+    _, listed = export_markdown(chat).split("Sources:\n\n")
+    assert listed.splitlines() == [
+        "- [1] Pump.md, lines 3, 5 and 7–9",
+        "- [4] Well.md, line 2",
+        "- [2] Tap.md, lines 1–4 and 8",
+    ]
 
 
 @pytest.mark.parametrize(

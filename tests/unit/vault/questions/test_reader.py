@@ -139,5 +139,8 @@ def test_literal_words_are_counted_literally(index_of_notes: NotesIndexer) -> No
         "C.md": "Two pumps.\n",
         "D.md": "Pumping took an hour.\n",
     }
-    said = index_of_notes(notes).list_notes("pump", 10).describe_total()
+    index = index_of_notes(notes)
+    said = index.list_notes("pump", 10).describe_total()
     assert said == "2 notes containing “pump”; 2 more are close; searched all 4 notes."
+    said = index.list_notes("leaking", 10).describe_total()
+    assert said == "No note containing “leaking”; 1 is close; searched all 4 notes."
