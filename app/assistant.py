@@ -161,12 +161,7 @@ class Assistant:
     def images(self) -> VaultImages:
         """Reads images of the open vault, and of projects outside of it, for display."""
         find_project = self.projects.find_folder_around
-        return VaultImages(
-            lambda: self._vault.folder,
-            self._images,
-            find_project,
-            lambda: self.settings.values.vault_exclude,
-        )
+        return VaultImages(lambda: self._vault.folder, self._images, find_project)
 
     def open_embeds(self) -> "EmbeddedNotes":
         """Return a reader of the notes that notes and answers embed, for one use."""

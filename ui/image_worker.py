@@ -101,7 +101,8 @@ def draw_page(data: bytes, number: int) -> Answer:
     try:
         document = PdfDocument(data)
         if not 1 <= number <= len(document):
-            return {"failure": f"it has no page {number}, but {len(document):,} pages"}, b""
+            pages = "1 page" if len(document) == 1 else f"{len(document):,} pages"
+            return {"failure": f"it has no page {number:,}, but {pages}"}, b""
         page = document[number - 1]
         scale = min(_PAGE_WIDTH / page.get_width(), LONGEST_EDGE / page.get_height())
         drawn = page.render(scale=scale, prefer_bgrx=True)

@@ -1,12 +1,14 @@
 """Find and read the notes that notes and answers embed, in the vault or outside of it."""
 
+import os
 import posixpath
 from functools import cached_property
 from pathlib import Path, PurePath
 
 from app.library.projects import Projects
-from vault.access import read_allowed
+from vault.access import PRIVATE, read_allowed
 from vault.embeds import EmbeddedPart, cut_part
+from vault.errors import NoteExcluded
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver
 from vault.vault import Vault
@@ -17,7 +19,8 @@ __all__ = ["EmbeddedNotes"]
 class EmbeddedNotes:
     """Finds and reads embedded notes.
 
-    As for a model, a note that is excluded or marked as private is never read.
+    A rule keeps notes from models, not from their reader, so excluded notes of the vault are read.
+    A note that is marked as private is not, because it is to be opened on purpose.
 
     Args:
         vault: the open vault, or None if no vault is open.
@@ -64,7 +67,7 @@ class EmbeddedNotes:
         suffix = "" if target.lower().endswith(MARKDOWN.suffixes) else MARKDOWN.suffixes[0]
         for folder in (posixpath.dirname(source), ""):
             path = posixpath.normpath(posixpath.join(folder, target.lstrip("/") + suffix))
-            if not path.startswith("../") and (self._vault.root / path).is_file():
+            if not path.startswith("../") and os.path.isfile(self._vault.root / path):
                 return path
         return None
 
@@ -76,11 +79,14 @@ class EmbeddedNotes:
             anchor: the heading or `^block`, or an empty string for the whole note.
 
         Raises:
-            NoteExcluded: models may not read the note, so other notes do not show it either.
+            NoteExcluded: the note is marked as private, or is outside of the vault and excluded.
             NoteUnreadable: the file cannot be read as text.
             UnsafePath: the path leads out of the vault.
         """
         file = Path(path)
         if self._vault is None or file.is_absolute():
             return cut_part(read_allowed(file.parent, file.name), anchor)
-        return cut_part(self._vault.read_allowed(path), anchor)
+        note = self._vault.read_note(path)
+        if note.is_private:
+            raise NoteExcluded(path, PRIVATE)
+        return cut_part(note, anchor)

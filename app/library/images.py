@@ -11,10 +11,11 @@ from pathlib import Path
 
 from app.errors import InvalidRequest, NotFound, VaultNotChosen
 from app.library.image_reader import IMAGE_SUFFIXES, ImageReader, ReadImage, UndecodableImage
-from vault.access import read_allowed_bytes, read_allowed_image
+from app.sessions.session_info import one_line
+from vault.access import read_allowed_bytes
 from vault.errors import NoteUnreadable
 from vault.exclude.rules import ExcludeRules
-from vault.notes.kinds import IMAGE, PDF
+from vault.notes.kinds import IMAGE, PDF, FileKind
 from vault.notes.note import read_bytes
 
 __all__ = [
@@ -29,6 +30,7 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 # refer to other files.
 _OTHERS = (".svg", ".avif", ".heic", ".heif", ".tif", ".tiff")
 _MOST_FILES = 100_000
+_NAME_CHARS = 120
 _OTHER_PROGRAM = "Another program may open it; the menu has “Open in the default program”."
 
 
@@ -40,7 +42,6 @@ class VaultImages:
         find_root: Callable[[], Path | None],
         reader: ImageReader,
         find_project: Callable[[Path], Path | None] = lambda _file: None,
-        list_excluded: Callable[[], Sequence[str]] = lambda: (),
     ) -> None:
         """Create the object. No image is read yet.
 
@@ -48,10 +49,8 @@ class VaultImages:
             find_root: returns the folder of the open vault, or None if no vault is open.
             reader: decodes the images.
             find_project: returns the folder of the project that contains a file outside the vault.
-            list_excluded: returns the exclude patterns, in `.gitignore` syntax.
         """
         self._find_root, self._reader, self._find_project = find_root, reader, find_project
-        self._list_excluded = list_excluded
 
     def find(self, target: str, note: str) -> str:
         """Return the path of the image that a link refers to.
@@ -72,7 +71,7 @@ class VaultImages:
             root = self._find_root()
             path = "" if root is None else find_image(root, target, note)
         if not path:
-            raise NotFound(f"There is no image named {target}.")
+            raise NotFound(f"There is no image named {one_line(target, _NAME_CHARS)}.")
         return path
 
     def _find_outside(self, target: str, note: Path) -> str:
@@ -95,7 +94,7 @@ class VaultImages:
         """
         name, file = posixpath.basename(path), Path(path)
         try:
-            return self._reader.decode(self._read_bytes(file, path))
+            return self._reader.decode(self._read_bytes(file, path, IMAGE))
         except (NoteUnreadable, UndecodableImage) as error:
             raise InvalidRequest(
                 f"The image {name} cannot be shown: {error.reason}.", hint=_OTHER_PROGRAM
@@ -111,26 +110,22 @@ class VaultImages:
         Raises:
             VaultNotChosen: no vault is open.
             InvalidRequest: the file cannot be read, or has no such page.
-            NoteExcluded: the file is excluded from models, so it is not shown in a note either.
+            NoteExcluded: the file is outside the vault and excluded from models.
             UnsafePath: the path leads out of the vault.
         """
-        name, file, root = posixpath.basename(path), Path(path), self._find_root()
-        if root is None and not file.is_absolute():
-            raise VaultNotChosen
-        folder, own = (file.parent, file.name) if file.is_absolute() else (root or file, path)
+        name, file = posixpath.basename(path), Path(path)
         try:
-            data = read_allowed_bytes(folder, own, PDF, self._list_excluded())
-            return self._reader.draw_page(data, page)
+            return self._reader.draw_page(self._read_bytes(file, path, PDF), page)
         except (NoteUnreadable, UndecodableImage) as error:
             raise InvalidRequest(f"{name} cannot be shown: {error.reason}.") from error
 
-    def _read_bytes(self, file: Path, path: str) -> bytes:
+    def _read_bytes(self, file: Path, path: str, kind: FileKind) -> bytes:
         if file.is_absolute():
-            return read_allowed_image(file.parent, file.name)
+            return read_allowed_bytes(file.parent, file.name, kind)
         root = self._find_root()
         if root is None:
             raise VaultNotChosen
-        return read_bytes(root, path, IMAGE)
+        return read_bytes(root, path, kind)
 
 
 def is_image_link(name: str) -> bool:
@@ -155,7 +150,7 @@ def find_image(root: Path, source: str, note: str, *, has_subfolders: bool = Tru
         has_subfolders: whether a name is searched for in all folders.
     """
     for path in _list_paths(source, note):
-        if (root / path).is_file():
+        if os.path.isfile(root / path):  # also False if the name is too long for a file
             return path
     return _find_by_name(root, source) if has_subfolders and "/" not in source else ""
 

@@ -26,7 +26,7 @@ __all__ = [
 NOTE_ICON = "file-text"
 PDF_ICON = "file-pdf"
 _EMBEDS = "![["
-_PAGE = re.compile(r"page=(\d{1,6})\b")
+_PAGE = re.compile(r"page=(\d{1,18})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,17 @@ def read_embed_source(source: str) -> str:
     return source.removeprefix(_EMBEDS) if source.startswith(_EMBEDS) else ""
 
 
-def find_pdf_page(name: str, place: str) -> int:
-    """Return the page of a PDF file that is shown, or 0 if the file is no PDF file.
+def find_pdf_page(name: str, place: str) -> int | None:
+    """Return the page of a PDF file that is shown, or None if the file is no PDF file.
+
+    The file may have no such page.
 
     Args:
         name: the path or name of the file.
         place: what follows after `#`, such as `page=3`. Without it, the first page is shown.
     """
     if not name.lower().endswith(".pdf"):
-        return 0
+        return None
     found = _PAGE.match(place)
     return int(found[1]) if found else 1
 

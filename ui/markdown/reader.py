@@ -346,7 +346,7 @@ def _trim(runs: tuple[Run, ...]) -> tuple[Run, ...]:
 
 
 def _embed(target: str, boxes: tuple[Box, ...], line: int) -> Iterator[Leaf]:
-    if not find_pdf_page(*target.partition("#")[::2]):
+    if find_pdf_page(*target.partition("#")[::2]) is None:
         yield Embed(target, boxes, line)
         return
     page = Missing(describe_target(target), "", "", (), 0, target)

@@ -11,6 +11,7 @@ from typing import Final
 from app.errors import NotFound, describe
 from app.library.embeds import EmbeddedNotes
 from app.library.images import VaultImages
+from app.sessions.session_info import one_line
 from ui.markdown.blocks import (
     Embed,
     HeadingLeaf,
@@ -34,6 +35,8 @@ __all__ = ["EmbedExpander"]
 _DEPTH: Final = 2
 _MOST_CHARS: Final = 20_000
 _MOST_EMBEDS: Final = 40
+_NAME_CHARS: Final = 120
+_MORE: Final = "Further embedded notes are not opened here."
 
 # A part of a note: its path and lines.
 _Place = tuple[str, tuple[int, int] | None]
@@ -50,6 +53,7 @@ class EmbedExpander:
     def __init__(self, notes: EmbeddedNotes, images: VaultImages) -> None:
         self._notes, self._images = notes, images
         self._chars, self._embeds = _MOST_CHARS, _MOST_EMBEDS
+        self._has_told = False
 
     def read(
         self, target: str, source: str, above: tuple[_Place, ...] = ()
@@ -62,14 +66,14 @@ class EmbedExpander:
             above: the parts of notes around the embedded note, from the outside in, except the note
                 that is shown.
         """
+        self._embeds -= 1
         name, _, anchor = target.partition("#")
         path = self._notes.resolve(name, source)
         if path is None:
             return self._explain_missing(name, source)
-        self._embeds -= 1
         link = f"{NOTE}{target if path.startswith('/') else _join(path, anchor)}"
         title = _describe(path, anchor)
-        if len(above) >= _DEPTH or self._embeds < 0 or self._chars <= 0:
+        if len(above) >= _DEPTH:
             return EmbedFailure(f"Not opened here: {title}", "file-text", link)
         if not anchor and path in {source, *(place for place, _ in above)}:
             return EmbedFailure(f"{title} embeds itself here.", "arrows-clockwise", link)
@@ -95,10 +99,13 @@ class EmbedExpander:
         shown = text if len(text) <= self._chars else _shorten(text, self._chars)
         self._chars -= len(shown)
         for leaf in read_part(NotePart(1, shown)):
-            if isinstance(leaf, Embed):
-                yield from draw_embed(leaf, self.read(leaf.target, path, above), can_load=False)
-            else:
+            if not isinstance(leaf, Embed):
                 yield self._rebase(leaf, path)
+            elif self._embeds > 0 and self._chars > 0:
+                yield from draw_embed(leaf, self.read(leaf.target, path, above), can_load=False)
+            elif not self._has_told:
+                self._has_told = True
+                yield QuietRow(_MORE, "dots-three", Run("Open note", link=link), leaf.boxes)
         if len(shown) < len(text):
             yield QuietRow("The rest is in the note.", "dots-three", Run("Open note", link=link))
 
@@ -137,11 +144,12 @@ class EmbedExpander:
             return source
 
     def _explain_missing(self, name: str, source: str) -> EmbedFailure:
+        shown = one_line(name, _NAME_CHARS)
         try:
             self._images.find(name, source)
         except NotFound:
-            return EmbedFailure(f"There is no note named {name}.", "file-x")
-        return EmbedFailure(f"{name} is not shown: it is neither a note nor an image.", "file")
+            return EmbedFailure(f"There is no note named {shown}.", "file-x")
+        return EmbedFailure(f"{shown} is not shown: it is neither a note nor an image.", "file")
 
 
 def _join(path: str, anchor: str) -> str:

@@ -13,23 +13,25 @@ from app.assistant import Assistant
 from app.errors import AppError, NotFound, describe
 from app.library.embeds import EmbeddedNotes
 from app.library.images import VaultImages
+from app.sessions.session_info import one_line
 from chains.cancel import CancelToken
 from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.reading.embeds import EmbedExpander
-from ui.markdown.embeds import find_pdf_page, read_embed_source
+from ui.markdown.embeds import EmbedFailure, find_pdf_page, read_embed_source
 from ui.markdown.page.images import Embedded, ImageFailure, Picture
 from ui.markdown.page.view import MarkdownView
 from ui.panels.notes.image import OpenImage
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.reader import NoteReader
 from ui.tasks import Task, TaskRunner
-from vault.errors import VaultError
+from vault.errors import NoteExcluded, VaultError
 
 __all__ = ["EmbedController", "open_image", "read_embedded"]
 
 # In pixels: the text column and the tallest image in it, on a screen with a pixel ratio of 2.
 _LARGEST = QSize(1_520, 1_440)
 _PAGE_RATIO = 2.0
+_NAME_CHARS = 120
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ class EmbedController(QObject):
         sources = [(one.source, one.origin) for one in self._loading]
         self._task = self._runner.stream(lambda token: _load(self._assistant, sources, token))
         self._task.yielded.connect(self._on_loaded)
+        self._task.failed.connect(self._on_failed)
         self._task.finished.connect(self._on_finished)
         self._task.start()
 
@@ -114,6 +117,12 @@ class EmbedController(QObject):
             wanted = self._loading.pop(0)
             if self._is_shown(wanted):
                 wanted.view.show_embed(wanted.source, content)
+
+    def _on_failed(self, error: Exception) -> None:
+        """Show the error in place of what was being loaded, and load the rest anew."""
+        if self._loading:
+            self._on_loaded(_make_failure(self._loading[0].source, error))
+            self._waiting = self._loading + self._waiting
 
     def _on_finished(self) -> None:
         self._task, self._loading = None, []
@@ -147,12 +156,17 @@ def read_embedded(images: VaultImages, source: str, note: str) -> Picture:
     name, _, place = source.partition("#")
     page = find_pdf_page(name, place)
     try:
-        path = _find_image(images, name if page else source, note)
+        path = _find_image(images, source if page is None else name, note)
     except NotFound as error:
-        message = f"There is no file named {name}." if page else describe(error).message
+        shown = one_line(name, _NAME_CHARS)
+        message = describe(error).message if page is None else f"There is no file named {shown}."
         return ImageFailure(message, is_found=False)
     try:
-        image = _open_page(images, path, page) if page else open_image(images, path).image
+        is_image = page is None
+        image = open_image(images, path).image if is_image else _open_page(images, path, page)
+    except NoteExcluded as error:
+        message = f"{Path(path).name} is not shown: it is excluded by the rule {error.rule}."
+        return ImageFailure(message, is_found=True)
     except (AppError, VaultError) as error:
         return ImageFailure(describe(error).message, is_found=True)
     if image.width() <= _LARGEST.width() and image.height() <= _LARGEST.height():
@@ -192,8 +206,19 @@ def _load(
     notes: EmbeddedNotes | None = None
     for source, origin in sources:
         token.raise_if_cancelled()
-        if target := read_embed_source(source):
-            notes = notes or assistant.open_embeds()
-            yield EmbedExpander(notes, assistant.images).read(target, origin)
-        else:
-            yield read_embedded(assistant.images, source, origin)
+        try:
+            if target := read_embed_source(source):
+                notes = notes or assistant.open_embeds()
+                yield EmbedExpander(notes, assistant.images).read(target, origin)
+            else:
+                yield read_embedded(assistant.images, source, origin)
+        except (AppError, VaultError, OSError) as error:
+            yield _make_failure(source, error)
+
+
+def _make_failure(source: str, error: Exception) -> Embedded:
+    """Return what is shown in place of an image or embedded note that cannot be loaded."""
+    message = describe(error).message
+    if read_embed_source(source):
+        return EmbedFailure(message, "file-x")
+    return ImageFailure(message, is_found=False)

@@ -1,6 +1,7 @@
 """Notes, images and pages of documents that notes and answers embed are shown in place."""
 
 from collections.abc import Iterator
+from logging import ERROR
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,15 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.library.embeds import EmbeddedNotes
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.vaults.documents import pdf
 from tests.support.vaults.obsidian import write_obsidian_vault
 from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.controllers.reading.embeds import EmbedExpander
+from ui.controllers.reading.images import read_embedded
+from ui.markdown.blocks import QuietRow
 from ui.markdown.embeds import EmbeddedText, EmbedFailure
+from ui.markdown.page.images import ImageFailure
 from ui.tasks import TaskRunner
 
 PICTURE = "\N{OBJECT REPLACEMENT CHARACTER}"
@@ -64,9 +69,7 @@ def test_what_is_not_shown_is_said_in_a_quiet_row(window: WindowPage, qtbot: QtB
     text = open_note(window, "Embeds.md", qtbot).text
     assert "There is no note named Nowhere." in text
     assert "Diary is private, so it is not shown here.   Open note" in text
-    assert "Codes is excluded by the rule" in text
     assert "Nobody reads this" not in text
-    assert "4711" not in text
     assert "Pump has no heading No such heading.   Open note" in text
     assert "Loop embeds itself here.   Open note" in text
     assert "Embeds embeds itself here.   Open note" in text
@@ -133,7 +136,8 @@ def test_ten_thousand_embeds_are_read_within_limits(assistant: Assistant, vault:
     expander = EmbedExpander(assistant.open_embeds(), assistant.images)
     found = expander.read("Many 1", "Other.md")
     assert isinstance(found, EmbeddedText)
-    assert len(found.leaves) < 3_000
+    assert str(found.leaves).count("Further embedded notes are not opened here.") == 1
+    assert len([leaf for leaf in found.leaves if isinstance(leaf, QuietRow)]) <= 50
     assert sum(len(str(leaf)) for leaf in found.leaves) < 1_000_000
 
 
@@ -173,9 +177,80 @@ def test_a_page_that_a_document_does_not_have_is_named(
     assert "There is no file named None.pdf." in text
 
 
-def test_a_drawn_page_is_that_page(assistant: Assistant, vault: Path) -> None:
-    assistant.open_vault(vault, remember=False)
-    first = assistant.images.read_page("Manual.pdf", 1)
-    second = assistant.images.read_page("Manual.pdf", 2)
-    assert first.image.data != second.image.data
-    assert first.width == second.width > 1_000
+def test_a_missing_page_is_said_in_numbers(window: WindowPage, vault: Path, qtbot: QtBot) -> None:
+    (vault / "one.pdf").write_bytes(pdf(["Alone."]))
+    names = ("Manual.pdf#page=0", "one.pdf#page=9", "one.pdf#page=99999999")
+    (vault / "Page.md").write_text("\n\n".join(f"![[{name}]]" for name in names), "utf-8")
+    text = open_note(window, "Page.md", qtbot).text
+    assert "Manual.pdf cannot be shown: it has no page 0, but 2 pages." in text
+    assert "one.pdf cannot be shown: it has no page 9, but 1 page." in text
+    assert "it has no page 99,999,999, but 1 page." in text
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "y" * 300 + ".png", "f/" * 3_000 + "z", "ä" * 200])
+def test_a_name_too_long_for_a_file_leaves_the_other_embeds(
+    window: WindowPage, vault: Path, qtbot: QtBot, name: str
+) -> None:
+    source = f"![[{name}]]\n\n![]({name}.png)\n\n![[{name}.pdf]]\n\n![[Frost#^limit]]\n"
+    (vault / "Long name.md").write_text(source, "utf-8")
+    text = open_note(window, "Long name.md", qtbot).text
+    assert "The guard starts at 4 °C." in text
+    assert text.count(f"named {name[:100]}") == 3
+    assert text.count(name) <= 1  # as the title of the document
+
+
+def test_a_failure_of_one_embed_leaves_the_others(
+    window: WindowPage,
+    vault: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    resolve = EmbeddedNotes.resolve
+
+    def fail(self: EmbeddedNotes, target: str, source: str) -> str | None:
+        if target in {"Disk", "Bug"}:
+            raise OSError("is ill") if target == "Disk" else LookupError("is odd")
+        return resolve(self, target, source)
+
+    monkeypatch.setattr(EmbeddedNotes, "resolve", fail)
+    names = ("Disk", "Bug", "Frost#^limit", "Nowhere")
+    (vault / "Ill.md").write_text("\n\n".join(f"![[{name}]]" for name in names), "utf-8")
+    text = open_note(window, "Ill.md", qtbot).text
+    assert "The guard starts at 4 °C." in text
+    assert "There is no note named Nowhere." in text
+    assert "is ill" in text
+    assert [record.getMessage() for record in caplog.records if record.levelno >= ERROR] == [
+        "A bug"
+    ]
+    caplog.clear()
+
+
+def test_a_rule_keeps_files_from_models_and_not_from_their_reader(
+    window: WindowPage, assistant: Assistant, vault: Path, qtbot: QtBot
+) -> None:
+    (vault / "Secret" / "s.pdf").write_bytes(pdf(["Sums."]))
+    (vault / "Secret" / "s.png").write_bytes((vault / "Attachments" / "bed.png").read_bytes())
+    names = ("Codes", "s.pdf", "s.png")
+    source = "\n\n".join(f"![[Secret/{name}]]" for name in names)
+    (vault / "Own.md").write_text(source, "utf-8")
+    assistant.settings.set("vault.exclude", ["Secret/"])
+    text = open_note(window, "Own.md", qtbot).text
+    assert "4711" in text
+    assert text.count(PICTURE) == 2
+    assert "exclude" not in text
+
+
+def test_an_excluded_file_outside_of_the_vault_says_why(
+    assistant: Assistant, vault: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "elsewhere"
+    (folder / ".obsidian").mkdir(parents=True)
+    (folder / ".obsidian" / "app.json").write_text('{"userIgnoreFilters": ["/s[.]/"]}', "utf-8")
+    (folder / "s.pdf").write_bytes(pdf(["Sums."]))
+    (folder / "s.png").write_bytes((vault / "Attachments" / "bed.png").read_bytes())
+    rule = "Obsidian's excluded files"
+    for name in ("s.pdf", "s.png"):
+        found = read_embedded(assistant.images, name, str(folder / "One.md"))
+        assert isinstance(found, ImageFailure)
+        assert found.message == f"{name} is not shown: it is excluded by the rule {rule}: /s[.]/."
