@@ -84,7 +84,7 @@ class Box:
     Attributes:
         kind: the kind of container.
         key: a unique number that distinguishes two adjacent boxes of one kind.
-        marker: an item's marker (`•`, `3.`, `[x]`, `[ ]`), or a footnote's label.
+        marker: an item's marker (`•`, `3.`, `[x]`, `[ ]`, `[-]`), or a footnote's label.
         tone: the colour of a callout: `success`, `amber`, `danger` or `neutral`.
         icon: the name of the icon of a callout or an embedded note.
         fold: `-` if a callout can be folded and is folded at first, `+` if it is open at first, or

@@ -6,11 +6,12 @@ new line could change text further up.
 """
 
 import re
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
@@ -34,6 +35,7 @@ _DETAILS = re.compile(r"(?i)<details(\s+open)?\s*>\s*(?:<summary>(.*?)</summary>
 _SUMMARY = re.compile(r"(?i)\s*<summary>(.*?)</summary>\s*$")
 _END_DETAILS = re.compile(r"(?i)\s*</details>\s*$")
 _FIELD = re.compile(r"([^\W\d_][\w \-/]{0,60}?)::[ \t]+(?=\S)")
+_STATUS = re.compile(r"\[([^\s\[\]])\][ \t]")
 _BRACKETED = re.compile(r"\[([^\W\d_][\w \-/]{0,60}?)::[ \t]*([^\[\]\n]{1,300})\](?!\()")
 _LOOKS = {
     "amber": ("warning caution attention", "warning"),
@@ -75,6 +77,8 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
     footnote_plugin(markdown, inline=False, move_to_end=False, always_match_refs=True)
     gfm_autolink_plugin(markdown)
     markdown.block.ruler.before("paragraph", "details", _details, {"alt": _INTERRUPTS})
+    find = partial(_find_statuses, has_citations=has_citations)
+    markdown.core.ruler.after("block", "task_status", find)
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
     markdown.inline.ruler.before("emphasis", "highlight", _highlight)
     if has_citations:
@@ -84,6 +88,28 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
         markdown.inline.ruler.after("wikilink", "tag", _tag)
         markdown.inline.ruler.before("text", "field", _field)
     return markdown
+
+
+def _find_statuses(state: StateCore, *, has_citations: bool) -> None:
+    """Find the checkboxes with another character than a space or `x`, such as `[/]` and `[-]`.
+
+    The parser knows only the two of GitHub.
+
+    Args:
+        state: the state of the Markdown parser, with the tokens of the blocks.
+        has_citations: whether a digit in brackets is a citation.
+    """
+    tokens = state.tokens
+    for item, paragraph, text in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if item.type != "list_item_open" or paragraph.type != "paragraph_open":
+            continue
+        match = _STATUS.match(text.content)
+        is_beside = item.map is not None and text.map is not None and item.map[0] == text.map[0]
+        if match is None or not is_beside or (has_citations and match[1].isdigit()):
+            continue
+        if "checked" not in item.meta:
+            item.meta["status"] = match[1]
+            text.content = text.content[match.end() :]
 
 
 def _citation(state: StateInline, silent: bool) -> bool:

@@ -371,6 +371,8 @@ def _after(number: int | None) -> int | None:
 def _marker(item: Token, number: int | None) -> str:
     if "checked" in item.meta:
         return "[x]" if item.meta["checked"] else "[ ]"
+    if "status" in item.meta:
+        return f"[{item.meta['status']}]"
     return "•" if number is None else f"{number}{item.markup}"
 
 

@@ -25,7 +25,8 @@ __all__ = ["TaskItem", "TaskKind", "find_checkbox", "find_tasks", "toggle_status
 
 TaskKind = Literal["open", "done", "any"]
 
-_TASK: Final = re.compile(rf"{ITEM}\[(.)\][ \t](.*)")
+# The item may be the first one of others, as in `- 1. [ ] Call`. Atomic groups keep this linear.
+_TASK: Final = re.compile(rf"(?>{ITEM}){{1,9}}\[(.)\][ \t](.*)")
 _DONE: Final = "xX"
 _CANCELLED: Final = "-"
 _DAY: Final = r"[:\s]{0,3}\d{4}-\d\d-\d\d"

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ui.markdown.blocks import CodeLines, TableRows, plain
 from ui.markdown.note_parts import PART_CHARS, NotePart, cut_parts, find_part, read_part
+from ui.markdown.reader import Resume, read_units
 from vault.notes.text.document import parse_document
 
 LINES = ["", "", "# Heading", "words " * 30, "- item", "> quoted", "```py", "```", "| a | b |"]
@@ -147,3 +148,11 @@ def test_inline_code_in_three_backticks_opens_no_code_block() -> None:
 def test_comments_are_hidden_and_lines_keep_their_numbers(text: str, shown: str) -> None:
     assert cut_parts(text)[0].text == shown
     assert cut_parts(text, parse_document(text).kinds)[0].text == shown
+
+
+def test_a_state_of_a_task_is_a_marker_and_a_citation_is_none() -> None:
+    text = "- [/] half\n- [1] one\n\n> - [-] quoted\n"
+    for has_citations, expected in ((True, "[/] • [-]"), (False, "[/] [1] [-]")):
+        units = read_units(text, Resume(), is_final=True, has_citations=has_citations)
+        boxes = [leaf.boxes[-1] for unit in units for leaf in unit.leaves]
+        assert " ".join(box.marker for box in boxes) == expected

@@ -162,8 +162,7 @@ def read_embedded(images: VaultImages, source: str, note: str) -> Picture:
         message = describe(error).message if page is None else f"There is no file named {shown}."
         return ImageFailure(message, is_found=False)
     try:
-        is_image = page is None
-        image = open_image(images, path).image if is_image else _open_page(images, path, page)
+        image = _open_page(images, path, page) if page is not None else _open(images, path)
     except NoteExcluded as error:
         message = f"{Path(path).name} is not shown: it is excluded by the rule {error.rule}."
         return ImageFailure(message, is_found=True)
@@ -183,6 +182,10 @@ def _find_image(images: VaultImages, name: str, origin: str) -> str:
         if not Path(origin).is_dir():
             raise
         return images.find(name, "")
+
+
+def _open(images: VaultImages, path: str) -> QImage:
+    return open_image(images, path).image
 
 
 def _open_page(images: VaultImages, path: str, page: int) -> QImage:

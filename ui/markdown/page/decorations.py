@@ -20,7 +20,18 @@ __all__ = [
     "Span",
 ]
 
-CHECKBOXES = frozenset({"[ ]", "[x]"})
+# What a character in a checkbox stands for in Obsidian's themes. Any other one is only shown.
+_STATUSES = {
+    " ": "open",
+    "x": "done",
+    "/": "in progress",
+    "-": "cancelled",
+    ">": "put off",
+    "<": "scheduled",
+    "?": "a question",
+    "!": "important",
+}
+_CHECKBOX_CHARS = 3
 
 
 @dataclass(slots=True)
@@ -63,6 +74,16 @@ class ListMarker:
 
     start: int
     text: str
+
+    @property
+    def status(self) -> str:
+        """The character in a checkbox, or an empty string if the marker is no checkbox."""
+        is_box = len(self.text) == _CHECKBOX_CHARS and (self.text[0], self.text[2]) == ("[", "]")
+        return self.text[1] if is_box else ""
+
+    def describe_status(self) -> str:
+        """Return what a checkbox stands for, in words."""
+        return _STATUSES.get(self.status, f"marked “{self.status}”")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,4 +230,4 @@ def _panel(box: Box, leaf: Leaf, depth: int, first: int, last: int) -> Panel:
 
 def list_tasks(ink: Decorations) -> list[ListMarker]:
     """Return the markers that are checkboxes, in text order."""
-    return [mark for mark in ink.marks if mark.text in CHECKBOXES]
+    return [mark for mark in ink.marks if mark.status]

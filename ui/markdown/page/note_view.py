@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from ui.markdown.inline import NOTE
+from ui.markdown.inline import BREAK, NOTE
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.images import Embedded
@@ -27,6 +27,7 @@ from ui.widgets.menus import show_menu
 __all__ = ["NoteView"]
 
 _LINK = "link:"
+_NAME = "Text of the note"
 
 
 class NoteView(MarkdownView):
@@ -60,7 +61,7 @@ class NoteView(MarkdownView):
         self._pressed: ListMarker | None = None
         self._focused: ListMarker | None = None
         self._lit: tuple[int, int] | None = None
-        self.setAccessibleName("Text of the note")
+        self.setAccessibleName(_NAME)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.resize(width, self.height())
 
@@ -166,7 +167,7 @@ class NoteView(MarkdownView):
         super().mousePressEvent(event)
         is_left = event.button() == Qt.MouseButton.LeftButton
         self._pressed = self._find_task(event.position()) if is_left else None
-        self._focused = self._pressed
+        self._set_focused(self._pressed)
         self.viewport().update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -195,7 +196,7 @@ class NoteView(MarkdownView):
         """Move the focus with Tab: first through the tasks, then through the links."""
         if self._step_task(1 if forward else -1):
             return True
-        self._focused = None
+        self._set_focused(None)
         self.viewport().update()
         return super().focusNextPrevChild(forward)
 
@@ -226,9 +227,18 @@ class NoteView(MarkdownView):
         cursor = self.textCursor()
         cursor.setPosition(task.start)
         self.setTextCursor(cursor)
-        self._focused = task
+        self._set_focused(task)
         self._pointing.focus("")
         self.viewport().update()
+
+    def _set_focused(self, task: ListMarker | None) -> None:
+        """Set the task that has the focus, and name it with its state for screen readers."""
+        self._focused = task
+        name = _NAME
+        if task is not None:
+            text = self.document().findBlock(task.start).text().partition(BREAK)[0]
+            name = f"Task, {task.describe_status()}: {text}"
+        self.setAccessibleName(name)
 
     def _list_tasks(self) -> list[ListMarker]:
         """Return the checkboxes of this note, without those of notes that it embeds."""

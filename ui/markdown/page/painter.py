@@ -14,7 +14,6 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, Q
 
 from ui.icons import paint_icon
 from ui.markdown.page.decorations import (
-    CHECKBOXES,
     Decorations,
     ListMarker,
     Panel,
@@ -385,8 +384,8 @@ class DecorationPainter:
         rect = self._place(mark).rects[0]
         direction = self._document.findBlock(mark.start).textDirection()
         is_rtl = direction == Qt.LayoutDirection.RightToLeft
-        if mark.text in CHECKBOXES:
-            self._paint_box(painter, self.find_box(mark), mark.text == "[x]")
+        if mark.status:
+            self._paint_box(painter, self.find_box(mark), mark.status)
         elif mark.text == "•":
             self._paint_bullet(painter, rect, is_rtl)
         else:
@@ -414,9 +413,17 @@ class DecorationPainter:
         painter.setBrush(theme.color("text.tertiary"))
         painter.drawEllipse(QRectF(x, rect.center().y() - size / 2 + 1, size, size))
 
-    def _paint_box(self, painter: QPainter, spot: QRect, is_done: bool) -> None:
-        name, tone = ("check-square", "text.secondary") if is_done else ("square", "text.tertiary")
-        paint_icon(painter, spot, name, tone)
+    def _paint_box(self, painter: QPainter, spot: QRect, status: str) -> None:
+        """Paint a checkbox, with its character if it is neither open nor done."""
+        if status == "x":
+            paint_icon(painter, spot, "check-square", "text.secondary")
+            return
+        paint_icon(painter, spot, "square", "text.tertiary")
+        if status != " ":
+            theme = Theme.current()
+            painter.setFont(theme.font("chip", weight=600))
+            painter.setPen(theme.color("text.secondary"))
+            painter.drawText(spot, Qt.AlignmentFlag.AlignCenter, status)
 
     def _paint_rule(self, painter: QPainter, position: int) -> None:
         width = self._page_width - 2 * OUTDENT

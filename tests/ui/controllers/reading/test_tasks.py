@@ -32,6 +32,16 @@ tags: [garden]
 > [!todo] Later
 > - [ ] sharpen the spade
 - [/] half done
+- [-] no more
+   * [>] later
+1) [?] why
+- - [!] loud
+- [é] odd
+- [1] numbered
+- [/]not a state
+- [//] nor this
+- text [-] in it
+- [-](Plain) a link
 ```
 - [ ] not a task
 ```
@@ -92,6 +102,13 @@ def read(vault: Path) -> str:
         ("buy", "* [x] buy", "* [ ] buy", "“buy seeds” is open again."),
         ("prune", "1. [ ] prune", "1. [x] prune", "“prune the roses” is done."),
         ("and the", "   - [ ] and", "   - [x] and", "“and the apple tree” is done."),
+        ("half", "- [/] half", "- [x] half", "“half done” is done."),
+        ("no more", "- [-] no", "- [x] no", "“no more” is done."),
+        ("later", "* [>] later", "* [x] later", "“later” is done."),
+        ("why", "1) [?] why", "1) [x] why", "“why” is done."),
+        ("loud", "- - [!] loud", "- - [x] loud", "“loud” is done."),
+        ("odd", "- [é] odd", "- [x] odd", "“odd” is done."),
+        ("numbered", "- [1] numb", "- [x] numb", "“numbered” is done."),
         ("sharpen", "> - [ ] sharpen", "> - [x] sharpen", "“sharpen the spade” is done."),
     ],
 )
@@ -104,9 +121,34 @@ def test_a_click_ticks_a_task_and_undo_takes_it_back(
     window.press("Undo")
     settle()
     assert read(vault) == TASKS
-    for expected in (TASKS.replace(before, after), TASKS):
-        click_task(window, text)
-        assert read(vault) == expected
+    click_task(window, text)
+    assert read(vault) == TASKS.replace(before, after)
+    click_task(window, text)
+    opened = after.replace("[x]", "[ ]") if "[x]" in after else before
+    assert read(vault) == TASKS.replace(before, opened)
+
+
+def test_only_a_character_in_brackets_before_a_blank_is_a_task(window: WindowPage) -> None:
+    for text in ("[/]not", "[//]", "text", "-", "not a task"):
+        with pytest.raises(LookupError):
+            click_task(window, text)
+    assert "[/]not a state\n[//] nor this\ntext [-] in it\n" in NotePage(window.view).text
+
+
+def test_a_screen_reader_hears_the_state_of_a_task(window: WindowPage) -> None:
+    first = list_views(window)[0]
+    first.setFocus()
+    heard = []
+    for _ in range(8):
+        QTest.keyClick(first, Qt.Key.Key_Tab)
+        heard.append(first.accessibleName())
+    assert heard[0] == "Task, open: water the beds"
+    assert heard[1] == "Task, done: buy seeds"
+    assert heard[5:] == [
+        "Task, in progress: half done",
+        "Task, cancelled: no more",
+        "Task, put off: later",
+    ]
 
 
 def test_tab_goes_from_task_to_task_and_space_ticks(window: WindowPage, vault: Path) -> None:
