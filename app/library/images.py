@@ -11,7 +11,6 @@ from pathlib import Path
 
 from app.errors import InvalidRequest, NotFound, VaultNotChosen
 from app.library.image_reader import IMAGE_SUFFIXES, ImageReader, ReadImage, UndecodableImage
-from app.sessions.session_info import one_line
 from vault.access import read_allowed_bytes
 from vault.errors import NoteUnreadable
 from vault.exclude.rules import ExcludeRules
@@ -71,7 +70,8 @@ class VaultImages:
             root = self._find_root()
             path = "" if root is None else find_image(root, target, note)
         if not path:
-            raise NotFound(f"There is no image named {one_line(target, _NAME_CHARS)}.")
+            shown = target if len(target) <= _NAME_CHARS else f"{target[:_NAME_CHARS]}…"
+            raise NotFound(f"There is no image named {shown}.")
         return path
 
     def _find_outside(self, target: str, note: Path) -> str:
