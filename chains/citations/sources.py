@@ -98,9 +98,18 @@ def _cite_listed(
     texts = {source.number: source.raw_content.strip() for source in sources}
     for cited in report.citations:
         quote, verified = cited.quote, cited.verified
-        if quote is None and (listed := normalize_text(texts[cited.n])) and listed in written:
-            quote, verified = texts[cited.n], True
+        text = texts[cited.n]
+        is_listed = any(normalize_text(each) in written for each in (text, _join_cells(text)))
+        if quote is None and text and is_listed:
+            quote, verified = text, True
         yield replace(cited, quote=quote, verified=verified, found_by="strata")
+
+
+def _join_cells(text: str) -> str:
+    """Return a row of a table as a list shows it, or another text as it is."""
+    if not text.startswith("|"):
+        return text
+    return " · ".join(cell.strip() for cell in text.strip("|").split("|") if cell.strip())
 
 
 def insert_numbers(answer: str, citations: Sequence[Citation]) -> str:

@@ -11,6 +11,7 @@ attachments → excerpts, or map_reduce → reading notes ──────┘
 - `listing_query`: converts a request for a list of notes or tasks to a query.
 - `listing`: builds the pages of a list of notes or tasks.
 - `totals`: adds up the values of a property, or of a column of tables.
+- `table_rows`: finds the rows of tables, but for those that sum up other rows.
 - `period_search`: finds the notes of a period, such as last week.
 - `passages`: builds numbered passages from hits, and merges adjacent ones.
 - `attachments`: the step of a turn that fits attachments into their budget.

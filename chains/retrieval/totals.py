@@ -1,16 +1,25 @@
 """Add up the values of a property, or of a column of tables, for an answer that quotes them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from chains.retrieval.listing import ListPage, build_told_page, find_property_line
+from chains.retrieval.table_rows import TableRow, drop_totals, find_tables
 from vault.coverage import name_count
 from vault.errors import VaultError
-from vault.notes.amounts import Amount, add_amounts, average_amounts, parse_amount
+from vault.notes.amounts import (
+    Amount,
+    DecimalMark,
+    add_amounts,
+    average_amounts,
+    find_decimal_mark,
+    has_two_readings,
+    parse_amount,
+)
 from vault.notes.note import Note
-from vault.notes.text.lines import TABLE_ROW, TABLE_RULE
 from vault.search.hits import Hit
 from vault.search.query import describe_filters, parse_query
 
@@ -23,7 +32,6 @@ __all__ = ["tell_total"]
 
 # Of more notes, no total is told.
 _MOST_NOTES: Final = 300
-_BETWEEN_CELLS: Final = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,20 @@ class _Row:
 
     line: Hit
     values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The lines with all values of a property or column.
+
+    Attributes:
+        mark: the decimal mark of the values, if it is known.
+        doubt: why they cannot be added, or an empty string.
+    """
+
+    rows: tuple[_Row, ...]
+    mark: DecimalMark
+    doubt: str
 
 
 def tell_total(
@@ -52,12 +74,10 @@ def tell_total(
         return None
     notes = list(_read_notes(vault, found.hits))
     for name in reading.names:
-        rows = [row for hit, note in notes for row in _find_property(hit, note, name)]
-        if not rows:
-            rows = [row for hit, note in notes for row in _find_column(hit, note, name)]
-        if rows:
-            text = _write_sentence(reading, name, rows, len(notes))
-            return build_told_page(text, [row.line for row in rows], attached)
+        values = _find_values(notes, name)
+        if values.rows:
+            text = _write_sentence(reading, name, values, len(notes))
+            return build_told_page(text, [row.line for row in values.rows], attached)
     return None
 
 
@@ -69,53 +89,84 @@ def _read_notes(vault: "Vault", hits: Sequence[Hit]) -> Iterator[tuple[Hit, Note
             continue
 
 
+def _find_values(notes: Sequence[tuple[Hit, Note]], name: str) -> _Found:
+    """Return the lines that hold a property, or else the rows of tables with such a column."""
+    having = [(hit, note) for hit, note in notes if note.properties.get(name)]
+    rows = [row for hit, note in having for row in _find_property(hit, note, name)]
+    if having:
+        found = Counter(row.line.path for row in rows for _ in row.values)
+        lost = [hit for hit, note in having if found[hit.path] != len(note.properties[name])]
+        doubt = f"{_name_lost(lost[0])} could not be found" if lost else ""
+        return _Found(tuple(rows), _find_mark(rows), doubt)
+    tables = [table for hit, note in notes for table in find_tables(hit, note, name)]
+    mark = find_decimal_mark(row.value for table in tables for row in table)
+    kept, doubt = list[_Row](), ""
+    for table in tables:
+        items, doubtful = drop_totals(table, mark)
+        if doubtful is not None:
+            items, doubt = list(table), doubt or _explain_doubt(doubtful)
+        kept += [_Row(row.line, (row.value,)) for row in items]
+    return _Found(tuple(kept), mark, doubt)
+
+
+def _find_mark(rows: Sequence[_Row]) -> DecimalMark:
+    return find_decimal_mark(value for row in rows for value in row.values)
+
+
+def _explain_doubt(row: TableRow) -> str:
+    place = f"line {row.line.lines[0]:,} of “{row.line.title}”"
+    return f"{place} may be a total of other lines, and is not certain to be"
+
+
+def _name_lost(hit: Hit) -> str:
+    return f"the line of a value in “{hit.title}”"
+
+
 def _find_property(hit: Hit, note: Note, name: str) -> Iterator[_Row]:
-    """Yield the line of a note that holds a property, if it has the property."""
-    values = note.properties.get(name, ())
-    whole = replace(hit, text=note.text, lines=(1, note.text.count("\n") + 1), version=note.version)
-    line = find_property_line([whole], name) if values else None
-    if line is not None:
-        yield _Row(line, values)
-
-
-def _find_column(hit: Hit, note: Note, name: str) -> Iterator[_Row]:
-    """Yield the rows of a note's tables with a value in a column, but for those of a total."""
-    from vault.questions.words import are_alike, find_roles  # only for questions of a person
-
-    column: int | None = None
+    """Yield each line of a note that holds a property: in the front matter, and inline fields."""
     lines = note.text.split("\n")
-    for at, kind in enumerate(note.kinds):
-        cells = _split_cells(lines[at]) if kind == TABLE_ROW else []
-        if kind == TABLE_RULE:
-            continue
-        if not cells:
-            column = None
-        elif note.kinds[at + 1 : at + 2] == TABLE_RULE:
-            column = next((n for n, cell in enumerate(cells) if are_alike(cell, name)), None)
-        elif column is not None and "".join(cells[column : column + 1]):
-            if any(find_roles(cell) & {"total", "mean"} for cell in cells):
-                continue
-            line = replace(hit, text=lines[at], lines=(at + 1, at + 1), version=note.version)
-            yield _Row(line, (cells[column],))
+    inline: dict[int, tuple[str, ...]] = {}
+    for number, field, value in note.fields:
+        if field == name:
+            inline[number] = (*inline.get(number, ()), value)
+    values = note.properties[name]
+    above = values[: len(values) - sum(map(len, inline.values()))]
+    front = replace(hit, text="\n".join(lines[: note.body_line - 1]), lines=(1, note.body_line - 1))
+    line = (find_property_line([front], name) or _find_mention(front, name)) if above else None
+    if line is not None:
+        yield _Row(replace(line, version=note.version), above)
+    for number, written in inline.items():
+        line = replace(hit, text=lines[number - 1], lines=(number, number), version=note.version)
+        yield _Row(line, tuple(value for value in written if value))
 
 
-def _split_cells(line: str) -> list[str]:
-    inner = line.strip().removeprefix("|")
-    inner = inner if inner.endswith("\\|") else inner.removesuffix("|")
-    return [cell.strip(" \t*_`") for cell in _BETWEEN_CELLS.split(inner)]
+def _find_mention(front: Hit, name: str) -> Hit | None:
+    """Return the line of the front matter that names a property in another way, as in braces."""
+    mention = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    for number, line in enumerate(front.text.split("\n"), start=1):
+        if mention.search(line):
+            return replace(front, text=line, lines=(number, number))
+    return None
 
 
-def _write_sentence(reading: "Reading", name: str, rows: Sequence[_Row], notes: int) -> str:
-    """Write what is told above the lines. Values without a common unit are not added."""
-    values = [value for row in rows for value in row.values]
-    amounts = [amount for value in values if (amount := parse_amount(value)) is not None]
-    total = _combine(reading, amounts) if len(amounts) == len(values) else None
+def _write_sentence(reading: "Reading", name: str, found: _Found, notes: int) -> str:
+    """Write what is told above the lines. If it is not certain what they sum up to, say why."""
+    values = [value for row in found.rows for value in row.values]
+    amounts = [parse_amount(value, found.mark) for value in values]
+    known = [amount for amount in amounts if amount is not None]
     kind = "mean" if reading.operation == "mean" else "sum"
-    having = len({row.line.path for row in rows})
+    having = len({row.line.path for row in found.rows})
     rest = f", of which {having:,} {'has' if having == 1 else 'have'} it" if having < notes else ""
-    place = _name_place(reading, rows, notes)
-    if total is None:
-        reason = "they are not all numbers with the same unit"
+    place = _name_place(reading, found.rows, notes)
+    total, reason = _combine(reading, known), found.doubt
+    unsure = next((value for value in values if has_two_readings(value, found.mark)), None)
+    if not reason and len(known) < len(values):
+        reason = "they could not all be read as numbers"
+    elif not reason and unsure is not None:
+        reason = f"“{unsure}” can be read in two ways"
+    elif not reason and total is None:
+        reason = "they do not all have the same unit"
+    if reason or total is None:
         return f"The values of {name} have no {kind}: {reason}. Searched {place}{rest}."
     count = name_count(len(values), "value")
     return f"The {kind} of {name} is {total}, of {count} in {place}{rest}."

@@ -1,18 +1,51 @@
-"""Read the numbers that values begin with, such as "1,400 EUR", "9.8 kg" or "4,5", and add them."""
+"""Read the numbers that values begin with, such as "1,400 EUR", "9.8 kg" or "4,5", and add them.
+
+A point or a comma may stand before decimals or between thousands. Most numbers show which it is.
+Of one such as "1.900", only the other values of the same property can tell.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Final, Literal
 
 from vault.notes.keywords import fold
 
-__all__ = ["Amount", "add_amounts", "average_amounts", "parse_amount", "read_number"]
+__all__ = [
+    "Amount",
+    "DecimalMark",
+    "add_amounts",
+    "average_amounts",
+    "find_decimal_mark",
+    "has_two_readings",
+    "parse_amount",
+    "read_number",
+    "read_numbers",
+]
 
-_NUMBER: Final = re.compile(r"[-+−]?\d[\d.,'\u00a0\u202f]*")
+# The mark before decimals, or an empty string if it is not known.
+DecimalMark = Literal["", ".", ","]
+
 _CURRENCIES: Final = "€$£¥"
+_CODES: Final = (
+    "AUD|BRL|CAD|CHF|CNY|CZK|DKK|DM|EUR|GBP|HKD|HUF|ILS|INR|ISK|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK"
+    "|SGD|THB|TRY|UAH|USD|ZAR"
+)
+_AMOUNT: Final = re.compile(
+    r"(?P<sign>[-+−]?)"
+    rf"(?:(?P<before>[{_CURRENCIES}]|(?:{_CODES})(?![^\W\d_])) ?(?P<second>[-+−]?))?"
+    r"(?P<whole>[1-9]\d{0,2}(?:[ '’\u00a0\u2009\u202f]\d{3}(?!\d))+|\d+)(?P<rest>(?:[.,]\d+)*)"
+    r"(?P<end>[.,]?)(?P<behind>.*)",
+    re.DOTALL,
+)
 _UNIT: Final = re.compile(rf"[^\W\d_]{{1,12}}\.?|[{_CURRENCIES}%°]|°[CFK]|")
+_MONEY: Final = re.compile(rf"[{_CURRENCIES}]|{_CODES}", re.IGNORECASE)
+_THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+")
 _MOST_DECIMALS: Final = 2
+_MOST_CHARS: Final = 100
+# Enough digits for the sum of many numbers, so that none is rounded.
+_EXACT: Final = Context(prec=3 * _MOST_CHARS, rounding=ROUND_HALF_UP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +57,7 @@ class Amount:
         decimals: the number of digits behind the decimal point.
     """
 
-    number: float
+    number: Decimal
     unit: str = ""
     decimals: int = 0
 
@@ -34,27 +67,103 @@ class Amount:
         return f"{shown} {self.unit}" if self.unit else shown
 
 
-def read_number(text: str) -> float | None:
-    """Return the number that a text begins with, or None if it begins with something else."""
-    found = _read(text)
-    return None if found is None else found[0].number
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A number as written at the start of a text.
+
+    Attributes:
+        digits: the sign and the digits, with points and commas.
+        mark: the decimal mark, or an empty string if the number has none, or does not show it.
+        has_two: whether the number can be read in two ways.
+        unit: the currency before the number.
+        behind: what follows the number.
+    """
+
+    digits: str
+    mark: DecimalMark
+    has_two: bool
+    unit: str
+    behind: str
+
+    @property
+    def is_money(self) -> bool:
+        """Whether the unit is a currency."""
+        return _MONEY.fullmatch(self.unit or self.behind) is not None
+
+    def read(self, mark: DecimalMark) -> tuple[Decimal, int]:
+        """Return the number and its decimals.
+
+        Args:
+            mark: the decimal mark, which counts if the number can be read in two ways.
+        """
+        point = (mark if self.has_two else self.mark) or "\0"
+        whole, _, decimals = self.digits.partition(point)
+        whole = re.sub(r"[.,]", "", whole)
+        return Decimal(f"{whole}.{decimals}" if decimals else whole), len(decimals)
 
 
-def parse_amount(text: str) -> Amount | None:
-    """Return the amount that a text consists of, or None if it says anything else."""
-    found = _read(text)
-    if found is None or _UNIT.fullmatch(found[1]) is None or (found[0].unit and found[1]):
+def find_decimal_mark(texts: Iterable[str]) -> DecimalMark:
+    """Return the decimal mark of texts that begin with numbers, such as the values of a property.
+
+    It is an empty string if no number shows it, or if they contradict one another.
+    """
+    written = (_read(text) for text in texts)
+    marks = {each.mark for each in written if each is not None and each.mark}
+    return marks.pop() if len(marks) == 1 else ""
+
+
+def has_two_readings(text: str, mark: DecimalMark) -> bool:
+    """Return whether the number that a text begins with can be read in two ways, as "1.900".
+
+    Args:
+        text: the text.
+        mark: the decimal mark of the values that it belongs to, if it is known.
+    """
+    written = _read(text)
+    return written is not None and written.has_two and not mark
+
+
+def read_number(text: str, mark: DecimalMark = "") -> Decimal | None:
+    """Return the number that a text begins with, or None if it begins with something else.
+
+    If it can be read in two ways and the mark is not known, it is taken for thousands.
+    """
+    written = _read(text)
+    return None if written is None else written.read(mark)[0]
+
+
+def read_numbers(text: str, mark: DecimalMark = "") -> tuple[Decimal, ...]:
+    """Return all numbers that the beginning of a text may mean. Money has no three decimals."""
+    written = _read(text)
+    if written is None:
+        return ()
+    if mark or not written.has_two or written.is_money:
+        return (written.read(mark)[0],)
+    return tuple(dict.fromkeys(written.read(each)[0] for each in (".", ",")))
+
+
+def parse_amount(text: str, mark: DecimalMark = "") -> Amount | None:
+    """Return the amount that a text consists of, or None if it says anything else.
+
+    If it can be read in two ways and the mark is not known, it is taken for thousands.
+    """
+    written = _read(text)
+    if written is None or _UNIT.fullmatch(written.behind) is None:
         return None
-    amount, behind = found
-    return Amount(amount.number, amount.unit or behind, amount.decimals)
+    if written.unit and written.behind:
+        return None
+    number, decimals = written.read(mark)
+    return Amount(number, written.unit or written.behind, decimals)
 
 
 def add_amounts(amounts: Sequence[Amount]) -> Amount | None:
-    """Return the sum of amounts, or None if there are none, or their units differ."""
+    """Return the exact sum of amounts, or None if there are none, or their units differ."""
     if len({fold(amount.unit) for amount in amounts}) != 1:
         return None
-    decimals = max(amount.decimals for amount in amounts)
-    return Amount(sum(amount.number for amount in amounts), amounts[0].unit, decimals)
+    total = Decimal(0)
+    for amount in amounts:
+        total = _EXACT.add(total, amount.number)
+    return Amount(total, amounts[0].unit, max(amount.decimals for amount in amounts))
 
 
 def average_amounts(amounts: Sequence[Amount]) -> Amount | None:
@@ -65,28 +174,52 @@ def average_amounts(amounts: Sequence[Amount]) -> Amount | None:
     total = add_amounts(amounts)
     if total is None:
         return None
-    mean = round(total.number / len(amounts), total.decimals + _MOST_DECIMALS)
-    written = f"{mean:.{total.decimals + _MOST_DECIMALS}f}"
-    return Amount(mean, total.unit, len(written.partition(".")[2].rstrip("0")))
+    mean = _EXACT.divide(total.number, Decimal(len(amounts)))
+    smallest = Decimal(1).scaleb(-total.decimals - _MOST_DECIMALS)
+    written = f"{mean.quantize(smallest, context=_EXACT):f}"
+    shown = written.rstrip("0").rstrip(".") if "." in written else written
+    return Amount(Decimal(shown), total.unit, len(shown.partition(".")[2]))
 
 
-def _read(text: str) -> tuple[Amount, str] | None:
+def _read(text: str) -> _Written | None:
     """Return the number at the start of a text, with a currency before it, and what follows."""
-    text = text.strip()
-    currency = text[0] if text[:1] and text[0] in _CURRENCIES else ""
-    text = text.removeprefix(currency).lstrip()
-    found = _NUMBER.match(text)
-    if found is None:
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None or (found["sign"] and found["second"]):
         return None
-    digits = re.sub(r"['\u00a0\u202f]", "", found[0]).rstrip(".,").replace("−", "-")
-    if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
-        digits = digits.replace(",", "")
-    elif re.fullmatch(r"[-+]?\d{1,3}(?:\.\d{3})*,\d+|[-+]?\d{1,3}(?:\.\d{3}){2,}", digits):
-        digits = digits.replace(".", "")
-    digits = digits.replace(",", ".")
-    try:
-        number = float(digits)
-    except ValueError:
+    rest = found["rest"]
+    whole = re.sub(r"\D", "", found["whole"])
+    if (rest and found["end"]) or len(whole) + len(rest) > _MOST_CHARS:
+        return None  # a day such as "24.12.", or no amount of anything
+    is_grouped = whole != found["whole"]
+    read = _find_mark(whole, rest, is_grouped=is_grouped)
+    if read is None:
         return None
-    decimals = len(digits.partition(".")[2])
-    return Amount(number, currency, decimals), text[found.end() :].strip()
+    sign = (found["sign"] or found["second"] or "").replace("−", "-")
+    return _Written(f"{sign}{whole}{rest}", *read, found["before"] or "", found["behind"].strip())
+
+
+def _find_mark(whole: str, rest: str, *, is_grouped: bool) -> tuple[DecimalMark, bool] | None:
+    """Return the decimal mark that a number shows, and whether it can be read in two ways.
+
+    Return None if its points and commas are those of no number.
+
+    Args:
+        whole: the digits before the first point or comma.
+        rest: what follows them.
+        is_grouped: whether blanks or the like stand between the thousands.
+    """
+    marks = re.findall(r"[.,]", rest)
+    if not marks:
+        return "", False
+    last: DecimalMark = "." if marks[-1] == "." else ","
+    before = whole + rest[: rest.rindex(last)]
+    is_last_new = last not in marks[:-1]
+    if len(marks) == 1:
+        has_two = not is_grouped and _THOUSANDS.fullmatch(whole + rest) is not None
+        return ("", True) if has_two else (last, False)
+    if is_grouped or len(set(marks[:-1])) > 1:
+        return None
+    if is_last_new:
+        return (last, False) if _THOUSANDS.fullmatch(before) else None
+    other: DecimalMark = "," if last == "." else "."
+    return (other, False) if _THOUSANDS.fullmatch(whole + rest) else None

@@ -46,7 +46,9 @@ class Note:
             the extracted text as Markdown.
         body_line: the first line after the front matter.
         version: the SHA-256 of the file, as hexadecimal text.
-        properties: the texts in front matter and inline fields, keyed by lower-case name.
+        properties: the texts in front matter, then those in inline fields, keyed by lower-case
+            name.
+        fields: the inline fields, with the line, the lower-case name and the value of each.
         blocks: the line range of each named block.
         markdown: the text with the kind of each line, or None if it was not parsed.
         fault: a sentence that says what of the front matter is lost, or an empty string.
@@ -66,6 +68,7 @@ class Note:
     links: tuple[Link, ...] = field(default=(), repr=False)
     tasks: tuple[TaskItem, ...] = field(default=(), repr=False)
     properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
+    fields: tuple[tuple[int, str, str], ...] = field(default=(), repr=False)
     blocks: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False, hash=False)
     is_private: bool = False
     fault: str = ""
@@ -215,7 +218,9 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
     prose, markdown = blank_comments(written), MarkdownText.from_document(document)
     properties = read_text_properties(document.properties)
     named = split_values(_find_property(document.properties, "tags", "tag"), splits_blanks=True)
-    fields = dict(find_fields(prose, document.lines))
+    fields = tuple(find_fields(prose, document.lines))
+    for _, name, value in fields:
+        properties[name] = (*properties.get(name, ()), value)
     return Note(
         path=path,
         title=title,
@@ -230,11 +235,14 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
         headings=document.headings,
         links=tuple(find_links([*document.front_lines, *prose])),
         tasks=tuple(find_tasks(markdown)),
-        properties={**{name: (value,) for name, value in fields.items()}, **properties},
+        properties=properties,
+        fields=fields,
         blocks=find_named_blocks(document, prose),
         is_private=(
             document.is_private
-            or fields.get("private", "").lower() in ("true", "yes")
+            or any(
+                name == "private" and value.lower() in ("true", "yes") for _, name, value in fields
+            )
             or _says_private(named)
             or has_private_tag(written)
         ),
@@ -307,6 +315,10 @@ def _find_property(properties: Mapping[str, Any], *names: str) -> Any:
 
 def _clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for tag in (tag.lstrip("#").strip("/") for tag in tags) if tag))
+
+
+def _is_private_field(name: str, value: str) -> bool:
+    return name == "private" and value.lower() in ("true", "yes")
 
 
 def _says_private(tags: Iterable[str]) -> bool:

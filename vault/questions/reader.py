@@ -14,7 +14,7 @@ from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
 from vault.questions.tokens import Item, find_spans, list_items
 from vault.questions.vocabulary import VaultNames
-from vault.questions.words import find_roles, list_date_words
+from vault.questions.words import are_alike, find_roles, list_date_words
 from vault.search.conditions import Condition
 from vault.search.query import Query, parse_query, write_query
 
@@ -24,6 +24,7 @@ Operation = Literal["list", "count", "value", "sum", "mean", "about", "more"]
 
 _MOST_CHARS: Final = 400
 _ASKING: Final = frozenset({"tasks", "more"})
+_OF_SEVERAL: Final = frozenset({"total", "mean"})
 _RECENT: Final = timedelta(days=30)
 # A range of days as in a filter, also without its beginning or end.
 _RANGE: Final = re.compile(r"(?<!\S)(?:[\d-]{4,10}\.\.[\d-]{0,10}|\.\.[\d-]{4,10})(?=[\s?!,]|$)")
@@ -97,7 +98,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     _read_times(links, today)
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
-    return _read_total(given, links) or _read_list(given, links)
+    return _read_total(given, links, items) or _read_list(given, links)
 
 
 def _can_ask(text: str) -> bool:
@@ -134,24 +135,29 @@ def _read_value(links: Links, vocabulary: VaultNames) -> Reading | None:
         return None
     if links.left or links.words or ("count" in links.roles and not links.properties):
         return None
+    if links.is_unclear or links.is_negated:
+        return None
     path = links.notes[0].value
     if links.asks_tags:
         return Reading("value", f'path:"{path}"', path, "tags")
     own = vocabulary.properties.get(path, {})
     named = [name for names in links.properties for name in names if name in own]
     named += [] if named else [name for name in own if name in links.asked]
-    if len(named) != 1:
+    asks_for_several = links.roles & _OF_SEVERAL
+    if len(named) != 1 or (asks_for_several and not find_roles(named[0]) & asks_for_several):
         return None
     return Reading("value", f'path:"{path}"', path, named[0])
 
 
-def _read_total(given: Query, links: Links) -> Reading | None:
+def _read_total(given: Query, links: Links, items: Sequence[Item]) -> Reading | None:
     """Return the sum or mean that a question asks for, or None if it asks for something else.
 
     The words that are left over may name a column, if a note is named that may have a table.
     """
     roles, notes = links.roles, dict.fromkeys(name.value for name in links.notes)
-    if not roles & {"total", "mean"} or "tasks" in roles or links.is_unclear or links.words:
+    if not roles & _OF_SEVERAL or "tasks" in roles or links.is_unclear or links.words:
+        return None
+    if roles >= _OF_SEVERAL or links.is_negated or _names_several(links, items):
         return None
     groups = reversed(links.properties)  # the last one is named, as in "Wie hoch ist das Budget"
     names = [name for group in groups for name in group] or sorted(links.asked)
@@ -167,6 +173,32 @@ def _read_total(given: Query, links: Links) -> Reading | None:
     query = replace(given, words="", clauses=clauses, days=days, problems=())
     operation: Operation = "mean" if "mean" in roles else "sum"
     return Reading(operation, write_query(query), names=tuple(dict.fromkeys(names)))
+
+
+def _names_several(links: Links, items: Sequence[Item]) -> bool:
+    """Return whether a question names several properties, of which a sum would tell only one.
+
+    Words that begin the question may mean another one, as in "Wie hoch ist das Budget". A name that
+    is no more than a filler elsewhere, such as "stars", counts behind "and".
+    """
+    groups = list(links.properties)
+    begun = {name.value for name in items[0].list_names("property")} if items else set()
+    if len(groups) > 1 and begun & {*groups[0]} and not _is_written(groups[0], items[0]):
+        groups = groups[1:]
+    named = set(groups[-1]) if groups else set()
+    if any(named.isdisjoint(group) for group in groups):
+        return True
+    is_joined = False
+    for item in items:
+        names = {name.value for name in item.list_names("property")}
+        if item.is_silent and names - named and (is_joined or item.is_apart):
+            return True
+        is_joined = bool(item.roles & {"and", "or"})
+    return False
+
+
+def _is_written(names: Sequence[str], item: Item) -> bool:
+    return any(are_alike(item.text, name) for name in names)
 
 
 def _read_list(given: Query, links: Links) -> Reading | None:

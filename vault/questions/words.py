@@ -28,6 +28,7 @@ __all__ = [
     "list_filler_words",
     "list_property_names",
     "list_same_things",
+    "names_total",
     "split_words",
 ]
 
@@ -115,6 +116,17 @@ def list_date_words(kind: str) -> frozenset[str]:
 def list_filler_words(kind: str) -> frozenset[str]:
     """Return words of all languages that may be fillers: `nouns`, or those with `capitals`."""
     return frozenset(fold(word) for table in _read_tables() for word in table["fillers"][kind])
+
+
+def names_total(cell: str) -> bool:
+    """Return whether a cell of a table may name a sum or mean of other rows, as "Grand total"."""
+    words, rows = _split_phrase(cell), [table["rows"] for table in _read_tables()]
+    phrases = {_split_phrase(phrase) for row in rows for phrase in row["total"]}
+    parts = tuple({fold(part) for row in rows for part in row["parts"]})
+    if any(word.startswith(parts) or word.endswith(parts) for word in words):
+        return True
+    ends = range(1, len(words) + 1)
+    return any(words[at:end] in phrases for end in ends for at in range(max(0, end - 2), end))
 
 
 def has_negation(text: str) -> bool:

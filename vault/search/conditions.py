@@ -10,10 +10,17 @@ A condition is negated by `-` before it, and conditions joined by `OR` are alter
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, Literal, TypeVar, cast
 
 from vault.catalog import Catalog
-from vault.notes.amounts import parse_amount, read_number
+from vault.notes.amounts import (
+    DecimalMark,
+    find_decimal_mark,
+    parse_amount,
+    read_number,
+    read_numbers,
+)
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
 from vault.notes.tasks import TaskKind, find_tasks
@@ -38,7 +45,7 @@ __all__ = [
     "parse_property",
 ]
 
-_Ordered = TypeVar("_Ordered", float, str)
+_Ordered = TypeVar("_Ordered", Decimal, str)
 Comparison = Literal["=", "!=", "<", "<=", ">", ">="]
 
 # The value of a condition that a note has a property at all, as in `[rating:*]`.
@@ -128,21 +135,28 @@ def parse_property(name: str, test: str, *, is_negated: bool = False) -> Conditi
     return Condition("property", value, name.strip().lower(), sign, is_negated)
 
 
-def compare_values(value: str, condition: Condition) -> bool:
+def compare_values(value: str, condition: Condition, mark: DecimalMark = "") -> bool:
     """Return whether a value of a property fulfils a condition.
 
     Days are compared as days, and values that begin with a number by it. Other values are equal if
-    they differ only in case and accents, and amounts also if no unit is asked for.
+    they differ only in case and accents, and amounts also if no unit is asked for. A number that
+    can be read in two ways fulfils the condition if one of them does, so that no note is missed.
+
+    Args:
+        value: the value.
+        condition: the condition.
+        mark: the decimal mark of the values of the property, if it is known.
     """
     wanted = condition.value
     if condition.comparison in ("=", "!="):
-        return _is_equal(value, wanted) == (condition.comparison == "=")
+        return _is_equal(value, wanted, mark) == (condition.comparison == "=")
     if _DAY.match(value) and _DAY.match(wanted):
         return _is_in_order(value[:10], wanted[:10], condition.comparison)
-    number, limit = read_number(value), read_number(wanted)
-    if number is None or limit is None:
+    limit = read_number(wanted, mark)
+    if limit is None:
         return False
-    return _is_in_order(number, limit, condition.comparison)
+    numbers = read_numbers(value, mark)
+    return any(_is_in_order(number, limit, condition.comparison) for number in numbers)
 
 
 def find_by_path(condition: Condition, _catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
@@ -231,10 +245,11 @@ def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int
     rows = catalog.rows("SELECT file_id, value FROM properties WHERE name = ?", (condition.name,))
     if condition.value == ANY_VALUE:
         return {int(number) for number, _ in rows}
+    mark = find_decimal_mark(value for _, value in rows)
     if condition.comparison == "!=":
-        equal = {int(number) for number, value in rows if _is_equal(value, condition.value)}
+        equal = {int(number) for number, value in rows if _is_equal(value, condition.value, mark)}
         return {int(number) for number, _ in rows} - equal
-    return {int(number) for number, value in rows if compare_values(value, condition)}
+    return {int(number) for number, value in rows if compare_values(value, condition, mark)}
 
 
 def _simplify(value: str) -> str:
@@ -242,12 +257,12 @@ def _simplify(value: str) -> str:
     return text.rpartition("|")[0] or text
 
 
-def _is_equal(value: str, wanted: str) -> bool:
+def _is_equal(value: str, wanted: str, mark: DecimalMark) -> bool:
     """Return whether two values are the same text or quantity. A unit may be left out."""
     if _simplify(value) == _simplify(wanted):
         return True
-    amount, other = parse_amount(value), parse_amount(wanted)
-    if amount is None or other is None or amount.number != other.number:
+    amount, other = parse_amount(value, mark), parse_amount(wanted, mark)
+    if amount is None or other is None or other.number not in read_numbers(value, mark):
         return False
     return not other.unit or fold(amount.unit) == fold(other.unit)
 

@@ -61,8 +61,8 @@ def has_private_tag(lines: Iterable[Line]) -> bool:
     )
 
 
-def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find inline fields of the form `key:: value`, and yield pairs of key and value.
+def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """Find inline fields of the form `key:: value`, and yield the line, key and value of each.
 
     A field may be a separate line, a list item, or a text in brackets.
 
@@ -76,7 +76,7 @@ def find_fields(lines: Iterable[Line], source: Sequence[str]) -> Iterator[tuple[
         whole = _FIELD_LINE.match(line)
         for match in [whole] if whole else _FIELD_IN_BRACKETS.finditer(line):
             value = source[number - 1][match.start(2) : match.end(2)]
-            yield " ".join(match[1].split()).lower(), value.strip()
+            yield number, " ".join(match[1].split()).lower(), value.strip()
 
 
 def find_block_names(lines: Iterable[Line]) -> Iterator[tuple[str, int, bool]]:

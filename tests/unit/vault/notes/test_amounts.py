@@ -2,7 +2,14 @@
 
 import pytest
 
-from vault.notes.amounts import add_amounts, average_amounts, parse_amount
+from vault.notes.amounts import (
+    add_amounts,
+    average_amounts,
+    find_decimal_mark,
+    has_two_readings,
+    parse_amount,
+    read_numbers,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,6 +23,14 @@ from vault.notes.amounts import add_amounts, average_amounts, parse_amount
         (["-3 °C", "5 °C"], "2 °C", "1 °C"),
         (["9.8 kg", "17 lb"], None, None),
         (["8 €", "9"], None, None),
+        (["0,500 kg", "1,5 kg"], "2.000 kg", "1 kg"),
+        (["0.250 kg", "-0,250 kg"], "0.000 kg", "0 kg"),
+        (["EUR 100", "50 eur", "-EUR 20"], "130 EUR", "43.33 EUR"),
+        (["1 200,50 €", "2\u202f000 €"], "3,200.50 €", "1,600.25 €"),
+        (["1'200.50 CHF", "CHF 1"], "1,201.50 CHF", "600.75 CHF"),
+        (["9007199254740993", "1"], "9,007,199,254,740,994", "4,503,599,627,370,497"),
+        (["0.1"] * 3, "0.3", "0.1"),
+        (["1,234,567", "1"], "1,234,568", "617,284"),
         ([], None, None),
     ],
 )
@@ -27,7 +42,41 @@ def test_amounts_are_added(values: list[str], total: str | None, mean: str | Non
 
 
 @pytest.mark.parametrize(
-    "text", ["borrowed", "2026-10-11", "4 of 10", "3 km in 2 h", "", "€", "v2"]
+    "text",
+    [
+        *("borrowed", "2026-10-11", "4 of 10", "3 km in 2 h", "", "€", "v2", "EURO5", "12,50 €/l"),
+        *("24.12.", "24.12.2026", "1.2.3", "1,00,000", "1.90.000,5", "-€-5"),
+    ],
 )
 def test_other_values_are_no_amounts(text: str) -> None:
     assert parse_amount(text) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "total"),
+    [
+        (["1.900,50 €", "2.000 €"], "3,900.50 €"),
+        (["2.000 €", "12,5 €"], "2,012.5 €"),
+        (["2.000", "1.234.567"], "1,236,567"),
+        (["1,900.50 €", "2,000 €"], "3,900.50 €"),
+        (["1.500 kg", "9.8 kg"], "11.300 kg"),
+        (["1,500 kg", "0,5 kg"], "2.000 kg"),
+        (["1,500 kg", "1 200,5 kg"], "1,202.000 kg"),
+        (["1.900", "12"], None),
+        (["1,900 EUR", "650 EUR"], None),
+        (["1.900", "12,5", "12.5"], None),
+    ],
+)
+def test_the_values_of_a_property_tell_how_its_numbers_are_read(
+    values: list[str], total: str | None
+) -> None:
+    mark = find_decimal_mark(values)
+    amounts = [amount for value in values if (amount := parse_amount(value, mark)) is not None]
+    assert any(has_two_readings(value, mark) for value in values) == (total is None)
+    assert total is None or str(add_amounts(amounts)) == total
+
+
+def test_a_number_that_is_not_decided_has_both_readings() -> None:
+    assert list(map(str, read_numbers("1.900"))) == ["1.900", "1900"]
+    assert list(map(str, read_numbers("1.900 EUR"))) == ["1900"]
+    assert list(map(str, read_numbers("0,500"))) == ["0.500"]
