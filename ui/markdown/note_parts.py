@@ -124,7 +124,8 @@ class _Cutter:
                 start, size, head = at, 0, self._list_repeated(at)
             if is_long:
                 yield from _split_line(at + 1, line)
-                start, size, head = at + 1, 0, _NONE
+                goes_on = at + 1 < len(self._lines)
+                start, size, head = at + 1, 0, self._list_repeated(at + 1) if goes_on else _NONE
                 continue
             if not self._goes_on(at):
                 self._opening = at

@@ -35,6 +35,10 @@ _DETAILS = re.compile(r"(?i)<details(\s+open)?\s*>\s*(?:<summary>(.*?)</summary>
 _SUMMARY = re.compile(r"(?i)\s*<summary>(.*?)</summary>\s*$")
 _END_DETAILS = re.compile(r"(?i)\s*</details>\s*$")
 _FIELD = re.compile(r"([^\W\d_][\w \-/]{0,60}?)::[ \t]+(?=\S)")
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+# The parser drops what is nested deeper. A list has two levels for each item.
+_MOST_NESTING = 100
+_TOO_DEEP = 64
 _STATUS = re.compile(r"\[([^\s\[\]])\][ \t]")
 _BRACKETED = re.compile(r"\[([^\W\d_][\w \-/]{0,60}?)::[ \t]*([^\[\]\n]{1,300})\](?!\()")
 _LOOKS = {
@@ -70,12 +74,15 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
             `[1]` is text, `#server` is a tag, and the ID at the end of a block, such as
             `^schedule`, is left out.
     """
-    markdown = MarkdownIt("commonmark", {"html": False, "tasklists": True})
+    markdown = MarkdownIt(
+        "commonmark", {"html": False, "tasklists": True, "maxNesting": _MOST_NESTING}
+    )
     markdown.enable(["table", "strikethrough"])
     markdown.disable(["reference", "html_block", "html_inline"])
     add_mathematics(markdown)
     footnote_plugin(markdown, inline=False, move_to_end=False, always_match_refs=True)
     gfm_autolink_plugin(markdown)
+    markdown.block.ruler.before("table", "too_deep", _keep_as_text)
     markdown.block.ruler.before("paragraph", "details", _details, {"alt": _INTERRUPTS})
     find = partial(_find_statuses, has_citations=has_citations)
     markdown.core.ruler.after("block", "task_status", find)
@@ -90,6 +97,26 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
     return markdown
 
 
+def _keep_as_text(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    """Keep what is nested too deeply as text, so that it is not lost.
+
+    Args:
+        state: the state of the Markdown parser.
+        first: the index of the first line.
+        end: the index after the last line that can belong to it.
+        silent: whether to only check that it begins in this line.
+    """
+    if silent or state.level < _TOO_DEEP:
+        return False
+    state.push("paragraph_open", "p", 1).map = [first, end]
+    token = state.push("inline", "", 0)
+    token.content = state.getLines(first, end, state.blkIndent, False).strip()
+    token.map, token.children = [first, end], []
+    state.push("paragraph_close", "p", -1)
+    state.line = end
+    return True
+
+
 def _find_statuses(state: StateCore, *, has_citations: bool) -> None:
     """Find the checkboxes with another character than a space or `x`, such as `[/]` and `[-]`.
 
@@ -99,17 +126,23 @@ def _find_statuses(state: StateCore, *, has_citations: bool) -> None:
         state: the state of the Markdown parser, with the tokens of the blocks.
         has_citations: whether a digit in brackets is a citation.
     """
-    tokens = state.tokens
+    tokens, task_line = state.tokens, -1
     for item, paragraph, text in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if item.type != "list_item_open" or paragraph.type != "paragraph_open":
+        if item.type != "list_item_open":
+            continue
+        if item.map is not None and "checked" in item.meta:
+            if item.map[0] == task_line:  # only the first checkbox of a line can be ticked
+                item.meta = {}
+            task_line = item.map[0]
+        if paragraph.type != "paragraph_open":
             continue
         match = _STATUS.match(text.content)
-        is_beside = item.map is not None and text.map is not None and item.map[0] == text.map[0]
-        if match is None or not is_beside or (has_citations and match[1].isdigit()):
+        if item.map is None or text.map is None or item.map[0] != text.map[0]:
             continue
-        if "checked" not in item.meta:
-            item.meta["status"] = match[1]
-            text.content = text.content[match.end() :]
+        if match is None or item.map[0] == task_line or (has_citations and match[1].isdigit()):
+            continue
+        item.meta["status"], task_line = match[1], item.map[0]
+        text.content = text.content[match.end() :]
 
 
 def _citation(state: StateInline, silent: bool) -> bool:
@@ -274,9 +307,16 @@ def _details(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 def _find_end_of_details(state: StateBlock, first: int, end: int) -> int:
     """Return the index of the line with `</details>`, or the end of the text if there is none."""
-    depth = 0
+    depth, fence = 0, ""
     for number in range(first, end):
         line = _line(state, number).lower()
+        if mark := _FENCE.match(line):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence) and not line[mark.end() :].strip():
+                fence = ""
+        if fence:
+            continue
         depth += line.count("<details") - line.count("</details>")
         if depth <= 0:
             return number

@@ -19,6 +19,7 @@ from typing import Final, Literal
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
 from vault.notes.text.inline import ITEM
+from vault.notes.text.lines import FRONT
 from vault.notes.text.markdown_text import MarkdownText
 
 __all__ = ["TaskItem", "TaskKind", "find_checkbox", "find_tasks", "toggle_status"]
@@ -87,9 +88,9 @@ def find_checkbox(line: str) -> int | None:
 def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:
     """Find the tasks in a note or a passage, including those in callouts.
 
-    Code and comments are skipped. The lines of the tasks are counted from the start of the text,
-    which may be a passage that begins within a list or a code block.
+    Code, comments and front matter are skipped. The lines of the tasks are counted from the start
+    of the text, which may be a passage that begins within a list or a code block.
     """
     for number, line in text.list_shown_lines():
-        if match := _TASK.match(line):
+        if text.kinds[number - 1] != FRONT and (match := _TASK.match(line)):
             yield TaskItem(number, match[1], match[2].strip())

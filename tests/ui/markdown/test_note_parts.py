@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ui.markdown.blocks import CodeLines, TableRows, plain
+from ui.markdown.blocks import CodeLines, Leaf, Paragraph, TableRows, plain
 from ui.markdown.note_parts import PART_CHARS, NotePart, cut_parts, find_part, read_part
 from ui.markdown.reader import Resume, read_units
 from vault.notes.text.document import parse_document
@@ -156,3 +156,51 @@ def test_a_state_of_a_task_is_a_marker_and_a_citation_is_none() -> None:
         units = read_units(text, Resume(), is_final=True, has_citations=has_citations)
         boxes = [leaf.boxes[-1] for unit in units for leaf in unit.leaves]
         assert " ".join(box.marker for box in boxes) == expected
+
+
+def read_text(text: str) -> str:
+    """Return the text of a note as it is drawn, with checkboxes."""
+    leaves = [leaf for part in cut_parts(text) for leaf in read_part(part)]
+    return "\n".join(
+        " ".join([*(box.marker for box in leaf.boxes if box.marker), show(leaf)]) for leaf in leaves
+    )
+
+
+def show(leaf: Leaf) -> str:
+    return plain(leaf.runs) if isinstance(leaf, Paragraph) else type(leaf).__name__
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"{'  ' * depth}- t{depth}\n" for depth in range(60)),
+        "> " * 70 + "t59",
+        "<details>\n" * 120 + "t59\n",
+        "1. " * 70 + "t59",
+        "> - " * 40 + "[ ] t59",
+    ],
+    ids=["list", "quote", "details", "numbers", "mixed"],
+)
+def test_what_is_nested_too_deeply_is_not_lost(text: str) -> None:
+    assert "t59" in read_text(text)
+
+
+def test_an_end_of_details_in_code_does_not_end_them() -> None:
+    text = "<details>\n\n```html\n</details>\n- [ ] code\n```\n\n- [ ] inner\n</details>\n- [ ] z\n"
+    leaves = read_part(NotePart(1, text))
+    inner, last = leaves[-2:]
+    assert [box.kind for box in inner.boxes] == ["callout", "item"]
+    assert [box.kind for box in last.boxes] == ["item"]
+    assert any(isinstance(leaf, CodeLines) for leaf in leaves)
+
+
+def test_only_the_first_checkbox_of_a_line_is_one() -> None:
+    for text in ("- [ ] - [ ] in", "- [/] - [x] in", "1. [x] - - [-] in"):
+        markers = [box.marker for box in read_part(NotePart(1, text))[-1].boxes]
+        assert len([marker for marker in markers if marker.startswith("[")]) == 1
+
+
+@pytest.mark.parametrize("front", ["---\na: {}\n---\n", "```\n{}\n```\n"])
+def test_a_very_long_line_of_code_leaves_the_rest_of_the_note(front: str) -> None:
+    text = front.format("x" * 50_000) + "- [ ] t\n"
+    assert read_text(text).endswith("[ ] t")

@@ -37,6 +37,9 @@ EMBED_INSET = 18
 EMBED_HANG = 22
 CALLOUT_INSET = 36
 _CALLOUT_END = 16
+# However deeply a text is nested, it has to be readable in the column.
+_MOST_INSET = 400
+_MOST_END = 96
 _PADDING = {"callout": 10, "quote": 2, "item": 0, "footnote": 0, "embed": 2}
 _CODE_HEAD = 24
 
@@ -66,7 +69,7 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
             start += EMBED_INSET
         else:
             start += _QUOTE_INSET if box.kind == "quote" else theme.px(_HANG)
-    return Inset(start, end)
+    return Inset(min(start, theme.px(_MOST_INSET)), min(end, _MOST_END))
 
 
 def gap_above(leaf: Leaf, previous: Leaf | None) -> float:

@@ -5,6 +5,7 @@ from datetime import date
 
 import pytest
 
+from vault.notes.note import parse_note
 from vault.notes.tasks import TaskItem, TaskKind, find_tasks
 from vault.notes.text.markdown_text import read_text
 
@@ -70,3 +71,12 @@ def test_a_line_of_a_million_odd_characters_takes_bounded_time(unit: str) -> Non
     (task,) = find_tasks(read_text(line))
     task.list_days()
     assert time.thread_time() - began < 2.0
+
+
+def test_front_matter_holds_no_tasks() -> None:
+    text = "---\na: |\n  multi\n  - [ ] line\nb: [1\n---\n- [ ] one\n- 1. [-] two\n"
+    tasks = parse_note("A.md", text.encode())[0].tasks
+    assert [(task.line, task.status, task.text) for task in tasks] == [
+        (7, " ", "one"),
+        (8, "-", "two"),
+    ]
