@@ -18,6 +18,7 @@ ChainError
     ├── QuotaUsedUp      the account at the service has no quota or credit left
     ├── WrongAddress     the address leads to a web page
     ├── LocalModelFailed a model file cannot be opened, or its process ended
+    ├── ClientNotLoaded  the library that calls services cannot be imported
     └── Offline          the call would leave this computer while privacy.offline is on
 ```
 
@@ -37,6 +38,7 @@ __all__ = [
     "CannotRead",
     "CannotSee",
     "ChainError",
+    "ClientNotLoaded",
     "FetchFailed",
     "LedgerFailed",
     "LocalModelFailed",
@@ -295,6 +297,7 @@ MODEL_ERRORS: Final = (
     RateLimited,
     ModelUnavailable,
     LocalModelFailed,
+    ClientNotLoaded,
     BadRequest,
     QuotaUsedUp,
     WrongAddress,

@@ -1,5 +1,6 @@
 """Formulas are vector pictures in the text's colour and size, or TeX with the reason."""
 
+import gc
 from time import thread_time
 
 import pytest
@@ -72,6 +73,31 @@ def test_copying_gives_the_tex(view: MarkdownView) -> None:
     view.selectAll()
     view.copy()
     assert QGuiApplication.clipboard().text() == "Take 😀 $x^2$ and $x^2$.\n$$y=1$$"
+
+
+def test_a_callback_of_the_garbage_collector_is_not_interrupted(view: MarkdownView) -> None:
+    """What is raised in such a callback is swallowed, and the formula was drawn for minutes."""
+    seen = []
+
+    def spend_time(phase: str, _info: dict[str, int]) -> None:
+        if phase == "start" and not seen:
+            seen.append(phase)
+            until = thread_time() + 1
+            while thread_time() < until:
+                pass
+
+    formulas.draw_formula("x", view.font(), "#000000", is_display=False)  # the library is loaded
+    before, after = gc.get_threshold(), "x^{" * 90 + "}" * 90
+    gc.callbacks.append(spend_time)
+    gc.set_threshold(20)
+    try:
+        found = formulas.draw_formula(after, view.font(), "#010101", is_display=False)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(spend_time)
+    assert seen
+    assert isinstance(found, str)
+    assert "nested too deeply" in found
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ OBJECT: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 _KIND: Final = int(QTextFormat.ObjectTypes.UserObject.value)
 _PROPERTY: Final = int(QTextFormat.Property.UserProperty.value)
 _TEX, _DISPLAY, _COLOR, _SCALE = (_PROPERTY + number for number in range(1, 5))
+_LIBRARY: Final = ("ziamath.", "ziafont.", "latex2mathml.")
 _NO_TEX: Final = re.compile(r"\\(?:href|url|includegraphics|input|def|newcommand|tag)\b")
 
 
@@ -144,12 +145,14 @@ def _describe(error: Exception) -> str:
 def _limit_time(seconds: float) -> Iterator[None]:
     """Interrupt the body with `_TooSlow` when it has taken some seconds of processor time.
 
-    Python calls the profiler at every call of a function, and the library is pure Python.
+    Python calls the profiler at every call of a function, and the library is pure Python. Only its
+    own functions are interrupted: an exception in a callback of the garbage collector, which runs
+    in between, is swallowed, and Python then calls the profiler no more.
     """
     until, before = thread_time() + seconds, sys.getprofile()
 
-    def check(_frame: FrameType, _event: str, _argument: object) -> None:
-        if thread_time() > until:
+    def check(frame: FrameType, _event: str, _argument: object) -> None:
+        if thread_time() > until and str(frame.f_globals["__name__"]).startswith(_LIBRARY):
             raise _TooSlow
 
     sys.setprofile(check)

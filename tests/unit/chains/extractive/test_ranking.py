@@ -20,7 +20,7 @@ def test_the_title_of_another_thing_in_the_question_gives_no_bonus():
 
     def score(facet):
         ranked = rank_parts(question, parts, facet=facet, rarity={}, compare=None)
-        return {each.part.title: each.score for each in ranked}
+        return {each.part.source.title: each.score for each in ranked}
 
     assert score(coffee)["Coffee"] > score(coffee)["Coffee house"]
     assert score(tea)["Coffee"] == score(tea)["Coffee house"]
