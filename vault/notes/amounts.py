@@ -62,8 +62,14 @@ class Amount:
     decimals: int = 0
 
     def __str__(self) -> str:
-        """Write the amount as it is shown, such as "1,234.50 EUR"."""
+        """Write the amount as it is shown, such as "1,234.50 EUR".
+
+        Of more than two decimals, noughts at the end are left out, since "2.000" may be two
+        thousand.
+        """
         shown = f"{self.number:,.{self.decimals}f}"
+        if self.decimals > _MOST_DECIMALS:
+            shown = shown.rstrip("0").rstrip(".")
         return f"{shown} {self.unit}" if self.unit else shown
 
 

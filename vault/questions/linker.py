@@ -72,6 +72,7 @@ class _Linker:
         self._link_dates()
         links = self._links
         is_waiting = links.is_negated or links.is_alternative or self._mark is not None
+        is_waiting = is_waiting or self._values.is_waiting
         if is_waiting or self._has_lone_comparison() or self._around.asks_yes_or_no():
             links.is_unclear = True
         self._link_words()

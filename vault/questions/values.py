@@ -36,6 +36,11 @@ class ValueLinker:
         self._is_negated = False
         self._last: tuple[Sequence[str], int] = ((), -1)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a comparison waits for its value, as "other than" before the name of a note."""
+        return self._sign != "=" or self._is_negated
+
     def take(self, at: int) -> int:
         """Link the item at a position if it is a value, and return how many items were used."""
         if used := self._take_measure(at):
