@@ -7,6 +7,7 @@ from chains.events import Usage
 from chains.llm.incoming.pieces import AnswerPiece
 from chains.llm.incoming.thinking import Said, ThinkingSplitter
 from chains.llm.incoming.tool_calls import CallAssembler
+from chains.llm.incoming.whole_texts import WholeTextReader
 from chains.llm.port import (
     ModelCalling,
     ModelCalls,
@@ -56,6 +57,7 @@ class AnswerReader:
         self.finish = ""
         self.has_text = False
         self._usage: Usage | None = None
+        self._wholes = WholeTextReader()
         self._words, self._thoughts = TextJoiner(), TextJoiner()
         self._thinking, self._calls = ThinkingSplitter(), CallAssembler()
 
@@ -72,12 +74,12 @@ class AnswerReader:
             self._thinking.note_own_field()
         if thought or piece.signature:
             yield ModelReasoning(thought, piece.signature)
-        if text := self._words.add(piece.text):
+        if piece.text and (text := self._words.add(self._wholes.add(piece.text))):
             yield from self._tell(self._thinking.add(text))
 
     def flush(self) -> Iterator[ModelEvent]:
         """Yield what was held back, because nothing follows."""
-        if rest := self._words.end():
+        if rest := self._words.add(self._wholes.end()) + self._words.end():
             yield from self._tell(self._thinking.add(rest))
         yield from self._tell(self._thinking.end(is_cut=self.finish in {"", "length"}))
 

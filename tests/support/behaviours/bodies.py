@@ -73,6 +73,46 @@ FORMS = (
         (played(*(bytes([byte]) for byte in text(SAID) + finish() + DONE)),),
         SAID,
     ),
+    *(
+        Behaviour(
+            f"all the text so far in every delta, in {size} more characters",
+            (stream(text(*(SAID[:end] for end in range(first, len(SAID), size)), SAID)),),
+            SAID,
+        )
+        for first, size in ((1, 1), (3, 3), (10, 7))
+    ),
+    Behaviour(
+        "all the text so far in every delta, and the whole once more",
+        (stream(text(*(SAID[:end] for end in (3, 10, 17, 24, 28)), SAID, SAID)),),
+        SAID,
+    ),
+    Behaviour(
+        "all the text so far in every delta, cut off",
+        (played(text(*(SAID[:end] for end in (3, 10, 17, 24, 28))), ending="cut"),),
+        SAID[:28],
+        "interrupted",
+    ),
+    *(
+        Behaviour(name, (stream(text(*deltas)),), "".join(deltas))
+        for name, deltas in (
+            ("a text that laughs", ("Ha", "Haha", "Hahaha", "Hahahaha", "Hahahahahaha")),
+            ("a text that counts", ("1", "12", "123", "1234", "12345678", "123456789")),
+            (
+                "a text that grows line by line",
+                tuple(
+                    f"The house{more}\n" for more in ("", " that", " that Jack", " that Jack built")
+                ),
+            ),
+            (
+                "a line that grows, cut before its line end",
+                tuple(
+                    f"\nThe house that{more}"
+                    for more in ("", " Jack", " Jack built", " Jack built.")
+                ),
+            ),
+            ("two deltas that only look so", ("The barrel", "The barrel stands", " there.")),
+        )
+    ),
     Behaviour(
         "a bad line between good ones",
         (stream(text(_PIECES[0]), b"data: {not json\n\n", text(*_PIECES[1:])),),

@@ -1,0 +1,77 @@
+"""Read a stream whose deltas each hold all the text so far, as some servers send it.
+
+Such a stream is recognised only where it is sure: from the first delta on, each begins with the
+whole one before it and adds to it, until three of them are sentences of some length. Each of the
+three ends within a line at a letter or digit, and all begin with a capital, so that one run behind
+the other would be "The barrel standsThe barrel stands behind". A text that repeats itself has a
+blank, a line end or a mark there, or the same few words again and again. Deltas that might be such
+a stream are held back, so that nothing is shown twice and nothing has to be taken back.
+"""
+
+import re
+from typing import Final, Literal
+
+__all__ = ["WholeTextReader"]
+
+_LEAST_CHARS: Final = 8
+_LEAST_WORDS: Final = 3  # different words
+_MOST_UNSURE: Final = 2  # deltas that are long enough, and still no proof
+
+
+class WholeTextReader:
+    """Returns the text of deltas once, whether each holds what is new or all the text so far."""
+
+    def __init__(self) -> None:
+        self._state: Literal["start", "unsure", "deltas", "wholes"] = "start"
+        self._whole = ""
+        self._shown_chars = self._sure = 0
+        self._held: list[str] = []
+
+    def add(self, delta: str) -> str:
+        """Add a delta that is not empty, and return the text that is now certain."""
+        match self._state:
+            case "start":
+                return self._begin(delta)
+            case "unsure":
+                return self._compare(delta)
+            case "wholes":
+                return self._read_whole(delta)
+        return delta
+
+    def end(self) -> str:
+        """Return what was held back, because nothing follows."""
+        held, self._held = "".join(self._held), []
+        return held
+
+    def _begin(self, delta: str) -> str:
+        self._state = "unsure" if delta[0].isupper() else "deltas"
+        self._whole, self._shown_chars, self._sure = delta, len(delta), _is_sure(delta)
+        return delta
+
+    def _compare(self, delta: str) -> str:
+        if len(delta) <= len(self._whole) or not delta.startswith(self._whole):
+            self._state = "deltas"
+            return self.end() + delta
+        self._held.append(delta)
+        self._whole = delta
+        self._sure += _is_sure(delta)
+        if self._sure <= _MOST_UNSURE:
+            return ""
+        self._state, self._held = "wholes", []
+        return delta[self._shown_chars :]
+
+    def _read_whole(self, delta: str) -> str:
+        """Return what a delta adds. The last one may be what was said already, or be new alone."""
+        if delta == self._whole:
+            return ""
+        is_whole = delta.startswith(self._whole)
+        added = delta[len(self._whole) :] if is_whole else delta
+        self._whole += added
+        return added
+
+
+def _is_sure(delta: str) -> bool:
+    """Return whether a delta with another behind it, run together, would be no ordinary text."""
+    words = set(re.findall(r"[^\W\d_]+", delta))
+    is_long = len(delta) >= _LEAST_CHARS and len(words) >= _LEAST_WORDS
+    return is_long and delta[-1].isalnum()
