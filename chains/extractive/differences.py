@@ -1,14 +1,15 @@
 """Tell where sections of different notes say different figures or days of one thing.
 
 A reader trusts such a sentence, so nothing is said in doubt: not of events that can happen twice,
-as trips and runs do, nor of sentences of which one says more than the other.
+as trips and runs do, nor of sentences of which one says more than the other, nor of notes on two
+things of a kind, as two flats or persons are.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, takewhile
 from typing import Final
 
 from chains.citations.sections import ShownSection
@@ -46,6 +47,25 @@ _PLANNING_WORDS: Final = """
     geplant verlegt verschoben vorgesehen
 """
 _PLANNING: Final = frozenset(_PLANNING_WORDS.split())
+# Words of titles and headings for a kind of text, which do not name what it is about.
+_TEXT_WORDS: Final = """
+    agenda checklist contract data detail draft fact info kick letter list log manual meeting memo
+    minute new note off offer old overview page plan planning protocol review setting summary
+    technical todo value weekly
+    alt anleitung besprechung brief daten handbuch liste neu notiz notizen plan planung protokoll
+    vertrag ubersicht werte woche zusammenfassung
+"""
+_OF_TEXTS: Final = frozenset(_TEXT_WORDS.split())
+# Words of a question for what is measured, and how the units of it begin.
+_MEASURES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("temperature", "temperatur", "degree", "grad"), r"°"),
+    **dict.fromkeys(
+        ("long", "lang", "lange"),
+        r"(?:s|sec\w*|sek\w*|min\w*|h|hour|stunden?|days?|tage?n?|weeks?|wochen?|months?|monate?n?)$",
+    ),
+}
+_LEAST_STEM_CHARS: Final = 4
+_MOST_ENDING_CHARS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -84,6 +104,11 @@ class _Said:
         return list_words(self.text)
 
     @cached_property
+    def above(self) -> frozenset[str]:
+        """The words of the title and headings above the sentence, without those for a text."""
+        return list_words(" ".join(self.section.names)) - _OF_TEXTS
+
+    @cached_property
     def is_dated(self) -> bool:
         """Whether the note or a heading above the sentence is of a day, as in a log."""
         return any(map(find_written_spans, (self.section.path, *self.section.names)))
@@ -111,7 +136,9 @@ class _Said:
         return replace(read, words=(read.words & undated.words) - _PLANNING)
 
 
-def describe_difference(question: str, sections: Sequence[ShownSection]) -> str:
+def describe_difference(
+    question: str, sections: Sequence[ShownSection], *, is_doubtful: bool = False
+) -> str:
     """Return a sentence about the first two notes that differ in what they say, or "" if none do.
 
     Two sentences are of one thing if they hold the same words of the question, and nearly the same
@@ -121,12 +148,16 @@ def describe_difference(question: str, sections: Sequence[ShownSection]) -> str:
     Args:
         question: the question.
         sections: the sections that are shown, with the lines that answer it.
+        is_doubtful: whether the sections may not answer it, so that the sentences have to say all
+            that it names.
     """
     if _EVENT.search(question):
         return ""
     asked = list_words(question)
     said = [each for section in sections for each in _list_said(section, asked)]
     for one, other in combinations(said, 2):
+        if is_doubtful and not (_says_all(one, asked) and _says_all(other, asked)):
+            continue
         if _is_of_one_thing(one, other) and (figures := _find_figures(one, other)):
             return _write(one, other, *figures)
     return ""
@@ -169,7 +200,48 @@ def _is_of_one_thing(one: _Said, other: _Said) -> bool:
     is_alike = one.about == other.about and len(one.about) >= _LEAST_SHARED
     is_alike = is_alike and one.section.path != other.section.path
     is_series = (one.is_dated and other.is_dated) or _are_numbered(one.section, other.section)
+    is_series = is_series or _have_other_subjects(one, other)
     return is_alike and not is_series and not (one.words ^ other.words) & QUALIFIERS
+
+
+def _have_other_subjects(one: _Said, other: _Said) -> bool:
+    """Return whether the titles and headings above two sentences name two things.
+
+    If a sentence lacks a word of the question, its subject stands above it. Then one title that
+    names more than the other is of another thing, as "Flat Kiel" is beside "Flat".
+    """
+    words = one.words & other.words
+    these, those = (
+        {word for word in said.above - others.above if not _is_named(word, words)}
+        for said, others in ((one, other), (other, one))
+    )
+    is_subject_said = one.about <= words
+    return bool(these and those) if is_subject_said else bool(these or those)
+
+
+def _is_named(word: str, words: frozenset[str]) -> bool:
+    """Return whether words hold a word, or a compound of it such as "Rasenmäher" for "Mäher"."""
+    is_long = len(word) >= _LEAST_STEM_CHARS
+    return word in words or (is_long and any(w.startswith(word) or w.endswith(word) for w in words))
+
+
+def _says_all(said: _Said, asked: frozenset[str]) -> bool:
+    """Return whether a sentence, with what stands above it, names all that a question does.
+
+    What the figure measures need not be named: a figure in degrees is a temperature.
+    """
+    found = said.words | said.above
+    missing = [word for word in asked if not any(_are_forms(word, each) for each in found)]
+    return all(
+        any(re.match(_MEASURES.get(w, r"\Z."), unit) for unit in said.figures) for w in missing
+    )
+
+
+def _are_forms(one: str, other: str) -> bool:
+    """Return whether two words may be forms of one, such as "switch" and "switches"."""
+    stem = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
+    ending = max(len(one), len(other)) - stem
+    return one == other or (stem >= _LEAST_STEM_CHARS and ending <= _MOST_ENDING_CHARS)
 
 
 def _are_numbered(one: ShownSection, other: ShownSection) -> bool:

@@ -174,11 +174,10 @@ class ExtractiveModel:
         sections = found.sections
         if self._kind == "nothing":
             sections = tuple(map(fold_to_best_line, sections))
-        lead = _write_lead(self._kind, question.text, sections)
         if self._kind != "answer":
-            lead = _name_understood(lead, self.partly)
             sections = tuple(_choose_fitting(self.partly, sections))
-        yield lead
+        lead = _write_lead(self._kind, question.text, sections)
+        yield lead if self._kind == "answer" else _name_understood(lead, self.partly)
         yield from self._write_sections(sections)
 
     def _list_sources_in_period(
@@ -215,13 +214,17 @@ class ExtractiveModel:
 
 
 def _write_lead(kind: AnswerKind, question: str, sections: Sequence[ShownSection]) -> str:
-    """Return the line above the sections. It says if two notes that answer differ.
+    """Return the line above the sections. It says if two notes differ in what is asked.
 
     It is one line because the window keeps the first line above the sections that it draws.
     """
-    if kind == "answer" and (differing := describe_difference(question, sections)):
-        return f"{FOUND.rstrip()} {differing}\n"
-    return {"answer": FOUND, "doubt": DOUBTFUL}.get(kind, NOTHING_ANSWERS)
+    if kind not in {"answer", "doubt"}:
+        return NOTHING_ANSWERS
+    differing = describe_difference(question, sections, is_doubtful=kind == "doubt")
+    if kind == "answer":
+        return f"{FOUND.rstrip()} {differing}\n" if differing else FOUND
+    begun, blank, rest = DOUBTFUL.partition(" These passages")
+    return f"{begun} {differing}{blank}{rest}" if differing else DOUBTFUL
 
 
 def _name_understood(lead: str, partly: "PartlyRead | None") -> str:

@@ -218,12 +218,12 @@ def test_a_finished_turn_shows_its_sections_at_once(transcript: Transcript) -> N
 def test_the_sentence_that_notes_differ_stays_above_the_sections(
     transcript: Transcript, is_reopened: bool
 ) -> None:
-    texts = {"Kitchen.md": "The kettle boils at 96 °C.", "Hut.md": "The kettle boils at 91 °C."}
+    texts = {"Kettle.md": "The kettle boils at 96 °C.", "Hut.md": "The kettle boils at 91 °C."}
     sources = [make_source(n, *each) for n, each in enumerate(texts.items(), start=1)]
     question = "At what temperature does the kettle boil?"
     model = ExtractiveModel(question, has_searched=True)
     text, sections = "".join(model._write_pieces(sources)), model._sections
-    told = "Your notes differ: 96 °C in Kitchen, 91 °C in Hut."
+    told = "Your notes differ: 96 °C in Kettle, 91 °C in Hut."
     item = answer_item(text, sections=sections, sources=sources, citations=cite_sections(sections))
     if is_reopened:
         transcript.load(ChatTranscript("Chat", (UserItem("u", TIME, question), item)))

@@ -1,5 +1,7 @@
 """Answers without a model: which are refused, and which are doubted."""
 
+from dataclasses import replace
+
 import pytest
 
 from chains.extractive.model import (
@@ -122,6 +124,32 @@ def test_quotations_that_may_not_answer_are_shown_with_a_doubt(answer, source, s
     text = answer("Do beans need warm soil?", source(1, GARDEN), support=support)
     assert (DOUBTFUL in text) is doubts
     assert read_quotations(text)
+
+
+@pytest.mark.parametrize("support", [0.3, 0.8])
+def test_notes_that_differ_are_told_in_an_answer_and_in_a_doubt(answer, source, support):
+    said = "The frost guard switches on at {} °C."
+    text = answer(
+        "When does the frost guard switch on?",
+        replace(source(1, said.format(4)), title="Frost guard"),
+        replace(source(2, said.format(7)), title="Conservatory"),
+        support=support,
+    )
+    lead, differing = text.split("\n")[0], "4 °C in *Frost guard*, 7 °C in *Conservatory*"
+    assert ("may not answer" in lead) is (support < 0.5)
+    assert f" Your notes differ: {differing}." in lead
+
+
+@pytest.mark.parametrize("support", [0.3, 0.8])
+def test_notes_on_two_flats_are_not_said_to_differ(answer, source, support):
+    text = answer(
+        "How much is the rent of the flat?",
+        replace(source(1, "The rent is 900 €."), title="Flat Mozartstraße"),
+        replace(source(2, "The rent is 1,100 €."), title="Flat Goethestraße"),
+        support=support,
+    )
+    assert len(read_quotations(text)) == 2
+    assert "Your notes differ" not in text
 
 
 @pytest.mark.parametrize("name", ["Paris", "paris"])

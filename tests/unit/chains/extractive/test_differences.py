@@ -176,3 +176,179 @@ def test_notes_that_do_not_differ_are_not_told(
     question: str, one: tuple[str, str], other: tuple[str, str]
 ) -> None:
     assert describe_difference(question, [section(*one), section(*other, 2)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other", "told"),
+    [
+        (
+            "When does the frost guard switch on?",
+            ("Frost guard.md", "The frost guard switches on at 4 °C."),
+            ("Conservatory.md", "The frost guard switches on at 7 °C."),
+            "4 °C in *Frost guard*, 7 °C in *Conservatory*",
+        ),
+        (
+            "At what temperature does the frost guard switch on?",
+            ("Frost guard.md", "## Settings\nThe frost guard switches on at 4 °C."),
+            ("Winter.md", "- The frost guard switches on at 7 °C"),
+            "4 °C in *Frost guard*, 7 °C in *Winter*",
+        ),
+        (
+            "Wann schaltet der Frostwächter ein?",
+            ("Frostwächter.md", "Der Frostwächter schaltet bei 4 °C ein."),
+            ("Wintergarten.md", "Der Frostwächter schaltet bei 7 °C ein."),
+            "4 °C in *Frostwächter*, 7 °C in *Wintergarten*",
+        ),
+        (
+            "How long does the battery of the drone last?",
+            ("Drone.md", "The battery of the drone lasts 20 minutes."),
+            ("Flying.md", "The battery of the drone lasts 35 minutes."),
+            "20 minutes in *Drone*, 35 minutes in *Flying*",
+        ),
+        (
+            "What does the annual ticket cost?",
+            ("Annual ticket.md", "The annual ticket costs 365 €."),
+            ("Commute.md", "The annual ticket costs 415 €."),
+            "365 € in *Annual ticket*, 415 € in *Commute*",
+        ),
+        (
+            "Was kostet das Jahresticket der Bahn?",
+            ("Bahn.md", "Das Jahresticket der Bahn kostet 365 €."),
+            ("Pendeln.md", "Das Jahresticket der Bahn kostet 415 €."),
+            "365 € in *Bahn*, 415 € in *Pendeln*",
+        ),
+        (
+            "How much pressure do the tyres of the bicycle need?",
+            ("Bicycle.md", "The tyres of the bicycle need a pressure of 4 bar."),
+            ("Cellar.md", "The tyres of the bicycle need a pressure of 6 bar."),
+            "4 bar in *Bicycle*, 6 bar in *Cellar*",
+        ),
+        (
+            "When is the deadline of the grant?",
+            ("Grant.md", "The deadline of the grant is 31 March 2027."),
+            ("Letters.md", "The deadline of the grant is 30 April 2027."),
+            "31 March 2027 in *Grant*, 30 April 2027 in *Letters*",
+        ),
+        (
+            "Wie lange ruht der Teig der Brezeln?",
+            ("Brezeln.md", "Der Teig der Brezeln ruht 30 Minuten."),
+            ("Backen.md", "Der Teig der Brezeln ruht 45 Minuten."),
+            "30 Minuten in *Brezeln*, 45 Minuten in *Backen*",
+        ),
+        (
+            "When is the go-live of Lighthouse?",
+            ("Lighthouse plan.md", "The go-live of Lighthouse is 15 February 2027."),
+            ("Lighthouse meeting.md", "The go-live of Lighthouse is 15 March 2027."),
+            "15 February 2027 in *Lighthouse plan*, 15 March 2027 in *Lighthouse meeting*",
+        ),
+    ],
+)
+def test_two_notes_that_differ_are_told_in_a_doubtful_answer_too(
+    question: str, one: tuple[str, str], other: tuple[str, str], told: str
+) -> None:
+    sections = [section(*one), section(*other, 2)]
+    assert describe_difference(question, sections, is_doubtful=True) == (
+        f"Your notes differ: {told}."
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How heavy is the frost guard?",
+        "How long does the frost guard run?",
+        "Who has repaired the frost guard that switches on?",
+        "How high is the frost guard above the floor?",
+    ],
+)
+def test_a_doubtful_answer_does_not_tell_what_was_not_asked(question: str) -> None:
+    sections = [
+        section("Frost guard.md", "The frost guard switches on at 4 °C."),
+        section("Conservatory.md", "The frost guard switches on at 7 °C.", 2),
+    ]
+    assert describe_difference(question, sections, is_doubtful=True) == ""
+
+
+@pytest.mark.parametrize("is_doubtful", [False, True])
+@pytest.mark.parametrize(
+    ("question", "titles", "said", "values"),
+    [
+        (
+            "How much is the rent of the flat?",
+            ("Flat Mozartstraße", "Flat Goethestraße"),
+            "The rent is {}.",
+            ("900 €", "1,100 €"),
+        ),
+        (
+            "How much is the rent of the flat?",
+            ("Flat Mozartstraße", "Flat Goethestraße"),
+            "The rent of the flat is {}.",
+            ("900 €", "1,100 €"),
+        ),
+        (
+            "Wie viel Miete kostet die Wohnung?",
+            ("Wohnung Mozartstraße", "Wohnung Goethestraße"),
+            "Die Miete kostet {}.",
+            ("900 €", "1.100 €"),
+        ),
+        ("What is the shoe size?", ("Anna", "Bert"), "The shoe size is {}.", ("38 EU", "43 EU")),
+        (
+            "When is the birthday party?",
+            ("Anna", "Bert"),
+            "The birthday party is on {}.",
+            ("3 May 2027", "7 June 2027"),
+        ),
+        (
+            "Wie groß ist die Schuhgröße der Kinder?",
+            ("Kinder/Anna", "Kinder/Bert"),
+            "Die Schuhgröße der Kinder ist {}.",
+            ("38 EU", "43 EU"),
+        ),
+        (
+            "How much does the washing machine draw?",
+            ("Washing machine cellar", "Washing machine attic"),
+            "The washing machine draws {}.",
+            ("900 watts", "1200 watts"),
+        ),
+        (
+            "How long does the programme of the machine take?",
+            ("Machine Bosch", "Machine Miele"),
+            "The programme takes {}.",
+            ("90 minutes", "60 minutes"),
+        ),
+        (
+            "How much oil does the engine need?",
+            ("Golf", "Transporter"),
+            "The engine needs {} of oil.",
+            ("4 litres", "6 litres"),
+        ),
+        (
+            "When does the frost guard switch on?",
+            ("Greenhouse", "Conservatory"),
+            "The frost guard switches on at {}.",
+            ("4 °C", "7 °C"),
+        ),
+        (
+            "How much is the rent of the flat?",
+            ("Flat", "Flat Goethestraße"),
+            "The rent is {}.",
+            ("900 €", "1,100 €"),
+        ),
+    ],
+)
+def test_notes_on_two_things_of_a_kind_do_not_differ(
+    question: str, titles: tuple[str, str], said: str, values: tuple[str, str], is_doubtful: bool
+) -> None:
+    sections = [
+        section(f"{title}.md", said.format(value), n)
+        for n, (title, value) in enumerate(zip(titles, values, strict=True), start=1)
+    ]
+    assert describe_difference(question, sections, is_doubtful=is_doubtful) == ""
+
+
+def test_headings_that_name_two_things_are_told_apart() -> None:
+    sections = [
+        section("Contracts.md", "## Flat Mozartstraße\nThe rent of the flat is 900 €."),
+        section("Costs.md", "## Flat Goethestraße\nThe rent of the flat is 1,100 €.", 2),
+    ]
+    assert describe_difference("How much is the rent of the flat?", sections) == ""
