@@ -3,7 +3,7 @@
 ```
 response → event_stream → chat_stream → pieces ┐
 LiteLLM's chunks → chunks ─────────────────────┴→ answer_reader → model events
-                                                  whole_texts, thinking, tool_calls
+                                                  text_pieces, thinking, tool_calls
 ```
 
 - `chunks`: reads the answers of other protocols from LiteLLM's chunks.
@@ -11,7 +11,7 @@ LiteLLM's chunks → chunks ─────────────────�
 - `chat_stream`: reads the answer of a chat completions endpoint, as a stream or one document.
 - `pieces`: converts the deltas of a stream to pieces with text, reasoning, tool calls and usage.
 - `response`: reads the body of a response, limits its size, and refuses web pages.
-- `whole_texts`: reads streams whose deltas each hold all the text so far.
+- `text_pieces`: joins streamed text, also where each delta holds all the text so far.
 - `thinking`: finds the model's thinking in its text.
 - `tool_calls`: assembles tool calls from pieces, and defines which names and ids are valid.
 - `answer_reader`: converts the pieces of an answer to the events of the model's port.
@@ -30,7 +30,7 @@ __all__ = [
     "patience",
     "pieces",
     "response",
+    "text_pieces",
     "thinking",
     "tool_calls",
-    "whole_texts",
 ]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from chains.events import Usage
 from chains.llm.incoming.pieces import AnswerPiece
+from chains.llm.incoming.text_pieces import TextJoiner, WholeTextReader
 from chains.llm.incoming.thinking import Said, ThinkingSplitter
 from chains.llm.incoming.tool_calls import CallAssembler
-from chains.llm.incoming.whole_texts import WholeTextReader
 from chains.llm.port import (
     ModelCalling,
     ModelCalls,
@@ -17,32 +17,8 @@ from chains.llm.port import (
     ModelRetracted,
     ModelText,
 )
-from context.layers import replace_surrogates
 
-__all__ = ["AnswerReader", "CollectedAnswer", "TextJoiner", "collect_answer"]
-
-
-class TextJoiner:
-    """Joins the pieces of streamed text without splitting surrogate pairs.
-
-    If a service sends the two halves of a pair in separate pieces, the first half is held back. A
-    half without its counterpart is replaced with U+FFFD, and so is NUL, which no file may hold.
-    """
-
-    def __init__(self) -> None:
-        self._held = ""
-
-    def add(self, piece: str) -> str:
-        """Add a piece of streamed text, and return the text that is now complete."""
-        text, self._held = self._held + piece, ""
-        if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._held = text[:-1], text[-1]
-        return _clean(text)
-
-    def end(self) -> str:
-        """Return the remaining text at the end of the stream."""
-        held, self._held = self._held, ""
-        return _clean(held)
+__all__ = ["AnswerReader", "CollectedAnswer", "collect_answer"]
 
 
 class AnswerReader:
@@ -132,7 +108,3 @@ def collect_answer(events: Iterator[ModelEvent]) -> CollectedAnswer:
         elif isinstance(event, ModelEnded):
             ended = event
     return CollectedAnswer("".join(pieces), ended, has_calls)
-
-
-def _clean(text: str) -> str:
-    return replace_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.llm.incoming.whole_texts import WholeTextReader
+from chains.llm.incoming.text_pieces import WholeTextReader
 
 SAID = "The barrel stands behind the shed, left of the compost. It holds 300 litres."
 WORDS = st.sampled_from(

@@ -1,21 +1,46 @@
-"""Read a stream whose deltas each hold all the text so far, as some servers send it.
+"""Join the pieces of streamed text, however a server cuts it.
 
-Such a stream is recognised only where it is sure: from the first delta on, each begins with the
-whole one before it and adds to it, until three of them are sentences of some length. Each of the
-three ends within a line at a letter or digit, and all begin with a capital, so that one run behind
-the other would be "The barrel standsThe barrel stands behind". A text that repeats itself has a
-blank, a line end or a mark there, or the same few words again and again. Deltas that might be such
-a stream are held back, so that nothing is shown twice and nothing has to be taken back.
+Some servers send all the text so far in every delta. Such a stream is recognised only where it is
+sure: from the first delta on, each begins with the whole one before it and adds to it, until three
+of them are sentences of some length. Each of the three ends at a letter or digit, and all begin
+with a capital, so that one run behind the other would be "The barrel standsThe barrel stands by". A
+text that repeats itself has a blank, a line end or a mark there, or the same few words again and
+again. Deltas that might be such a stream are held back, so that nothing is shown twice.
 """
 
 import re
 from typing import Final, Literal
 
-__all__ = ["WholeTextReader"]
+from context.layers import replace_surrogates
+
+__all__ = ["TextJoiner", "WholeTextReader"]
 
 _LEAST_CHARS: Final = 8
 _LEAST_WORDS: Final = 3  # different words
 _MOST_UNSURE: Final = 2  # deltas that are long enough, and still no proof
+
+
+class TextJoiner:
+    """Joins the pieces of streamed text without splitting surrogate pairs.
+
+    If a service sends the two halves of a pair in separate pieces, the first half is held back. A
+    half without its counterpart is replaced with U+FFFD, and so is NUL, which no file may hold.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def add(self, piece: str) -> str:
+        """Add a piece of streamed text, and return the text that is now complete."""
+        text, self._held = self._held + piece, ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, self._held = text[:-1], text[-1]
+        return _clean(text)
+
+    def end(self) -> str:
+        """Return the remaining text at the end of the stream."""
+        held, self._held = self._held, ""
+        return _clean(held)
 
 
 class WholeTextReader:
@@ -75,3 +100,7 @@ def _is_sure(delta: str) -> bool:
     words = set(re.findall(r"[^\W\d_]+", delta))
     is_long = len(delta) >= _LEAST_CHARS and len(words) >= _LEAST_WORDS
     return is_long and delta[-1].isalnum()
+
+
+def _clean(text: str) -> str:
+    return replace_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
