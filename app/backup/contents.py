@@ -51,8 +51,11 @@ _FOLDERS: Final = frozenset(
         "reviews",
     )
 )
-# Locks, compiled Python, and the temporary files of writes that are under way.
-_NOT_KEPT: Final = re.compile(r"lock|__pycache__|.*\.pyc|\..+\.[a-z0-9_]{8}|.*\.new|\.strata-.*")
+# Locks, compiled Python, the temporary files of writes that are under way, and chats that are being
+# deleted for good.
+_NOT_KEPT: Final = re.compile(
+    r"lock|__pycache__|.*\.pyc|\..+\.[a-z0-9_]{8}|.*\.new|\.strata-.*|.*\.gone\.jsonl"
+)
 
 
 @dataclass(frozen=True)

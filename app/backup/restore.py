@@ -109,7 +109,7 @@ class Restorer:
 
     def _require_empty(self, archive: Archive, names: list[str]) -> None:
         for name in names:
-            place = find_place(self._paths, name)
+            place = self._find_place(name)
             if place is None or name in _ALWAYS_THERE or not os.path.lexists(place):
                 continue
             if not _is_equal(place, _prepare(name, archive.read(name))):
@@ -120,7 +120,7 @@ class Restorer:
                 )
 
     def _restore_file(self, archive: Archive, name: str, report: RestoreReport) -> None:
-        place = find_place(self._paths, name)
+        place = self._find_place(name)
         if place is None:
             report.failed.append((name, "This version of Strata has no place for it."))
             return
@@ -132,17 +132,29 @@ class Restorer:
             _log.warning("%s of a backup was not restored: %s", name, error)
             report.failed.append((name, describe(error).message))
 
+    def _find_place(self, name: str) -> Path | None:
+        """Return where a file of an archive belongs, or None if there is no place for it.
+
+        A chat in the bin belongs to the one with the same id that is on the list.
+        """
+        place = find_place(self._paths, name)
+        binned = None if place is None else self._sessions.bin.folder.find_id(place)
+        if binned is None or not self._sessions.is_stored(binned):
+            return place
+        return self._sessions.file(binned)
+
     def _put(self, place: Path, name: str, content: bytes, report: RestoreReport) -> str:
         """Put a file in its place or merge it, and return what was done, as it is counted."""
         if name == STATE_DB:
             return self._merge_database(content)
+        if _is_equal(place, content) or self._is_binned(place, content):
+            return "unchanged"
         if not os.path.lexists(place):
             make_private_folder(place.parent)
             create_file(place, content)
+            self._reunite(place)
             return "restored"
-        if _is_equal(place, content):
-            return "unchanged"
-        merge = self._find_merge(name)
+        merge = self._find_merge(name, place)
         if merge is None:
             return self._put_aside(name, content, report)
         try:
@@ -154,12 +166,26 @@ class Restorer:
             return self._put_aside(name, content, report)
         return "merged" if is_changed else "unchanged"
 
-    def _find_merge(self, name: str) -> Callable[[Path, bytes], bool] | None:
+    def _is_binned(self, place: Path, content: bytes) -> bool:
+        """Return whether a place in the bin has its content already, under another time."""
+        binned = self._sessions.bin.folder.find_id(place)
+        files = () if binned is None else self._sessions.bin.find_files(binned)
+        return any(_is_equal(file, content) for file in files)
+
+    def _reunite(self, place: Path) -> None:
+        """Add what the bin has of a chat that is on the list again, so that it is only there."""
+        if self._is_listed_chat(place) and self._sessions.bin.holds(place.stem):
+            self._sessions.bin.restore(place.stem)
+
+    def _is_listed_chat(self, place: Path) -> bool:
+        return place == self._sessions.file(place.stem)
+
+    def _find_merge(self, name: str, place: Path) -> Callable[[Path, bytes], bool] | None:
         if name == SETTINGS:
             return self._merge_settings
         if name in _LISTS:
             return _merge_lines
-        return self._merge_chat if is_chat(name) else None
+        return self._merge_chat if self._is_listed_chat(place) else None
 
     def _merge_chat(self, place: Path, content: bytes) -> bool:
         return self._sessions.merge(place.stem, content) > 0

@@ -144,7 +144,9 @@ def _describe_deletion(binned: BinnedChat | None, session: str) -> Iterator[str]
 
 
 def _empty_bin(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
-    chats = assistant.sessions.bin.list_chats()
+    is_listed = assistant.sessions.is_stored  # a chat that is also on the list is not deleted
+    binned = assistant.sessions.bin.list_chats()
+    chats = [chat for chat in binned if not is_listed(chat.info.session)]
     count = cli_text.format_count(len(chats), "chat")
     if chats and not _confirm(args, output, f"Delete {count} in the bin for good?"):
         complain("The bin is kept.")

@@ -5,6 +5,7 @@
 
     store              List, open, create and delete chats; one writer at a time.
     bin                Deleted chats: restore them, or delete them for good after thirty days.
+    bin_folder         The files in the bin, whose names say when each chat was deleted.
     session_info       The list entries of chats: title, times, marks.
     search             Search the text of all chats.
     session            One chat: its log in memory, its file lock, and its data in state.db.

@@ -3,34 +3,41 @@
 A chat enters the bin when its file is renamed, and leaves it when the file is renamed back, so a
 crash leaves the chat either here or there. What else belongs to the chat (stored requests, tool
 results, journal of edits, a cut-off line) stays where it is until the chat is deleted for good.
+
+The name of a file in the bin says when its chat was deleted. A clock that was or is wrong never
+shortens the thirty days: where the times contradict each other, they begin again.
 """
 
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from app.errors import SessionMissing, StorageFailed, storage_errors
+from app.errors import AppError, SessionMissing, StorageFailed, storage_errors
+from app.sessions.bin_folder import BinFolder, BinnedFile, is_regular
 from app.sessions.file import open_locked
 from app.sessions.session import timestamp
 from app.sessions.session_info import SessionInfo
 from app.state_db import StateDB
 from resources.system.calls import remove_path, rename_open_file, rename_path, sync_folder
-from resources.system.files import make_private_folder, open_file, read_file
+from resources.system.files import open_file, read_file, write_atomically
 
 __all__ = ["DAYS_IN_BIN", "BinnedChat", "ChatBin"]
 
 _log = logging.getLogger(__name__)
 DAYS_IN_BIN: Final = 30
-_FOLDER: Final = "bin"
-_STAMP: Final = "%Y%m%dT%H%M%S%fZ"
-# The file of a chat that is being deleted for good has `.gone` in its name. Nothing lists it.
-_NAME: Final = re.compile(r"([A-Za-z0-9][\w-]{0,63})\.(\d{8}T\d{12}Z)(\.gone)?\.jsonl", re.ASCII)
+_KEPT_FOR: Final = timedelta(days=DAYS_IN_BIN)
+# Between two checks. After a longer one, the clock may have gone forward without the time.
+_LONGEST_BREAK: Final = timedelta(days=14)
+# The calendar of Python ends with the thirty days of a chat that is deleted then.
+_LAST_DELETION: Final = datetime(9999, 12, 31, tzinfo=UTC) - _KEPT_FOR
+_CHECKED: Final = ".strata-checked"  # changed at each check of the bin; no backup has it
 _RESULT: Final = re.compile(rb"\br[0-9a-f]{20}\b")  # the reference of a tool result in `state.db`
 
 
@@ -53,18 +60,12 @@ class BinnedChat:
         return {**self.info.to_dict(), "deleted": self.deleted, "until": self.until}
 
 
-@dataclass(frozen=True)
-class _BinnedFile:
-    """The file of a chat in the bin, and what its name says."""
-
-    path: Path
-    session: str
-    deleted: datetime
-    is_gone: bool
-
-
 class ChatBin:
-    """Keeps deleted chats until they are restored or deleted for good. Thread-safe."""
+    """Keeps deleted chats until they are restored or deleted for good. Thread-safe.
+
+    Attributes:
+        folder: the folder with their files.
+    """
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class ChatBin:
             describe: returns a chat's list entry by its file, or None if the file is gone.
             merge: adds the content of a file to the chat with this id.
         """
-        self._chats, self._folder = chats, chats / _FOLDER
+        self._chats, self.folder = chats, BinFolder(chats / "bin")
         self._state, self._describe, self._merge = state, describe, merge
 
     def put(self, session: str) -> BinnedChat:
@@ -95,9 +96,8 @@ class ChatBin:
         with storage_errors(path):
             handle = open_locked(path)
             try:
-                make_private_folder(self._folder)
-                now = datetime.now(UTC)
-                file = _BinnedFile(self._name_file(session, now), session, now, is_gone=False)
+                self.folder.make()
+                file = self.folder.name_file(session)
                 rename_open_file(handle, path, file.path)
             finally:
                 os.close(handle)
@@ -112,16 +112,28 @@ class ChatBin:
         """
         newest = {file.session: file for file in self._list_files()}
         files = sorted(newest.values(), key=lambda file: file.deleted, reverse=True)
-        with storage_errors(self._folder):
+        with storage_errors(self.folder.path):
             return [self._make_entry(file) for file in files if file.path.exists()]
 
     def holds(self, session: str) -> bool:
-        """Return whether a chat is in the bin."""
-        return bool(self._find(session))
+        """Return whether a chat is in the bin. A bin that cannot be read holds none."""
+        try:
+            return bool(self.find_files(session))
+        except StorageFailed as error:
+            _log.warning("The bin of chats cannot be read: %s", error)
+            return False
+
+    def find_files(self, session: str) -> list[Path]:
+        """Return the files of a chat in the bin, the one deleted first first.
+
+        Raises:
+            StorageFailed: the folder of the bin cannot be read.
+        """
+        return [file.path for file in self._find(session)]
 
     def list_all_files(self) -> list[Path]:
         """Return the files in the bin, also those that are about to be removed."""
-        return [file.path for file in self._scan()]
+        return [file.path for file in self.folder.list_files()]
 
     def restore(self, session: str) -> None:
         """Put a chat back on the list of chats, with everything that belongs to it.
@@ -152,82 +164,160 @@ class ChatBin:
 
         Raises:
             SessionMissing: the chat is not in the bin.
-            StorageFailed: the file cannot be deleted.
+            StorageFailed: not everything can be deleted now. The chat is no longer listed.
         """
-        self._remove(self._require(session))
+        self._mark_as_gone(self._require(session))
+        self._finish_removal()
 
     def empty(self) -> tuple[str, ...]:
         """Delete all chats in the bin for good, and return their ids.
 
+        Where a chat with the same id is on the list, the entries are added to it instead.
+
         Raises:
-            StorageFailed: a file cannot be deleted.
+            StorageFailed: not everything can be deleted now. The chats are no longer listed.
         """
-        return self._remove(self._list_files())
+        self._reunite()
+        sessions = self._mark_as_gone(self._list_files())
+        self._finish_removal()
+        return sessions
 
     def remove_expired(self) -> tuple[str, ...]:
         """Delete the chats for good that have been in the bin for thirty days.
 
-        Deletions that a crash interrupted are completed. Failures are only logged.
+        The thirty days of a chat begin again if its deletion is in the future or before its last
+        change, and if they are over after a time in which nobody checked the bin, because then
+        perhaps only the clock went forward. Deletions that a crash or a failure interrupted are
+        completed. Failures are only logged.
 
         Returns:
             The ids of the deleted chats.
         """
-        oldest = datetime.now(UTC) - timedelta(days=DAYS_IN_BIN)
+        sessions: tuple[str, ...] = ()
         try:
-            return self._remove([file for file in self._list_files() if file.deleted < oldest])
+            self._reunite()
+            sessions = self._mark_as_gone(self._find_expired())
+            self._finish_removal()
         except StorageFailed as error:
             _log.warning("The bin of chats was not cleared: %s", error)
-            return ()
+        return sessions
 
-    def _remove(self, files: Iterable[_BinnedFile]) -> tuple[str, ...]:
-        """Delete files for good. From the first step on, their chats are no longer listed."""
+    def _reunite(self) -> None:
+        """Add the entries of chats that are on the list and in the bin to those on the list."""
+        for session in {file.session for file in self._list_files()}:
+            if os.path.lexists(self._chats / f"{session}.jsonl"):
+                try:
+                    self.restore(session)
+                except AppError as error:
+                    _log.warning("The chat %s stays on the list and in the bin: %s", session, error)
+
+    def _find_expired(self) -> list[BinnedFile]:
+        """Return the files whose thirty days are over, and let those in doubt begin again."""
+        if not (files := self._list_files()):
+            return []
+        expired, now = [], datetime.now(UTC)
+        with storage_errors(self.folder.path):
+            is_checked = self._is_lately_checked(now)
+            write_atomically(self.folder.path / _CHECKED, b"")
+            for file in files:
+                is_over = file.deleted < now - _KEPT_FOR
+                is_sure = is_checked and is_over and self._is_unchanged_since(file)
+                if is_sure:
+                    expired.append(file)
+                elif is_over or file.deleted > now:
+                    self._begin_again(file)
+        return expired
+
+    def _is_lately_checked(self, now: datetime) -> bool:
+        try:
+            since_s = now.timestamp() - (self.folder.path / _CHECKED).lstat().st_mtime
+        except FileNotFoundError:
+            return False
+        return 0 <= since_s <= _LONGEST_BREAK.total_seconds()
+
+    def _is_unchanged_since(self, file: BinnedFile) -> bool:
+        """Return whether a chat's file and its last entry are older than its deletion."""
+        info, deleted_s = self._describe(file.path), file.deleted.timestamp()
+        if info is None:
+            return False
+        return max(file.path.lstat().st_mtime, _read_time(info.updated)) <= deleted_s
+
+    def _begin_again(self, file: BinnedFile) -> None:
+        _log.warning("The chat %s stays in the bin for thirty days from now.", file.session)
+        with suppress(FileNotFoundError):  # another process restored it
+            rename_path(file.path, self.folder.name_file(file.session).path)
+
+    def _mark_as_gone(self, files: Iterable[BinnedFile]) -> tuple[str, ...]:
+        """Begin to delete files for good, and return the ids of the chats that are gone with them.
+
+        From now on, no list has the files.
+        """
         sessions = dict.fromkeys(file.session for file in files)
         for file in files:
             with storage_errors(file.path):
                 rename_path(file.path, file.path.with_suffix(".gone.jsonl"))
-        self._finish_removal()
-        return tuple(sessions)
+        return tuple(session for session in sessions if not self._is_kept(session))
 
     def _finish_removal(self) -> None:
-        """Remove the files that are marked as gone, and what only they refer to."""
-        gone = [file for file in self._scan() if file.is_gone]
+        """Remove the files that are marked as gone, after what only they refer to.
+
+        A file stays until everything else of its chat is removed, so that the next removal goes on.
+
+        Raises:
+            StorageFailed: something could not be removed. Everything else is.
+        """
+        gone = [file for file in self.folder.list_files() if file.is_gone]
         if not gone:
             return
-        self._forget(gone)
-        for file in gone:
-            with storage_errors(file.path):
-                if not self._is_kept(file.session):
-                    for aside in self._chats.glob(f"{file.session}.jsonl.*"):
-                        remove_path(aside)  # a cut-off line, or an older version
-                with suppress(FileNotFoundError):  # another process removed it
-                    remove_path(file.path)
-        with storage_errors(self._folder):
-            self._sync()
-
-    def _forget(self, gone: Iterable[_BinnedFile]) -> None:
-        """Remove the data of deleted chats from `state.db`. Failures are only logged."""
+        problems: list[StorageFailed] = []
+        rest = [file for file in gone if _attempt(problems, file, self._forget_chat)]
+        results: dict[BinnedFile, set[bytes]] = {}
+        for file in rest:
+            _attempt(problems, file, lambda one: results.update({one: _find_results(one.path)}))
         try:
-            results = {file.path: _find_results(file.path) for file in gone}
-            only_theirs = set().union(*results.values())
-            for other in self._list_others(results) if only_theirs else ():
-                only_theirs -= _find_results(other)
-            for file in gone:
-                own = [ref.decode("ascii") for ref in only_theirs & results[file.path]]
-                self._state.forget_results(own)
-                if not self._is_kept(file.session):
-                    self._state.forget_chat(file.session)
+            unused = self._find_unused(results)
         except (OSError, StorageFailed) as error:
-            _log.warning("Requests or results of deleted chats were not removed: %s", error)
+            problems.append(_not_removed(error))
+            results = {}
+        for file, own in results.items():
+            _attempt(problems, file, partial(self._remove_file, results=own & unused))
+        with storage_errors(self.folder.path):
+            self._sync()
+        if problems:
+            raise problems[0]
 
-    def _list_others(self, gone: Iterable[Path]) -> Iterator[Path]:
-        yield from self._chats.glob("*.jsonl")
-        yield from set(self.list_all_files()).difference(gone)
+    def _forget_chat(self, file: BinnedFile) -> None:
+        if not self._is_kept(file.session):
+            self._state.forget_chat(file.session)
+
+    def _find_unused(self, results: Mapping[BinnedFile, set[bytes]]) -> set[bytes]:
+        """Return the tool results that no other chat refers to."""
+        unused = set[bytes]().union(*results.values())
+        for other in self._list_others({file.path for file in results}) if unused else ():
+            unused -= _find_results(other)
+        return unused
+
+    def _remove_file(self, file: BinnedFile, results: Iterable[bytes]) -> None:
+        """Remove a file with its tool results, and what lies beside the chat if it is gone."""
+        self._state.forget_results(ref.decode("ascii") for ref in results)
+        if not self._is_kept(file.session):
+            for aside in self._chats.glob(f"{file.session}.jsonl.*"):
+                if is_regular(aside):
+                    remove_path(aside)  # a cut-off line, or an older version
+        with suppress(FileNotFoundError):  # another process removed it
+            remove_path(file.path)
+
+    def _list_others(self, gone: Set[Path]) -> Iterator[Path]:
+        """Yield the files of the other chats. The bin is listed twice, as one may be moved."""
+        yield from set(self.list_all_files()) - gone
+        yield from filter(is_regular, self._chats.glob("*.jsonl"))
+        yield from set(self.list_all_files()) - gone
 
     def _is_kept(self, session: str) -> bool:
         """Return whether a chat is on the list, or in the bin and not about to be removed."""
-        return os.path.lexists(self._chats / f"{session}.jsonl") or self.holds(session)
+        return os.path.lexists(self._chats / f"{session}.jsonl") or bool(self._find(session))
 
-    def _require(self, session: str) -> list[_BinnedFile]:
+    def _require(self, session: str) -> list[BinnedFile]:
         if not (found := self._find(session)):
             raise SessionMissing(
                 f"There is no chat {session} in the bin.",
@@ -235,48 +325,52 @@ class ChatBin:
             )
         return found
 
-    def _find(self, session: str) -> list[_BinnedFile]:
+    def _find(self, session: str) -> list[BinnedFile]:
         return [file for file in self._list_files() if file.session == session]
 
-    def _list_files(self) -> list[_BinnedFile]:
+    def _list_files(self) -> list[BinnedFile]:
         """Return the files of the chats in the bin, the one deleted first first."""
-        return [file for file in self._scan() if not file.is_gone]
+        return [file for file in self.folder.list_files() if not file.is_gone]
 
-    def _scan(self) -> list[_BinnedFile]:
-        with storage_errors(self._folder):
-            try:
-                names = sorted(os.listdir(self._folder))
-            except FileNotFoundError:
-                return []
-        files = [_read_name(self._folder / name) for name in names]
-        found = (file for file in files if file is not None and not file.path.is_symlink())
-        return sorted(found, key=lambda file: (file.deleted, file.session))
-
-    def _name_file(self, session: str, deleted: datetime) -> Path:
-        return self._folder / f"{session}.{deleted.strftime(_STAMP)}.jsonl"
-
-    def _make_entry(self, file: _BinnedFile) -> BinnedChat:
+    def _make_entry(self, file: BinnedFile) -> BinnedChat:
         info = self._describe(file.path)
-        at, until = file.deleted, file.deleted + timedelta(days=DAYS_IN_BIN)
+        at = file.deleted
+        until = min(at, _LAST_DELETION) + _KEPT_FOR
         shown = info or SessionInfo(file.session, "", "", "", vault=None, project=None, turns=0)
         return BinnedChat(shown, timestamp(at.timestamp()), timestamp(until.timestamp()))
 
     def _sync(self) -> None:
         """Write both folders to disk."""
         sync_folder(self._chats)
-        sync_folder(self._folder)
+        sync_folder(self.folder.path)
 
 
-def _read_name(path: Path) -> _BinnedFile | None:
-    """Read the name of a file in the bin, or return None for another file."""
-    if (match := _NAME.fullmatch(path.name)) is None:
-        return None
-    session, stamp, gone = match.groups()
+def _attempt(
+    problems: list[StorageFailed], file: BinnedFile, act: Callable[[BinnedFile], object]
+) -> bool:
+    """Do something with a file, and return whether it succeeded. Failures are added to a list."""
     try:
-        deleted = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
-    except ValueError:  # no day of the calendar
-        return None
-    return _BinnedFile(path, session, deleted, gone is not None)
+        with storage_errors(file.path):
+            act(file)
+    except StorageFailed as error:
+        problems.append(_not_removed(error))
+        return False
+    return True
+
+
+def _not_removed(error: OSError | StorageFailed) -> StorageFailed:
+    return StorageFailed(
+        f"The deleted chats are no longer listed, but some of their data is still stored: {error}",
+        hint="It will be removed at the next start. Repair what is in the way.",
+    )
+
+
+def _read_time(written: str) -> float:
+    """Convert ISO 8601 to a Unix time. Return 0 for anything else."""
+    try:
+        return datetime.fromisoformat(written).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
 
 
 def _find_results(file: Path) -> set[bytes]:

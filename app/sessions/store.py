@@ -176,7 +176,7 @@ class SessionStore:
             SessionBusy: the chat is being written to, by this or another process.
             StorageFailed: the file cannot be deleted.
         """
-        is_binned = self.bin.holds(session) and not self.is_stored(session)
+        is_binned = not self.is_stored(session) and self.bin.holds(session)
         if is_binned or self.delete(session) is not None:
             self.bin.remove(session)
 
@@ -270,7 +270,7 @@ class SessionStore:
         if is_id and path.is_dir() and not path.is_symlink():
             raise storage_failed(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
         if not is_id or path.is_symlink() or not path.is_file():
-            if self.bin.holds(session):
+            if self.bin.find_files(session):
                 raise _in_bin(session)
             raise SessionMissing(
                 f"There is no chat {session}.",

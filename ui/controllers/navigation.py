@@ -1,5 +1,6 @@
 """Manage the list of chats, the palette, and the search in the open chat."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtWidgets import QApplication, QWidget
@@ -7,7 +8,7 @@ from shiboken6 import isValid
 
 from app.config.schema import schema
 from app.config.settings import SECTIONS
-from app.errors import describe
+from app.errors import StorageFailed, describe
 from app.sessions.bin import BinnedChat
 from app.sessions.session_info import SessionInfo, one_line
 from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
@@ -22,6 +23,7 @@ from ui.widgets.completion_list import Choice
 from ui.widgets.find_bar import FindBar
 from ui.widgets.formatting import ago
 
+_log = logging.getLogger(__name__)
 # Before anything is typed, these are listed after the commands that were used last.
 _USEFUL = (
     "new_chat",
@@ -62,8 +64,14 @@ class SessionListController(ChatController):
 
     def refresh(self) -> None:
         """Reload the list of chats."""
-        list_binned = self._assistant.sessions.bin.list_chats
-        self._asks.ask(lambda: (self._assistant.list_sessions(), list_binned()), now=True)
+        self._asks.ask(lambda: (self._assistant.list_sessions(), self._list_binned()), now=True)
+
+    def _list_binned(self) -> list[BinnedChat]:
+        try:
+            return self._assistant.sessions.bin.list_chats()
+        except StorageFailed as error:
+            _log.warning("The bin of chats is not shown: %s", error)
+            return []
 
     def end_search(self) -> None:
         """Clear the field that searches all chats."""

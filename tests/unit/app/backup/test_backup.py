@@ -5,6 +5,7 @@ import json
 import sqlite3
 import zipfile
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from chains.cancel import Cancelled, CancelToken
 from context.log.entries import MessageEntry
 from context.messages import Message
 from tests.support.kills.killed_backups import kill_backups
+from tests.support.sessions.binned import rename_deleted
 from vault.embedder import Embedder
 
 
@@ -92,8 +94,51 @@ def test_what_is_in_the_bin_is_backed_up_and_restored(
     append(other, deleted, "Third?")
     restore(other, tmp_path / "a.zip", merges=True)
     assert list_texts(other, deleted) == ["First?", "Third?"]
-    other.sessions.bin.restore(deleted)
-    assert list_texts(other, deleted) == ["First?", "Third?"]
+    assert not other.sessions.bin.list_chats()
+
+
+def test_a_restored_chat_is_never_on_the_list_and_in_the_bin(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    sessions, bin = assistant.sessions, assistant.sessions.bin
+    chat = write_chat(assistant, "First?")
+    back_up(assistant, tmp_path / "listed.zip")
+    append(assistant, chat, "Second?")
+    sessions.delete(chat)
+    back_up(assistant, tmp_path / "binned.zip")
+    content = bin.find_files(chat)[0].read_bytes()
+    # The bin has it under another time, as after a clock that was wrong.
+    rename_deleted(sessions, chat, datetime(2026, 2, 3, tzinfo=UTC))
+    restore(assistant, tmp_path / "binned.zip")
+    assert (sessions.is_stored(chat), len(bin.list_all_files())) == (False, 1)
+    bin.restore(chat)
+    restore(assistant, tmp_path / "binned.zip")
+    assert (sessions.file(chat).read_bytes(), bin.list_chats()) == (content, [])
+    append(assistant, chat, "Third?")
+    with pytest.raises(InvalidRequest, match="differs"):
+        restore(assistant, tmp_path / "binned.zip")
+    report = restore(assistant, tmp_path / "binned.zip", merges=True)
+    assert (report.failed, report.aside, bin.list_chats()) == ([], [], [])
+    assert list_texts(assistant, chat) == ["First?", "Second?", "Third?"]
+    sessions.delete(chat)
+    restore(assistant, tmp_path / "listed.zip", merges=True)
+    assert (sorted(list_texts(assistant, chat)), bin.list_chats()) == (
+        ["First?", "Second?", "Third?"],
+        [],
+    )
+    assert bin.empty() == ()
+
+
+def test_a_chat_that_is_being_deleted_for_good_is_not_backed_up(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    chat = write_chat(assistant, "First?")
+    assistant.sessions.delete(chat)
+    (file,) = assistant.sessions.bin.list_all_files()
+    file.rename(file.with_suffix(".gone.jsonl"))
+    assert back_up(assistant, tmp_path / "a.zip").left_out == ()
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert not [name for name in archive.namelist() if chat in name]
 
 
 def test_a_backup_is_restored_elsewhere(

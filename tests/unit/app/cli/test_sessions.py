@@ -11,6 +11,7 @@ import pytest
 from app.assistant import Assistant
 from app.cli.parser import run
 from tests.support.models.model_server import ModelServer
+from tests.support.sessions.binned import let_pass
 from tests.support.sessions.turns import ask, result_of
 
 Sessions = Callable[..., tuple[int, str, str]]
@@ -203,7 +204,6 @@ def test_what_has_been_in_the_bin_for_thirty_days_goes_when_a_verb_writes(
     chat: str, assistant: Assistant, argv: list[str], is_removed: bool
 ) -> None:
     assistant.sessions.delete(chat)
-    (file,) = assistant.sessions.bin.list_all_files()
-    file.rename(file.with_name(f"{chat}.20260101T000000000000Z.jsonl"))
+    let_pass(assistant.sessions, chat, days=31)
     assert run(argv, lambda _: 1) == 0
     assert assistant.sessions.bin.holds(chat) != is_removed

@@ -14,6 +14,7 @@ from app.paths import Paths
 from app.startup import Startup, sweep_files
 from app.wiring import build
 from chains.tokenizer import load_counter
+from tests.support.sessions.binned import let_pass
 from tests.support.sessions.turns import ask, result_of
 
 LONG = "\n\n".join(f"Paragraph {n} is about beans and barrels. " * 20 for n in range(6)).strip()
@@ -133,8 +134,7 @@ def test_texts_of_chats_that_are_gone_are_removed_when_a_window_opens(strata_hom
         assistant.sessions.delete(chat)
         assert sweep_files(assistant) == ()
         assert kept.exists()  # the chat can be restored
-        (binned,) = assistant.sessions.bin.list_all_files()
-        binned.rename(binned.with_name(f"{chat}.20260101T000000000000Z.jsonl"))
+        let_pass(assistant.sessions, chat, days=31)
         grow_old(kept.parent)
         assert sweep_files(assistant) == (chat,)
     assert not kept.exists()

@@ -1,5 +1,6 @@
 """The bin: chats are moved there, restored, and deleted for good after thirty days."""
 
+import errno
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import InvalidRequest, SessionBusy, SessionMissing
+from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed
 from app.request_images import StoredRequest
 from app.sessions.bin import DAYS_IN_BIN
 from app.sessions.search import search_chats
@@ -16,6 +17,7 @@ from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
 from resources.system import calls
+from tests.support.sessions.binned import let_pass, rename_deleted, set_checked
 
 
 @pytest.fixture
@@ -50,13 +52,6 @@ def list_ids(store: SessionStore) -> tuple[list[str], list[str]]:
     """Return the ids of the chats on the list and in the bin."""
     listed = [info.session for info in store.list()]
     return listed, [chat.info.session for chat in store.bin.list_chats()]
-
-
-def age(store: SessionStore, session: str, days: float) -> None:
-    """Rename the file of a chat in the bin, as if it had been deleted some days ago."""
-    (file,) = (one for one in store.bin.list_all_files() if one.name.startswith(session))
-    at = datetime.now(UTC) - timedelta(days=days)
-    file.rename(file.with_name(f"{session}.{at:%Y%m%dT%H%M%S%fZ}.jsonl"))
 
 
 def test_a_deleted_chat_is_only_in_the_bin_and_comes_back_as_it_was(
@@ -129,14 +124,140 @@ def test_a_chat_deleted_for_good_takes_along_what_only_it_refers_to(
 
 def test_what_is_older_than_thirty_days_is_removed(store: SessionStore) -> None:
     old, young = chat(store, "Old?"), chat(store, "Young?")
-    for session, days in ((old, DAYS_IN_BIN + 0.01), (young, DAYS_IN_BIN - 0.01)):
+    for session, days in ((young, DAYS_IN_BIN - 0.01), (old, DAYS_IN_BIN + 0.01)):
         store.delete(session)
-        age(store, session, days)
+        let_pass(store, session, days)
     assert store.bin.remove_expired() == (old,)
     assert list_ids(store) == ([], [young])
     assert store.bin.remove_expired() == ()
     assert store.bin.empty() == (young,)
     assert store.bin.list_all_files() == []
+
+
+@pytest.mark.parametrize(
+    ("deleted", "checked_days"),
+    [
+        (datetime(2020, 1, 1, tzinfo=UTC), 0),  # before its own entries
+        (datetime(1, 1, 1, tzinfo=UTC), 0),
+        (datetime(2099, 1, 1, tzinfo=UTC), 0),
+        (datetime(9999, 12, 31, tzinfo=UTC), 0),
+        ("as it was", 400),  # the clock is a year ahead, or nobody has used Strata for a year
+        ("as it was", 20),
+        ("as it was", -400),  # the clock was a year ahead and is right again
+    ],
+)
+def test_a_wrong_clock_lets_the_thirty_days_begin_again(
+    store: SessionStore, deleted: datetime | str, checked_days: float
+) -> None:
+    session, begun = chat(store, "Where?"), datetime.now(UTC)
+    store.delete(session)
+    if isinstance(deleted, datetime):
+        store.bin.remove_expired()
+        rename_deleted(store, session, deleted)
+    else:
+        let_pass(store, session, days=40)
+        set_checked(store, checked_days)
+    assert [one.info.session for one in store.bin.list_chats()] == [session]
+    assert store.bin.remove_expired() == ()
+    (binned,) = store.bin.list_chats()
+    began = datetime.fromisoformat(binned.deleted)
+    assert timedelta(seconds=-1) < began - begun < timedelta(hours=1)
+    let_pass(store, session, days=29)
+    assert store.bin.remove_expired() == ()
+    let_pass(store, session, days=2)
+    assert store.bin.remove_expired() == (session,)
+
+
+def test_files_of_a_chat_that_begin_again_do_not_replace_each_other(store: SessionStore) -> None:
+    session = chat(store, "First?")
+    content = store.file(session).read_bytes()
+    for year in range(2020, 2030):
+        (store.bin.folder.path).mkdir(exist_ok=True)
+        name = f"{session}.{year}0101T000000000000Z.jsonl"
+        (store.bin.folder.path / name).write_bytes(content)
+    store.file(session).unlink()
+    store.bin.remove_expired()
+    assert len(store.bin.find_files(session)) == 10
+
+
+def test_what_is_deleted_for_good_is_forgotten_in_spite_of_what_is_no_chat(
+    store: SessionStore, state: StateDB
+) -> None:
+    result = state.keep_result("grep_notes", "found")
+    session = chat(store, f"Where? {result}")
+    state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
+    folder = store.file(session).parent
+    (folder / "zzz.jsonl").mkdir()
+    (folder / f"{session}.jsonl.mine").mkdir()
+    (folder / "link.jsonl").symlink_to(folder / "nothing")
+    store.delete(session)
+    (store.bin.folder.path / f"{session}.20200101T000000000000Z.jsonl").mkdir()
+    assert store.bin.empty() == (session,)
+    assert store.bin.list_all_files() == []
+    assert (state.request(session, "t1"), state.result(result)) == (None, None)
+
+
+@pytest.mark.parametrize("broken", ["neighbour", "request", "result"])
+def test_what_cannot_be_forgotten_now_is_forgotten_at_the_next_start(
+    store: SessionStore, state: StateDB, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    result = state.keep_result("grep_notes", "found")
+    session, other = chat(store, f"Where? {result}"), chat(store, "Beside it?")
+    state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
+    store.delete(session)
+    with monkeypatch.context() as patched:
+        if broken == "neighbour":
+            _refuse(patched, store.file(other))
+        else:
+            name = "forget_chat" if broken == "request" else "forget_results"
+            patched.setattr(state, name, _fail)
+        with pytest.raises(StorageFailed, match="some of their data is still stored"):
+            store.bin.empty()
+        assert list_ids(store) == ([other], [])
+        assert (state.request(session, "t1") is None) == (broken != "request")
+        assert store.bin.remove_expired() == ()  # it is only logged
+        assert len(store.bin.list_all_files()) == 1
+    assert store.bin.remove_expired() == ()
+    assert store.bin.list_all_files() == []
+    assert (state.request(session, "t1"), state.result(result)) == (None, None)
+
+
+def _fail(*_args: object) -> None:
+    raise StorageFailed("The database is locked.")
+
+
+def _refuse(patched: pytest.MonkeyPatch, refused: Path) -> None:
+    """Let the operating system refuse to open a file."""
+    opens = calls.open_file
+
+    def open_or_refuse(path: Path, flags: int, mode: int = 0o600) -> int:
+        if path == refused:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opens(path, flags, mode)
+
+    patched.setattr(calls, "open_file", open_or_refuse)
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_lies_in_the_place_of_the_bin_hinders_only_deletions(
+    store: SessionStore, tmp_path: Path, kind: str
+) -> None:
+    session = chat(store, "Where?")
+    place = store.bin.folder.path
+    place.write_text("mine") if kind == "file" else place.symlink_to(tmp_path / "nothing")
+    begun = chat(store, "And the hose?")
+    assert len(store.list()) == 2
+    for delete in (store.delete, store.delete_for_good):
+        with pytest.raises(StorageFailed, match="bin is no folder") as caught:
+            delete(session)
+        assert str(caught.value.hint).startswith("Move it away")
+    assert store.bin.remove_expired() == ()
+    assert {info.session for info in store.list()} == {session, begun}
+    with pytest.raises(SessionMissing if kind == "link" else StorageFailed):
+        store.read("0badcafe")
+    place.unlink()
+    store.delete(session)
+    assert list_ids(store) == ([begun], [session])
 
 
 def test_files_of_others_in_the_bin_stay(store: SessionStore) -> None:
@@ -250,17 +371,21 @@ def test_a_chat_restored_beside_its_copy_from_a_backup_has_the_entries_of_both(
     assert list_ids(store) == ([session], [])
 
 
-def test_a_copy_on_the_list_keeps_its_data_when_the_bin_is_emptied(
-    store: SessionStore, state: StateDB
+@pytest.mark.parametrize("act", ["empty", "remove_expired"])
+def test_a_copy_on_the_list_takes_over_what_the_bin_has(
+    store: SessionStore, state: StateDB, act: str
 ) -> None:
     result = state.keep_result("grep_notes", "found")
     session = chat(store, f"First? {result}")
     state.save_request(StoredRequest(session, "t1", 1, {}, {}, None))
     backup = store.file(session).read_bytes()
+    say(store, session, "Second?")
     store.delete(session)
+    rename_deleted(store, session, datetime(2020, 1, 1, tzinfo=UTC))
     store.merge(session, backup)
-    assert store.bin.empty() == (session,)
+    assert getattr(store.bin, act)() == ()
     assert list_ids(store) == ([session], [])
+    assert sorted(_read_texts(store, session)) == [f"First? {result}", "Second?"]
     assert (state.result(result), state.request(session, "t1") is None) == ("found", False)
 
 
@@ -279,7 +404,12 @@ class _Killed(BaseException):
     """The process ends here."""
 
 
-_STEPS = ("rename_path", "remove_path", "sync_folder", "make_private_folder")
+_STEPS = (
+    "bin.rename_path",
+    "bin.remove_path",
+    "bin.sync_folder",
+    "bin_folder.make_private_folder",
+)
 
 
 @pytest.mark.parametrize("act", ["delete", "restore", "remove", "merge"])
@@ -346,7 +476,8 @@ def _stop_before(patched: pytest.MonkeyPatch, number: int) -> None:
 
     patched.setattr(calls, "rename_path", stop_or(calls.rename_path))
     for name in _STEPS:
-        patched.setattr(f"app.sessions.bin.{name}", stop_or(getattr(calls, name, _make_folder)))
+        act = getattr(calls, name.partition(".")[2], _make_folder)
+        patched.setattr(f"app.sessions.{name}", stop_or(act))
 
 
 def _make_folder(folder: Path) -> None:
