@@ -22,6 +22,7 @@
     relative_dates Find dates that depend on the current date, such as "yesterday".
     text           The one reader of Markdown: blocks, the kinds of lines, inline syntax.
     tasks          Find tasks, and read their status and their dates.
+    units          Convert amounts to the units of others, such as 500 g to 0.5 kg.
 
 This package may import `vault.errors`, `vault.paths`, `vault.workers` and `resources.system`.
 """
@@ -42,4 +43,5 @@ __all__ = [
     "parser_client",
     "properties",
     "tasks",
+    "units",
 ]

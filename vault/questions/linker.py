@@ -11,6 +11,7 @@ from vault.questions.links import (
     STATES,
     Links,
     Mark,
+    join_limits,
     link_from,
     link_to,
     list_bare_values,
@@ -71,6 +72,7 @@ class _Linker:
         self._end_mark()
         self._link_dates()
         links = self._links
+        links.clauses = join_limits(links.clauses)
         is_waiting = links.is_negated or links.is_alternative or self._mark is not None
         is_waiting = is_waiting or self._values.is_waiting
         if is_waiting or self._has_lone_comparison() or self._around.asks_yes_or_no():
@@ -173,6 +175,7 @@ class _Linker:
         joins = self._around.list_roles(at - 1)
         is_in_a_row = self._last_added == at - 1 and last.key == new.key and not item.is_given
         is_in_a_row = is_in_a_row and (item.is_apart or new.key != "tag")
+        is_in_a_row = is_in_a_row and not (last.name == new.name and new.comparison == "!=")
         is_after_not = last.is_negated and not new.is_negated and "and" in joins
         is_of_folder = last.key == "folder" and not joins.isdisjoint(("and", "or"))
         is_other = is_of_folder and ("and" in joins or new.key != "folder")

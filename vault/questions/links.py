@@ -11,13 +11,14 @@ from vault.notes.kinds import drop_note_suffix
 from vault.questions.tokens import Item
 from vault.questions.vocabulary import Name
 from vault.questions.words import are_alike
-from vault.search.conditions import Condition
+from vault.search.conditions import Condition, compare_values
 
 __all__ = [
     "MARKS",
     "STATES",
     "Links",
     "Mark",
+    "join_limits",
     "link_from",
     "link_to",
     "list_bare_values",
@@ -84,6 +85,37 @@ class Links:
         before = self.clauses.pop() if self.is_alternative and self.clauses else ()
         self.clauses.append((*before, *conditions))
         self.is_alternative = False
+
+
+def join_limits(clauses: Sequence[tuple[Condition, ...]]) -> list[tuple[Condition, ...]]:
+    """Join two limits of a property, as in "above 3 and below 5", which one value must fulfil."""
+    joined = list[tuple[Condition, ...]]()
+    for clause in clauses:
+        pairs = (_join_limits(other, clause) for other in joined)
+        at, pair = next(
+            ((at, each) for at, each in enumerate(pairs) if each), (len(joined), clause)
+        )
+        joined[at : at + 1] = [pair]
+    return joined
+
+
+def _join_limits(
+    clause: Sequence[Condition], other: Sequence[Condition]
+) -> tuple[Condition, ...] | None:
+    """Return the ranges between two limits, or None if they are not the two ends of ranges."""
+    if [each.name for each in clause] != [each.name for each in other]:
+        return None
+    ranges = tuple(_join_ends(*pair) for pair in zip(clause, other, strict=True))
+    known = tuple(each for each in ranges if each is not None)
+    return known if len(known) == len(ranges) else None
+
+
+def _join_ends(first: Condition, last: Condition) -> Condition | None:
+    low, high = sorted((first, last), key=lambda each: each.comparison, reverse=True)
+    is_pair = low.comparison[0] == ">" and high.comparison[0] == "<"
+    if not is_pair or low.is_negated or high.is_negated or low.also or high.also:
+        return None
+    return replace(low, also=high) if compare_values(high.value, low) else None
 
 
 def link_to(name: Name) -> Condition:

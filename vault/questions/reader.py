@@ -15,7 +15,7 @@ from vault.questions.links import STATES, Links
 from vault.questions.tokens import Item, find_spans, list_items
 from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words
-from vault.search.conditions import Condition
+from vault.search.conditions import Condition, is_comparable
 from vault.search.query import Query, parse_query, write_query
 
 __all__ = ["Operation", "PartlyRead", "Reading", "read_question"]
@@ -93,12 +93,19 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
     links = link_items(items, spans, vocabulary.dated)
+    links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
     if list_date_words("weekday") & set(map(fold, links.left)):
         return None  # a weekday without a word such as "on", which is not known to be a date
     _read_times(links, today)
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
     return _read_total(given, links, items) or _read_list(given, links)
+
+
+def _can_compare(links: Links, vocabulary: VaultNames) -> bool:
+    """Return whether all values of a property have units that its limits can be compared with."""
+    named = (condition for clause in links.clauses for condition in clause if condition.name)
+    return all(is_comparable(each, vocabulary.list_values(each.name)) for each in named)
 
 
 def _can_ask(text: str) -> bool:

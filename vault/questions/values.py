@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from vault.notes.amounts import parse_amount
 from vault.questions.days import LIMITS
 from vault.questions.links import Links
 from vault.questions.surroundings import SIGNS, Surroundings
@@ -35,6 +36,7 @@ class ValueLinker:
         self._sign: Comparison = "="
         self._is_negated = False
         self._last: tuple[Sequence[str], int] = ((), -1)
+        self._last_sign: Comparison | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -47,7 +49,7 @@ class ValueLinker:
             return used
         if self._links.properties and (used := self._take_value(at)):
             return used
-        return self._take_second(at) or self._take_value_before(at)
+        return self._take_second(at) or self._take_another(at) or self._take_value_before(at)
 
     def is_awaited(self, at: int, names: Sequence[str]) -> bool:
         """Return whether a value follows the name of a property, as in "a rating above 3".
@@ -110,6 +112,33 @@ class ValueLinker:
         self._sign = signs[0]
         return compared + 1 - at
 
+    def _take_another(self, at: int) -> int:
+        """Take another value of the last property, as "and 8" in "other than 3 and 8".
+
+        It is excluded too, or an alternative. Of another number nothing can be claimed.
+        """
+        names, end = self._last
+        item, joins = self._items[at], self._around.list_roles(at) & {"and", "or"}
+        value = at + 1 if joins else at
+        if at != end or not self._is_value(value, names) or self._find_named_behind(value)[1]:
+            return 0
+        is_joined = bool(joins) or item.is_apart
+        is_excluded = self._last_sign == "!=" and is_joined
+        if not is_excluded and (self._last_sign != "=" or joins != {"or"}):
+            self._links.is_unclear = self._links.is_unclear or self._is_number(value)
+            return value + 1 - at if self._is_number(value) else 0
+        is_negated = self._links.clauses[-1][-1].is_negated
+        self._links.is_negated = is_negated
+        self._links.is_alternative = not is_excluded and not is_negated
+        self._links.properties.append(tuple(names))
+        self._sign = "!=" if is_excluded else "="
+        return value - at or self._take_value(at)
+
+    def _is_value(self, at: int, names: Sequence[str]) -> bool:
+        if self._is_number(at) or at >= len(self._items):
+            return self._is_number(at)
+        return any(each.property in names for each in self._items[at].list_names("value"))
+
     def _list_signs(self, at: int) -> list[Comparison]:
         return [sign for role, sign in SIGNS.items() if role in self._around.list_roles(at)]
 
@@ -118,22 +147,28 @@ class ValueLinker:
         end = self._find_range_end(at)
         if not end or self._is_negated:
             return 0
-        number, used = self._read_number(end)
+        (first, length), (last, used) = self._read_number(at), self._read_number(end)
+        amounts = parse_amount(first), parse_amount(last)
+        if amounts[0] and amounts[1] and not amounts[0].unit:  # as in "between 1 and 5 kg"
+            first = f"{first} {amounts[1].unit}".strip()
         self._sign = ">="
-        self._add(at, names, self._items[at].text, 1)
+        self._add(at, names, first, length)
         self._links.properties.append(tuple(names))
         self._sign = "<="
-        return end - at + self._add(end, names, number, used)
+        used = end - at + self._add(end, names, last, used)
+        self._last_sign = None
+        return used
 
     def _find_range_end(self, at: int) -> int:
         """Return where the second number of a range is, as in "3 to 5", or 0 if there is none.
 
         The word "and" joins two numbers to a range only behind one such as "between".
         """
-        joins, before = self._around.list_roles(at + 1), self._around.list_roles(at - 1)
+        join = at + self._read_number(at)[1]
+        joins, before = self._around.list_roles(join), self._around.list_roles(at - 1)
         is_between = "between" in before and before.isdisjoint({"in", "from"})
         is_joined = "to" in joins and ("and" not in joins or is_between)
-        return at + 2 if is_joined and self._is_number(at + 2) else 0
+        return join + 1 if is_joined and self._is_number(join + 1) else 0
 
     def _is_number(self, at: int) -> bool:
         is_there = 0 <= at < len(self._items)
@@ -210,6 +245,7 @@ class ValueLinker:
         read = [parse_property(name, f"{sign}{value}") for name in names]
         self._links.properties.pop()
         self._sign, self._is_negated, self._last = "=", False, (names, at + used)
+        self._last_sign = sign
         if conditions := [condition for condition in read if condition is not None]:
             self._links.add(*conditions)
         return used

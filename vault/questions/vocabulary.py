@@ -73,6 +73,10 @@ class VaultNames:
         if name not in self._by_words[words]:
             self._by_words[words].append(name)
 
+    def list_values(self, name: str) -> frozenset[str]:
+        """Return all values of a property."""
+        return frozenset(value for own in self.properties.values() for value in own.get(name, ()))
+
     def find_exactly(self, words: Sequence[str]) -> tuple[Name, ...]:
         """Return what has a name of just these words, folded."""
         return tuple(self._by_words.get(tuple(words), ()))

@@ -1,6 +1,6 @@
 """Define the conditions of a query on notes, and find the notes that fulfil them.
 
-    path:garden  folder:"winter garden"  file:seed  tag:recipe/soup  link:Server  [rating:>=4]
+    path:garden  folder:"winter garden"  file:seed  tag:recipe/soup  link:Server  [rating:>=4 <=5]
     linked-from:Server  has:open-task
 
 A condition is negated by `-` before it, and conditions joined by `OR` are alternatives. The table
@@ -8,7 +8,7 @@ A condition is negated by `-` before it, and conditions joined by `OR` are alter
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, TypeVar, cast
@@ -24,6 +24,7 @@ from vault.notes.amounts import (
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
 from vault.notes.tasks import TaskKind, find_tasks
+from vault.notes.units import convert_amount
 from vault.records import Records
 from vault.search.passages import Passages
 
@@ -42,6 +43,7 @@ __all__ = [
     "find_by_property",
     "find_by_tag",
     "find_linked_from",
+    "is_comparable",
     "parse_property",
 ]
 
@@ -61,7 +63,10 @@ PARTS: Final = {
     "done-task": "a done task",
 }
 _TASKS: Final[Mapping[str, TaskKind]] = {"task": "any", "open-task": "open", "done-task": "done"}
-_TEST: Final = re.compile(r"(?P<sign><=|>=|!=|<|>|=)?\s*(?P<value>.+)")
+_TEST: Final = re.compile(
+    r"(?P<order><=|>=|<|>)\s*(?P<first>[^<>]+?)\s+(?P<also>(?:<=|>=|<|>)[^<>]+)"
+    r"|(?P<sign><=|>=|!=|<|>|=)?\s*(?P<value>.+)"
+)
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
 _SIGNS: Final = {
@@ -89,6 +94,7 @@ class Condition:
         name: the name of the property, or an empty string for other conditions.
         comparison: how the value of the property is compared.
         is_negated: whether the notes are wanted that do not fulfil the condition.
+        also: another limit of the same value, as in "between 3 and 5", or None.
     """
 
     key: str
@@ -96,6 +102,7 @@ class Condition:
     name: str = ""
     comparison: Comparison = "="
     is_negated: bool = False
+    also: "Condition | None" = None
 
     @property
     def is_plain(self) -> bool:
@@ -109,44 +116,60 @@ class Condition:
             return PARTS[self.value]
         if self.name and self.value == ANY_VALUE:
             return f"the property {self.name}"
+        return f"{self.name}: {self._show_limits()}" if self.name else self.value
+
+    def _show_limits(self) -> str:
         signs = _SIGNS_OF_DAYS if _DAY.match(self.value) else _SIGNS
-        return f"{self.name}: {signs[self.comparison]}{self.value}" if self.name else self.value
+        also = f" and {self.also._show_limits()}" if self.also else ""
+        return f"{signs[self.comparison]}{self.value}{also}"
+
+    def _write_limits(self) -> str:
+        comparison = "" if self.comparison == "=" else self.comparison
+        also = f" {self.also._write_limits()}" if self.also else ""
+        return f"{comparison}{self.value}{also}"
 
     def __str__(self) -> str:
         """Write the condition as it is written in a query."""
         sign = "-" if self.is_negated else ""
         if self.name:
-            comparison = "" if self.comparison == "=" else self.comparison
-            return f"{sign}[{self.name}:{comparison}{self.value}]"
+            return f"{sign}[{self.name}:{self._write_limits()}]"
         is_plain = _PLAIN.fullmatch(self.value) is not None
         return f"{sign}{self.key}:" + (self.value if is_plain else f'"{self.value}"')
 
 
 def parse_property(name: str, test: str, *, is_negated: bool = False) -> Condition | None:
-    """Parse a condition on a property, such as `rating` and `>=4`.
+    """Parse a condition on a property, such as `rating` and `>=4`, or `>=4 <5`.
 
     Return None if it has no value.
     """
     found = _TEST.fullmatch(test.strip().strip('"'))
     if found is None or not name.strip():
         return None
-    sign = cast("Comparison", found["sign"] or "=")
-    value = found["value"].strip().strip('"')
-    return Condition("property", value, name.strip().lower(), sign, is_negated)
+    sign = cast("Comparison", found["order"] or found["sign"] or "=")
+    value = (found["first"] or found["value"]).strip().strip('"')
+    also = parse_property(name, found["also"]) if found["also"] else None
+    return Condition("property", value, name.strip().lower(), sign, is_negated, also)
 
 
 def compare_values(value: str, condition: Condition, mark: DecimalMark = "") -> bool:
     """Return whether a value of a property fulfils a condition.
 
-    Days are compared as days, and values that begin with a number by it. Other values are equal if
-    they differ only in case and accents, and amounts also if no unit is asked for. A number that
-    can be read in two ways fulfils the condition if one of them does, so that no note is missed.
+    Days are compared as days, and values that begin with a number by it. Amounts with a unit are
+    converted to the one that is asked for, and fulfil no condition if they measure something else.
+    Other values are equal if they differ only in case and accents. A unit may be left out. A number
+    that can be read in two ways fulfils the condition if one of them does, so that no note is
+    missed.
 
     Args:
         value: the value.
         condition: the condition.
         mark: the decimal mark of the values of the property, if it is known.
     """
+    is_fulfilled = condition.also is None or compare_values(value, condition.also, mark)
+    return is_fulfilled and _is_within(value, condition, mark)
+
+
+def _is_within(value: str, condition: Condition, mark: DecimalMark) -> bool:
     wanted = condition.value
     if condition.comparison in ("=", "!="):
         return _is_equal(value, wanted, mark) == (condition.comparison == "=")
@@ -155,8 +178,39 @@ def compare_values(value: str, condition: Condition, mark: DecimalMark = "") -> 
     limit = read_number(wanted, mark)
     if limit is None:
         return False
-    numbers = read_numbers(value, mark)
+    numbers = _convert_numbers(value, wanted, mark)
     return any(_is_in_order(number, limit, condition.comparison) for number in numbers)
+
+
+def _convert_numbers(value: str, wanted: str, mark: DecimalMark) -> tuple[Decimal, ...]:
+    """Return all numbers that a value may mean, in the unit that is asked for, if there are any."""
+    numbers = read_numbers(value, mark)
+    amount, other = parse_amount(value, mark), parse_amount(wanted, mark)
+    if amount is None or other is None or not (amount.unit and other.unit):
+        return numbers
+    converted = (convert_amount(number, amount.unit, other.unit) for number in numbers)
+    return tuple(number for number in converted if number is not None)
+
+
+def is_comparable(condition: Condition, values: Collection[str]) -> bool:
+    """Return whether the limits of a condition can be compared with the numbers among some values.
+
+    If a limit has no unit, the values must not differ in theirs.
+    """
+    if condition.also is not None and not is_comparable(condition.also, values):
+        return False
+    if condition.comparison in ("=", "!=") or _DAY.match(condition.value):
+        return True
+    limit = parse_amount(condition.value)
+    numbers = [each for each in values if read_numbers(each) and not _DAY.match(each)]
+    amounts = [parse_amount(each) for each in numbers]
+    units = {amount.unit for amount in amounts if amount is not None and amount.unit}
+    one = Decimal(1)
+    if limit is None or not limit.unit:
+        return all(convert_amount(one, unit, other) == one for unit in units for other in units)
+    return None not in amounts and all(
+        convert_amount(one, unit, limit.unit) is not None for unit in units
+    )
 
 
 def find_by_path(condition: Condition, _catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
@@ -261,10 +315,9 @@ def _is_equal(value: str, wanted: str, mark: DecimalMark) -> bool:
     """Return whether two values are the same text or quantity. A unit may be left out."""
     if _simplify(value) == _simplify(wanted):
         return True
-    amount, other = parse_amount(value, mark), parse_amount(wanted, mark)
-    if amount is None or other is None or other.number not in read_numbers(value, mark):
+    if parse_amount(value, mark) is None or (other := parse_amount(wanted, mark)) is None:
         return False
-    return not other.unit or fold(amount.unit) == fold(other.unit)
+    return other.number in _convert_numbers(value, wanted, mark)
 
 
 def _is_in_order(value: _Ordered, limit: _Ordered, comparison: Comparison) -> bool:

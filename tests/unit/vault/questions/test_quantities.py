@@ -58,3 +58,65 @@ def list_names(index: Vault, question: str) -> str | None:
 )
 def test_a_minus_belongs_to_its_number(index: Vault, question: str, names: str) -> None:
     assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes have a weight above 3 kg?", "Heavy Ton"),
+        ("Which notes have a weight below 3 kg?", "Light Tiny"),
+        ("Which notes have a weight of at most 2000 g?", "Light Tiny"),
+        ("Which notes have a weight of 0.5 kg?", "Tiny"),
+        ("Which notes have a weight between 400 g and 2 kg?", "Light Tiny"),
+        ("Which notes have a weight between 1 and 5 kg?", "Heavy Light"),
+        ("Which notes have a duration of more than 1 hour?", "Film Walk"),
+        ("Welche Notizen haben ein weight über 3 kg?", "Heavy Ton"),
+        ("¿Qué notas tienen un weight mayor que 3 kilos?", "Heavy Ton"),
+    ],
+)
+def test_amounts_are_compared_with_their_units(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which notes have a fee above 4 EUR?",
+        "Which notes have a fee above 4?",
+        "Which notes have a weight above 3?",
+        "Which notes have a weight above 3 EUR?",
+        "Which notes have a score of 3 and 8?",
+        "Which notes have a score above 3 and 8?",
+    ],
+)
+def test_what_cannot_be_compared_claims_nothing(index: Vault, question: str) -> None:
+    assert list_names(index, question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes have a score between 3 and 5?", "Near"),
+        ("Which notes have a score above 3 and below 5?", "Near"),
+        ("Which notes have days in 2026?", "Near"),
+        ("Which notes have a score from 9 to 12?", "Apart"),
+        ("Welche Notizen haben einen score zwischen 3 und 5?", "Near"),
+    ],
+)
+def test_the_limits_of_a_range_hold_for_one_value(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes have a score other than 3 and 8?", "Apart Near"),
+        ("Which notes have a score other than 4 or 8?", "Apart"),
+        ("Which notes have a score other than 2, 4 and 9?", "Eight"),
+        ("Which notes have a score that is not 4 or 8?", "Apart"),
+        ("Which notes have a score of 4 or 8?", "Eight Near"),
+        ("Welche Notizen haben einen score ungleich 4 und 8?", "Apart"),
+    ],
+)
+def test_each_number_behind_a_property_counts(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
