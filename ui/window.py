@@ -191,10 +191,11 @@ class MainWindow(WindowFrame):
         from ui.panels.docks import Docking
         from ui.panels.index.panel import IndexPanel
         from ui.panels.notes.note_panel import NotePanel
+        from ui.panels.notes.outline import OutlinePanel
         from ui.panels.notes.related import RelatedPanel
         from ui.panels.notes.review import ReviewPanel
 
-        self.column.take_panels(RelatedPanel, IndexPanel, ReviewPanel)
+        self.column.take_panels(OutlinePanel, RelatedPanel, IndexPanel, ReviewPanel)
         self.docking = Docking(self.columns, self.column, self.sidebar)
         self.transcript = Transcript()
         self.middle.take_transcript(self.transcript)

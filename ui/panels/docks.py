@@ -1,4 +1,4 @@
-"""The right column: docks for context, sources, related notes, index and review.
+"""The right column: docks for context, sources, outline, related notes, index and review.
 
 The column is a nested main window whose panels are docks. The user can move, float and close each
 dock. The column is beside the chat, or on top of it if the window is narrow.
@@ -23,13 +23,14 @@ from ui.widgets.surfaces import Header
 
 if TYPE_CHECKING:
     from ui.panels.index.panel import IndexPanel
+    from ui.panels.notes.outline import OutlinePanel
     from ui.panels.notes.related import RelatedPanel
     from ui.panels.notes.review import ReviewPanel
 
 __all__ = ["Docking", "RightColumn"]
 
 _VERSION = 1
-_SHARES = {"context": 64_000, "sources related index look_after": 36_000}
+_SHARES = {"context": 64_000, "sources outline related index look_after": 36_000}
 _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
@@ -39,12 +40,14 @@ class RightColumn(DockWindow):
     The signal `close_requested` is emitted when the user has closed the last dock.
 
     Attributes:
+        outline: the panel of the open note's headings, set by `take_panels`.
         related: the panel of related notes, set by `take_panels`.
         index: the index panel, set by `take_panels`.
         review: the panel "Look after", set by `take_panels`.
     """
 
     close_requested = Signal()
+    outline: "OutlinePanel"
     related: "RelatedPanel"
     index: "IndexPanel"
     review: "ReviewPanel"
@@ -61,6 +64,7 @@ class RightColumn(DockWindow):
         self.context_dock.add_head(self.context.switch)
         self.sources = SourcesPanel(self.sources_dock)
         self.sources_dock.setWidget(self.sources)
+        self.outline_dock = _Dock("Outline", self)
         self.related_dock = _Dock("Related", self)
         self.index_dock = _Dock("Index", self)
         self.review_dock = _Dock("Look after", self)
@@ -75,12 +79,15 @@ class RightColumn(DockWindow):
 
     def take_panels(
         self,
+        outline: Callable[[QWidget], "OutlinePanel"],
         related: Callable[[QWidget], "RelatedPanel"],
         index: Callable[[QWidget], "IndexPanel"],
         review: Callable[[QWidget], "ReviewPanel"],
     ) -> None:
         """Create the panels that are added only after the window has been painted."""
+        self.outline = outline(self.outline_dock)
         self.related = related(self.related_dock)
+        self.outline_dock.setWidget(self.outline)
         self.index, self.review = index(self.index_dock), review(self.review_dock)
         self.related_dock.setWidget(self.related)
         self.index_dock.setWidget(self.index)
@@ -130,7 +137,7 @@ class RightColumn(DockWindow):
 
     def _tabs(self) -> "tuple[_Dock, ...]":
         """Return the docks that are hidden by default and share a tab bar with the sources."""
-        return (self.related_dock, self.index_dock, self.review_dock)
+        return (self.outline_dock, self.related_dock, self.index_dock, self.review_dock)
 
     def _on_visibility_changed(self) -> None:
         self._fit_heads()
@@ -192,6 +199,11 @@ class Docking(QObject):
     def show_sources(self) -> None:
         """Show the panel with the sources of the last answer."""
         self._show(self._column.sources_dock)
+
+    def show_outline(self) -> None:
+        """Show the panel of the open note's headings, and focus its filter field."""
+        self._show(self._column.outline_dock)
+        self._column.outline.begin()
 
     def show_related(self) -> None:
         """Show the panel of related notes."""

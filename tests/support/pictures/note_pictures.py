@@ -47,9 +47,9 @@ def show_notes(on: Stage) -> Iterator[Shot]:
     settle()
     yield Shot("note-finding")
     on.window.note.close_search()
-    on.window.note.open_outline()
+    on.window.run_command("note_outline")
+    settle()
     yield Shot("note-outline")
-    _close_popups()
     on.window.controllers.reading.close()
 
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from ui.controllers.related import RelatedController
 from ui.panels.docks import RightColumn
 from ui.panels.index.panel import IndexPanel
+from ui.panels.notes.outline import OutlinePanel
 from ui.panels.notes.related import RelatedPanel
 from ui.panels.notes.review import ReviewPanel
 from ui.tasks import TaskRunner
@@ -114,7 +115,7 @@ def notes() -> Notes:
 def column(qtbot: QtBot) -> RightColumn:
     """The right column with related notes in front."""
     column = RightColumn()
-    column.take_panels(RelatedPanel, IndexPanel, ReviewPanel)
+    column.take_panels(OutlinePanel, RelatedPanel, IndexPanel, ReviewPanel)
     qtbot.addWidget(column)
     column.resize(344, 900)
     column.show()

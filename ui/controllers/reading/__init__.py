@@ -6,6 +6,7 @@
     menu       Opens the open note or image in an editor, Obsidian or the file manager.
     open_note  Shows a note or an image, follows links in notes and answers, and goes back and
                forward.
+    outline    Lists the headings of the open note, and marks the present one.
     review     Runs reviews of the notes, and shows, dismisses and restores their findings.
     tasks      Ticks and unticks the tasks of the open note, with undo.
     visit_history

@@ -17,6 +17,7 @@ from chains.errors import Cancelled
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.images import EmbedController, open_image
 from ui.controllers.reading.menu import NoteMenuController
+from ui.controllers.reading.outline import OutlineController
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
 from ui.controllers.session import ChatController, Collaborators, SessionController
@@ -62,9 +63,7 @@ class ReadingController(ChatController):
         self._reads = LatestOnly(self._runner, 0, self)
         self._reads.answered.connect(self._on_read)
         self._reading = CancelToken()
-        self._outlines = LatestOnly(self._runner, 0, self)
-        self._outlines.answered.connect(self._on_outline_read)
-        self._panel.headings_wanted.connect(self._read_outline)
+        self._outline = OutlineController(self._assistant, self._runner, self._frame)
         self._said = ""
         self.slow_timer = QTimer(self, singleShot=True, interval=_SLOW_MS)
         self.slow_timer.timeout.connect(self._show_slow)
@@ -97,7 +96,7 @@ class ReadingController(ChatController):
         return {
             "attach_note": self._panel.attach_selection,
             "toggle_source": self._panel.toggle_source,
-            "note_outline": self._panel.open_outline,
+            "note_outline": self._outline.open,
             **self._menu.list_commands(),
             "note_back": lambda: self.step(-1),
             "note_forward": lambda: self.step(1),
@@ -219,6 +218,7 @@ class ReadingController(ChatController):
 
     def _forget(self) -> None:
         self._shown = None
+        self._outline.set_note(None)
         self._rereads.forget()
 
     def _open(self, visit: NoteVisit, step: int | None = None) -> None:
@@ -244,7 +244,6 @@ class ReadingController(ChatController):
 
     def _stop_reading(self) -> None:
         self._reading.cancel()
-        self._outlines.forget()
         self.slow_timer.stop()
 
     def _show_slow(self) -> None:
@@ -325,28 +324,6 @@ class ReadingController(ChatController):
         )
         self._panel.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _read_outline(self) -> None:
-        """Read the headings of the open note, which were not read with its text."""
-        path = self._panel.path
-        name = NoteVisit(path).name
-        token = self._begin_reading(f"Reading the headings of {name}…")
-        self._outlines.ask(lambda: self._read_whole(path, token), now=True)
-
-    def _read_whole(self, path: str, token: CancelToken) -> Note | ErrorInfo:
-        try:
-            return self._assistant.read_note(path, ReadOptions(token.raise_if_cancelled))
-        except Cancelled:
-            raise
-        except Exception as error:  # noqa: BLE001 - shown to the user
-            return describe(error)
-
-    def _on_outline_read(self, found: Note | ErrorInfo) -> None:
-        self.slow_timer.stop()
-        if isinstance(found, ErrorInfo):
-            self._frame.notifier.toast(found.message)
-        else:
-            self._panel.add_structure(found)
-
     def _note_visit(self, visit: NoteVisit, step: int | None) -> None:
         if self._frame.middle.is_reading:
             self._visits.leave(self._panel.find_top_line())
@@ -367,6 +344,7 @@ class ReadingController(ChatController):
         self._panel.show_note(note, visit.first, visit.last)
         if visit.top:
             self._panel.show_line(visit.top)
+        self._outline.set_note(note)
         self._related.set_open(note.path)
         self._frame.sidebar.notes.select(note.path)
         if visit.heading and not visit.first:
@@ -387,6 +365,7 @@ class ReadingController(ChatController):
         elif found.path == shown.path:
             self._shown = found
             self._panel.show_changed(found)
+            self._outline.set_note(found if isinstance(found, Note) else None)
 
     def _on_link_clicked(self, address: str) -> None:
         self.follow_link(address, self._panel.path)

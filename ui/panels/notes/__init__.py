@@ -2,9 +2,9 @@
 
     notes ──> folders ──> note_tree
     findings ──> review ──> finding
-    note ──> note_panel ──> note_header ──> outline
+    note ──> note_panel ──> note_header
                  └────────> reader, note_text, image
-    citations ──> sources;  related notes ──> related
+    citations ──> sources;  related notes ──> related;  headings ──> outline
 
     finder     Search in the open note, including parts that are not drawn.
     finding    The card of one finding of a review, with its reason and buttons that open its notes.
@@ -15,7 +15,7 @@
     note_panel The panel that shows one note, rendered or as source text, at the cited lines.
     note_tree  The tree of folders, notes and images in the sidebar, with the state of each note.
     note_text  A note's source text with line numbers and Markdown highlighting.
-    outline    The button that opens the menu of the open note's headings.
+    outline    The panel "Outline": the headings of the open note, with a filter.
     reader     A note's rendered text. Only the parts near the visible area are drawn.
     related    The panel of related notes: similar notes, and notes linked in either direction.
     review     The panel "Look after": findings of a review, with their reasons.
@@ -33,6 +33,7 @@ __all__ = [
     "note_panel",
     "note_text",
     "note_tree",
+    "outline",
     "reader",
     "related",
     "review",

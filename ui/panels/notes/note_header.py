@@ -4,7 +4,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu
 
 from context.layers import name_lines
-from ui.panels.notes.outline import OutlineButton
 from ui.theme import dress
 from ui.widgets.buttons import IconButton
 from ui.widgets.controls import ElidedLabel
@@ -27,7 +26,7 @@ class NoteHeader(Header):
         sidebar_requested, panel_requested: emitted when the user wants to show or hide a column.
 
     Attributes:
-        outline: the button that opens the menu of the note's headings.
+        outline: the button that shows the panel of the note's headings.
         switch: the button that switches between the source text and the rendered note.
         related: the button that shows the related notes.
         attach: the button that attaches the note. Its name says what is attached.
@@ -48,7 +47,7 @@ class NoteHeader(Header):
         self._place = ElidedLabel("", Qt.TextElideMode.ElideMiddle, is_ours=True)
         dress(self._title, "ui_strong")
         dress(self._place, "caption", "secondary")
-        self.outline = OutlineButton()
+        self.outline = IconButton("list-bullets", "Headings of this note", "note_outline")
         self.switch = IconButton("code", "Show the source", "toggle_source")
         self.switch.setCheckable(True)
         self.attach = IconButton("paperclip", "Attach this note")

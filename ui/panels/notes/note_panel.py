@@ -33,7 +33,7 @@ class NotePanel(Pane):
         task_pressed: emitted with the path and the content's hash of the note, and with the line of
             a task whose checkbox was pressed.
         step_requested: emitted with -1 to go back, or 1 to go forward, by a button of the mouse.
-        headings_wanted: emitted if the headings are needed. `add_structure` then shows them.
+        scrolled: emitted when other lines of the note become visible.
 
     Attributes:
         head: the header with the title and the buttons.
@@ -46,7 +46,7 @@ class NotePanel(Pane):
     attach_requested = Signal(str, int, int)
     link_clicked = Signal(str)
     task_pressed = Signal(str, str, int)
-    headings_wanted = Signal()
+    scrolled = Signal()
     step_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -72,6 +72,8 @@ class NotePanel(Pane):
         self._connect_head()
         for selected in (self.page.selection_changed, self.source.selectionChanged):
             selected.connect(self._on_selected)
+        for view in (self.page, self.source):
+            view.verticalScrollBar().valueChanged.connect(lambda _value: self.scrolled.emit())
         self._empty = label("Click a note or a source to read it here.", "ui", "tertiary")
         self._empty.setContentsMargins(16, 12, 16, 8)
         self._lay_out()
@@ -89,7 +91,6 @@ class NotePanel(Pane):
             self.finder.close()
         self.path, self._note = note.path, note
         self.head.show_title(note.title, describe_place(note, first, last))
-        self.head.outline.set_note(note)
         self._set_visible("note")
         self._notice.setVisible(bool(note.fault))
         if note.fault:
@@ -149,28 +150,6 @@ class NotePanel(Pane):
     def _connect_head(self) -> None:
         self.head.source_toggled.connect(self.show_source)
         self.head.attach_requested.connect(self.attach_selection)
-        self.head.outline.clicked.connect(lambda: self._open_outline(is_by_key=False))
-        self.head.outline.line_chosen.connect(self._go_to)
-        self.head.outline.headings_wanted.connect(self.headings_wanted)
-
-    def open_outline(self) -> None:
-        """Open the menu of the note's headings. The panel scrolls to the selected heading."""
-        self._open_outline(is_by_key=True)
-
-    def _open_outline(self, *, is_by_key: bool) -> None:
-        self.head.outline.open(self.find_top_line(), is_by_key=is_by_key)
-
-    def add_structure(self, note: "Note") -> None:
-        """Add the headings of the open note, which were read separately, and open their menu."""
-        if note.path == self.path:
-            self.show_changed(note)
-            self._note = note
-            self.head.outline.set_note(note)
-            self._open_outline(is_by_key=True)
-
-    def _go_to(self, line: int) -> None:
-        self.show_line(line)
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_search(self) -> None:
         """Open the search in the note. When it is closed, the previous focus is restored."""
@@ -293,7 +272,6 @@ class NotePanel(Pane):
         """Remove the note or image from all views of the panel."""
         self.remove_card()
         self.path, self._note = "", None
-        self.head.outline.set_note(None)
         self.finder.close()
         self.page.show_text("")
         self.source.show_text("", 1, 0, 0)

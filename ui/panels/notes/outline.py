@@ -1,84 +1,323 @@
-"""A button that opens a menu of the open note's headings.
-
-If a note has more than 400 headings, the menu lists those around the visible lines.
-"""
+"""The panel "Outline", which lists the headings of the open note and marks the present one."""
 
 from bisect import bisect_right
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
-from ui.widgets.buttons import IconButton
-from ui.widgets.controls import one_line
+from ui.icons import mirror_painter
+from ui.theme import Theme
+from ui.widgets.controls import make_wrapped_label, one_line
+from ui.widgets.find_bar import SearchField
 from ui.widgets.formatting import count
-from ui.widgets.menus import show_menu
+from ui.widgets.geometry import set_apart
+from ui.widgets.lists import Index, Row, RowDelegate
+from ui.widgets.surfaces import Pane
+from vault.notes.keywords import fold
 
 if TYPE_CHECKING:
-    from vault.notes.note import Heading, Note
+    from vault.notes.text.document import Heading
 
-__all__ = ["OutlineButton"]
+__all__ = ["OutlinePanel"]
 
-_MOST_HEADINGS = 400  # an item takes 0.3 ms, so creating more would block the window
+_NO_NOTE = "No note is open."
+_NO_HEADINGS = "This note has no headings."
+_READING = "Reading the headings…"
+_NO_MATCH = "No heading contains these words."
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class OutlineButton(IconButton):
-    """A button that opens a menu of the open note's headings.
+class OutlinePanel(Pane):
+    """The panel that lists the headings of the open note, indented by their level.
+
+    The heading above the visible lines of the note is marked. The field above the list restricts it
+    to the headings that contain all words in the field.
 
     Signals:
         line_chosen: emitted with the line number of the heading that the user selects.
-        headings_wanted: emitted instead of opening the menu, if the headings of a large note have
-            not been read yet.
+        left: emitted when the user leaves the panel with Esc.
+        looked_at: emitted when the panel becomes visible.
+
+    Attributes:
+        field: the filter field.
+        list: the list of headings.
     """
 
     line_chosen = Signal(int)
-    headings_wanted = Signal()
+    left = Signal()
+    looked_at = Signal()
 
-    def __init__(self) -> None:
-        super().__init__("list-bullets", "Headings of this note", "note_outline")
-        self._note: Note | None = None
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", parent)
+        self._line = 1
+        self.field = SearchField("Filter the headings", "note_outline")
+        self.field.textChanged.connect(self._filter)
+        self.field.left_down.connect(self._enter_list)
+        self.field.returnPressed.connect(self._choose_first)
+        self._model = OutlineRows(self)
+        self.list = OutlineList()
+        self.list.setModel(self._model)
+        self.list.chosen.connect(self._on_chosen)
+        self.list.left_up.connect(self.field.begin)
+        self._said = make_wrapped_label("", "ui", "tertiary")
+        self._said.setContentsMargins(16, 4, 16, 8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(set_apart(self.field, 16, 8, 16, 8))
+        column.addWidget(self._said)
+        column.addWidget(self.list, 1)
+        column.addStretch(0)
+        self.show_nothing()
 
-    def set_note(self, note: "Note | None") -> None:
-        """Set the note whose headings the menu lists, or None if no note is open."""
-        self._note = note
-        self.setEnabled(note is not None and bool(note.headings or not note.has_structure))
+    def show_nothing(self) -> None:
+        """Clear the list, and say that no note is open."""
+        self._show((), _NO_NOTE)
 
-    def open(self, line: int, *, is_by_key: bool) -> None:
-        """Open the menu of headings. The heading above the current line has a check mark.
+    def show_reading(self) -> None:
+        """Clear the list, and say that the headings are being read."""
+        self._show((), _READING)
+
+    def show_error(self, message: str) -> None:
+        """Clear the list, and show why the headings could not be read."""
+        self._show((), message)
+
+    def show_headings(self, headings: "Sequence[Heading]") -> None:
+        """List the headings of the open note. The words in the filter field still apply."""
+        was_awaited = self.hasFocus()
+        self._show(headings, "" if headings else _NO_HEADINGS)
+        if was_awaited:
+            self.begin()
+
+    def clear_filter(self) -> None:
+        """Empty the filter field, because another note is open."""
+        self.field.clear()
+
+    def mark_line(self, line: int) -> None:
+        """Mark the heading above a line of the note, and scroll to it unless the user is here.
 
         Args:
-            line: the current line, which is the line at the top of the visible area.
-            is_by_key: whether a shortcut opened the menu. If so, an item of the menu is selected.
+            line: the line at the top of the note's visible area.
         """
-        note = self._note
-        if note is not None and not note.has_structure:
-            self.headings_wanted.emit()
-        elif note is not None and note.headings:
-            menu = self._build_menu(note.headings, line)
-            below = self.mapToGlobal(self.rect().bottomLeft())
-            show_menu(menu, below, self, is_by_key=is_by_key)
+        self._line = line
+        if self._model.mark_line(line) and not self.isAncestorOf(self.window().focusWidget()):
+            self._show_marked()
 
-    def _build_menu(self, headings: "tuple[Heading, ...]", line: int) -> QMenu:
-        """Create a menu of all headings, or of the 400 headings around a line."""
-        menu = QMenu(self)
-        current = max(0, bisect_right(headings, line, key=lambda heading: heading.line) - 1)
-        start = max(0, min(current - _MOST_HEADINGS // 2, len(headings) - _MOST_HEADINGS))
-        listed = headings[start : start + _MOST_HEADINGS]
-        if len(listed) < len(headings):
-            ends = f"{count(start + 1)} to {count(start + len(listed))}"
-            menu.addAction(f"Headings {ends} of {count(len(headings))}").setEnabled(False)
-            menu.addSeparator()
-        least = min(heading.level for heading in listed)
-        for heading in listed:
-            indent = "    " * (heading.level - least)
-            text = one_line(heading.text).replace("&", "&&")
-            action = menu.addAction(f"{indent}{text}")
-            action.triggered.connect(partial(self._choose, heading.line))
-            if heading is headings[current]:
-                action.setCheckable(True)
-                action.setChecked(True)
-        return menu
+    def begin(self) -> None:
+        """Focus the filter field, or the panel itself if there is nothing to filter."""
+        if self.field.isVisible():
+            self.field.begin()
+        else:
+            self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _choose(self, line: int, _is_checked: bool = False) -> None:
-        self.line_chosen.emit(line)
+    def texts(self) -> list[str]:
+        """Return the texts of the listed headings."""
+        return [self._model.heading(row).text for row in range(self._model.rowCount())]
+
+    def marked_text(self) -> str:
+        """Return the text of the marked heading, or an empty string if none is listed."""
+        row = self._model.marked_row()
+        return self._model.heading(row).text if row >= 0 else ""
+
+    def said(self) -> str:
+        """Return the sentence that is shown in place of the list, or an empty string."""
+        return self._said.text()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Emit `looked_at` when the panel becomes visible, so that its contents are loaded."""
+        super().showEvent(event)
+        self.looked_at.emit()
+
+    def event(self, event: QEvent) -> bool:
+        """Leave the panel on Esc before the window's shortcut closes the note."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.KeyPress:
+                self.left.emit()
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _show(self, headings: "Sequence[Heading]", said: str) -> None:
+        self._model.set_headings(headings)
+        self._model.filter(self.field.text())
+        self._model.mark_line(self._line)
+        self.field.setVisible(bool(headings))
+        self._say(said)
+        self._show_marked()
+
+    def _say(self, said: str) -> None:
+        self._said.setText(said)
+        self._said.setVisible(bool(said))
+        self.list.setVisible(not said)
+
+    def _filter(self, text: str) -> None:
+        if self._model.headings:
+            self._model.filter(text)
+            self._say("" if self._model.rowCount() else _NO_MATCH)
+            self._show_marked()
+
+    def _show_marked(self) -> None:
+        """Make the marked heading the current row and scroll to it; the first row if none is."""
+        row = self._model.index(max(0, self._model.marked_row()), 0)
+        self.list.setCurrentIndex(row)
+        self.list.scrollTo(row, QAbstractItemView.ScrollHint.EnsureVisible)
+
+    def _enter_list(self) -> None:
+        if self._model.rowCount():
+            self.list.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _choose_first(self) -> None:
+        """Choose the first heading that is listed, or the current one if all are listed."""
+        row = self._model.index(0, 0) if self.field.text() else self.list.currentIndex()
+        if row.isValid():
+            self._on_chosen(row)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        self.line_chosen.emit(self._model.heading(index.row()).line)
+
+
+class OutlineRows(QAbstractListModel):
+    """A Qt list model of the headings of a note. Each row is created only when it is drawn."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.headings: Sequence[Heading] = ()
+        self._folded: list[str] | None = None
+        self._shown: Sequence[int] = ()
+        self._least, self._marked = 1, -1
+
+    def set_headings(self, headings: "Sequence[Heading]") -> None:
+        """Replace all headings, and list all of them."""
+        self.beginResetModel()
+        self.headings, self._folded = headings, None
+        self._shown, self._marked = range(len(headings)), -1
+        self._least = min((heading.level for heading in headings), default=1)
+        self.endResetModel()
+
+    def filter(self, text: str) -> None:
+        """List only the headings that contain all words of a text, in any case and order."""
+        words = fold(text).split()
+        if not words and len(self._shown) == len(self.headings):
+            return
+        self.beginResetModel()
+        self._shown = self._find(words) if words else range(len(self.headings))
+        self.endResetModel()
+
+    def mark_line(self, line: int) -> bool:
+        """Mark the last heading up to a line, or the first one. Return whether this changed."""
+        found = bisect_right(self.headings, line, key=lambda heading: heading.line) - 1
+        marked = max(0, found) if self.headings else -1
+        if marked == self._marked:
+            return False
+        before, self._marked = self.marked_row(), marked
+        for row in (before, self.marked_row()):
+            if row >= 0:
+                self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
+        return True
+
+    def marked_row(self) -> int:
+        """Return the row of the marked heading, or -1 if it is not listed."""
+        row = bisect_right(self._shown, self._marked) - 1
+        return row if row >= 0 and self._shown[row] == self._marked else -1
+
+    def heading(self, row: int) -> "Heading":
+        """Return the heading in a row."""
+        return self.headings[self._shown[row]]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return the number of listed headings."""
+        return 0 if parent.isValid() else len(self._shown)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the data of a heading for a Qt item role. A marked heading is checked."""
+        if not index.isValid():
+            return None
+        is_marked = self._shown[index.row()] == self._marked
+        if role == Qt.ItemDataRole.CheckStateRole:
+            return Qt.CheckState.Checked if is_marked else None
+        return self._build_row(index.row(), is_marked).data(role)
+
+    def _build_row(self, row: int, is_marked: bool) -> Row:
+        heading = self.heading(row)
+        text = one_line(heading.text)
+        name = f"{text}, level {heading.level}{', the present heading' if is_marked else ''}"
+        tip = f"{text}\nLine {count(heading.line)}"
+        return Row(text, tip=tip, name=name, depth=heading.level - self._least)
+
+    def _find(self, words: list[str]) -> list[int]:
+        if self._folded is None:
+            self._folded = [fold(heading.text) for heading in self.headings]
+        found: Sequence[int] = range(len(self._folded))
+        for word in words:
+            found = [at for at in found if word in self._folded[at]]
+        return list(found)
+
+
+class OutlineList(QListView):
+    """A list of headings, all of the same height.
+
+    Signals:
+        chosen: the index of a row that was clicked, or activated with Enter.
+        left_up: emitted when Up is pressed in the first row.
+    """
+
+    chosen = Signal(QModelIndex)
+    left_up = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Headings of the note")
+        self.setItemDelegate(_HeadingDelegate(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.clicked.connect(self.chosen)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Treat Enter as a click on the row, and leave the list with Up in the first row."""
+        index = self.currentIndex()
+        if event.key() in _ENTER and index.isValid():
+            self.chosen.emit(index)
+        elif event.key() == Qt.Key.Key_Up and index.row() <= 0:
+            self.left_up.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            event.ignore()  # the panel leaves
+        else:
+            super().keyPressEvent(event)
+
+
+class _HeadingDelegate(RowDelegate):
+    """Draws a heading. The marked one is drawn as selected, with a bar at its leading edge."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one heading."""
+        is_marked = index.data(Qt.ItemDataRole.CheckStateRole) is not None
+        state: QStyle.StateFlag = option.state & ~QStyle.StateFlag.State_Selected
+        shown = QStyleOptionViewItem(option)
+        shown.state = state | QStyle.StateFlag.State_Selected if is_marked else state
+        super().paint(painter, shown, index)
+        if is_marked:
+            self._paint_bar(painter, option)
+
+    def _paint_bar(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        theme, rect = Theme.current(), QRect(option.rect)
+        painter.save()
+        mirror_painter(painter, rect, option.direction)
+        bar = QRect(rect.left() + 8, rect.top() + 6, 3, rect.height() - 12)
+        painter.fillRect(bar, theme.color("accent.base"))
+        painter.restore()

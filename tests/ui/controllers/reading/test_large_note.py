@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 import vault.notes.note
 from app.assistant import Assistant
-from tests.support.window.clicks import click_row, open_menu
+from tests.support.window.clicks import click_row
 from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 
@@ -57,10 +56,6 @@ def open_note(window: WindowPage, name: str, qtbot: QtBot) -> NotePage:
     return note
 
 
-def has_menu() -> bool:
-    return isinstance(QApplication.activePopupWidget(), QMenu)
-
-
 def test_the_text_is_shown_before_the_headings_are_read(
     may_parse: threading.Event, window: WindowPage, qtbot: QtBot
 ) -> None:
@@ -75,33 +70,39 @@ def test_the_headings_are_read_when_they_are_listed(
     may_parse: threading.Event, window: WindowPage, qtbot: QtBot
 ) -> None:
     note = open_note(window, "Journal.md", qtbot)
-    window.view.controllers.reading.slow_timer.setInterval(0)
+    panel = window.view.column.outline
     note.press_keys("Ctrl+Shift+L")
-    said = "Reading the headings of Journal.md…"
-    qtbot.waitUntil(lambda: window.toasts() == [said])
-    assert not has_menu()
+    assert panel.said() == "Reading the headings…"
     may_parse.set()
-    qtbot.waitUntil(has_menu)
-    menu = open_menu()
-    texts = [action.text() for action in menu.actions()]
-    assert texts[0] == "Headings 1 to 400 of 12,000"
-    assert len(texts) < 410
-    lefts = {menu.actionGeometry(action).left() for action in menu.actions()}
-    assert len(lefts) == 1  # they scroll, and are not in columns beside each other
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
-        QTest.keyClick(menu, key)
-    assert note.view.find_top_line() == 3 + 4 * (3 - 2)
+    qtbot.waitUntil(lambda: len(panel.texts()) == HEADINGS)
+    assert panel.field.hasFocus()
+    QTest.keyClicks(panel.field, "day 9000")
+    assert panel.texts() == ["Day 9000"]
+    QTest.keyClick(panel.field, Qt.Key.Key_Return)
+    assert note.view.find_top_line() == 3 + 4 * (9_000 - 2)
 
 
-def test_the_headings_around_the_visible_lines_are_listed(window: WindowPage, qtbot: QtBot) -> None:
+def test_the_heading_of_the_visible_lines_is_marked(window: WindowPage, qtbot: QtBot) -> None:
     note = open_note(window, "Journal.md", qtbot)
+    panel = window.view.column.outline
     note.view.show_line(3 + 4 * (9_000 - 2))
     note.press_keys("Ctrl+Shift+L")
-    qtbot.waitUntil(has_menu)
-    menu = open_menu()
-    assert menu.actions()[0].text() == "Headings 8,800 to 9,199 of 12,000"
-    assert menu.activeAction().text() == "Day 9000"
-    menu.close()
+    qtbot.waitUntil(lambda: panel.marked_text() == "Day 9000")
+    assert panel.list.indexAt(panel.list.rect().center()).row() in range(8_950, 9_050)
+    note.view.show_line(3 + 4 * (40 - 2))
+    qtbot.waitUntil(lambda: panel.marked_text() == "Day 40")
+
+
+def test_the_headings_that_are_awaited_give_way_to_another_note(
+    may_parse: threading.Event, window: WindowPage, qtbot: QtBot
+) -> None:
+    note = open_note(window, "Journal.md", qtbot)
+    note.press_keys("Ctrl+Shift+L")
+    open_note(window, "Days.md", qtbot)
+    may_parse.set()
+    panel = window.view.column.outline
+    qtbot.waitUntil(lambda: panel.said() == "This note has no headings.")
+    assert panel.texts() == []
 
 
 def test_another_note_opens_while_a_heading_is_searched(

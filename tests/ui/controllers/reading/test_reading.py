@@ -389,18 +389,72 @@ def test_the_text_of_a_note_begins_where_that_of_the_chat_begins(
     assert answer.width() == width
 
 
-def test_the_headings_are_listed_and_gone_to(window: WindowPage, note: NotePage) -> None:
+def test_the_headings_are_listed_and_gone_to(
+    window: WindowPage, note: NotePage, qtbot: QtBot
+) -> None:
+    panel = window.view.column.outline
     open_note(window, "Pump.md")
-    note.press_keys("Ctrl+Shift+L")
-    assert open_menu().activeAction().text() == "Pump"
-    click_item(open_menu(), "    In winter")
+    note.press("Headings of this note")
+    assert panel.texts() == ["Pump", "In winter"]
+    assert panel.marked_text() == "Pump"
+    assert panel.field.hasFocus()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
+        QTest.keyClick(window.view.focusWidget(), key)
     settle()
     assert note.view.page.is_visible_line(PUMP.split("\n").index("## In winter") + 1)
-    focus = window.view.focusWidget()
-    assert focus is not None
-    assert note.view.isAncestorOf(focus)
-    note.choose("Headings of this note", "Pump")
+    assert note.has_focus
+    qtbot.waitUntil(lambda: panel.marked_text() == ("Pump" if note.scroll < 40 else "In winter"))
+    click_row(panel.list, "Pump")
     assert note.scroll < 40
+    qtbot.waitUntil(lambda: panel.marked_text() == "Pump")
+
+
+def test_escape_leaves_the_headings_for_the_note_that_stays_open(
+    window: WindowPage, note: NotePage
+) -> None:
+    panel = window.view.column.outline
+    open_note(window, "Pump.md")
+    note.press_keys("Ctrl+Shift+L")
+    QTest.keyClicks(panel.field, "winter")
+    assert panel.texts() == ["In winter"]
+    QTest.keyClick(panel.field, Qt.Key.Key_Escape)
+    assert panel.texts() == ["Pump", "In winter"]
+    QTest.keyClick(panel.field, Qt.Key.Key_Escape)
+    assert note.is_open
+    assert note.has_focus
+    note.press_keys("Escape")
+    assert not note.is_open
+    assert panel.said() == "No note is open."
+    note.press_keys("Ctrl+Shift+L")
+    QTest.keyClick(window.view.focusWidget(), Qt.Key.Key_Escape)
+    assert window.view.composer.isAncestorOf(window.view.focusWidget())
+
+
+def test_the_filter_stays_while_the_note_changes_and_goes_with_another(
+    window: WindowPage, note: NotePage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    panel = window.view.column.outline
+    open_note(window, "Pump.md")
+    note.press_keys("Ctrl+Shift+L")
+    QTest.keyClicks(panel.field, "in")
+    (tmp_path / "notes" / "Pump.md").write_text(PUMP + "\n## In spring\n", "utf-8")
+    window.view.controllers.reading.reread()
+    qtbot.waitUntil(lambda: panel.texts() == ["In winter", "In spring"])
+    window.view.show_note("Rain.md")
+    qtbot.waitUntil(lambda: panel.texts() == ["Rain barrel"])
+    assert panel.field.text() == ""
+
+
+def test_a_drawer_of_headings_closes_when_one_is_chosen(
+    window: WindowPage, note: NotePage, qtbot: QtBot
+) -> None:
+    open_note(window, "Pump.md")
+    window.activate(900, 620, qtbot)
+    note.press("Headings of this note")
+    assert window.view.columns.is_right_shown
+    click_row(window.view.column.outline.list, "In winter")
+    assert not window.view.columns.is_right_shown
+    assert note.has_focus
 
 
 class Desktop(QObject):
