@@ -103,8 +103,10 @@ def test_the_arrows_move_and_enter_chooses(panel: OutlinePanel, qtbot: QtBot) ->
     with qtbot.waitSignal(panel.line_chosen) as chosen:
         QTest.keyClick(panel.list, Qt.Key.Key_Return)
     assert chosen.args == [9]
-    for _ in range(2):
-        QTest.keyClick(panel.list, Qt.Key.Key_Up)
+    QTest.keyClick(panel.list, Qt.Key.Key_End)
+    assert panel.list.currentIndex().row() == 3
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_Up):
+        QTest.keyClick(panel.list, key)
     assert panel.field.hasFocus()
     with qtbot.waitSignal(panel.left):
         QTest.keyClick(panel.field, Qt.Key.Key_Escape)
