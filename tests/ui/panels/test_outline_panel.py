@@ -34,12 +34,12 @@ def read(panel: OutlinePanel, row: int, role: int) -> object:
 
 
 def test_an_empty_panel_says_why(panel: OutlinePanel) -> None:
-    assert panel.said() == "No note is open."
+    assert panel.read_hint() == "No note is open."
     panel.show_headings(())
-    assert panel.said() == "This note has no headings."
+    assert panel.read_hint() == "This note has no headings."
     assert not panel.field.isVisible()
     panel.show_headings(GARDEN)
-    assert panel.said() == ""
+    assert panel.read_hint() == ""
     assert panel.list.isVisible()
 
 
@@ -66,7 +66,7 @@ def test_the_filter_finds_all_words_in_any_order_and_case(
     panel.show_headings(GARDEN)
     QTest.keyClicks(panel.field, words)
     assert panel.texts() == [GARDEN[row].text for row in found]
-    assert panel.said() == ("" if found else "No heading contains these words.")
+    assert panel.read_hint() == ("" if found else "No heading contains these words.")
     panel.field.clear()
     assert len(panel.texts()) == 4
     assert panel.list.isVisible()
@@ -78,7 +78,7 @@ def test_the_filter_finds_all_words_in_any_order_and_case(
 def test_the_heading_above_a_line_is_marked(panel: OutlinePanel, line: int, marked: int) -> None:
     panel.show_headings(GARDEN)
     panel.mark_line(line)
-    assert panel.marked_text() == GARDEN[marked].text
+    assert panel.find_marked_text() == GARDEN[marked].text
     name = str(read(panel, marked, Qt.ItemDataRole.AccessibleTextRole))
     assert name.endswith(f", level {GARDEN[marked].level}, the present heading")
     assert panel.list.currentIndex().row() == marked
@@ -88,9 +88,9 @@ def test_a_marked_heading_that_is_filtered_out_marks_no_other(panel: OutlinePane
     panel.show_headings(GARDEN)
     panel.mark_line(20)
     QTest.keyClicks(panel.field, "beds")
-    assert panel.marked_text() == ""
+    assert panel.find_marked_text() == ""
     panel.mark_line(13)
-    assert panel.marked_text() == "Beds of the café"
+    assert panel.find_marked_text() == "Beds of the café"
 
 
 def test_the_arrows_move_and_enter_chooses(panel: OutlinePanel, qtbot: QtBot) -> None:
@@ -122,7 +122,7 @@ def test_scrolling_the_note_does_not_move_the_row_of_somebody_in_the_list(
     QTest.keyClick(panel.list, Qt.Key.Key_Down)
     panel.mark_line(20)
     assert panel.list.currentIndex().row() == 1
-    assert panel.marked_text() == "Water"
+    assert panel.find_marked_text() == "Water"
 
 
 def test_every_part_has_a_name_and_a_tooltip(panel: OutlinePanel) -> None:

@@ -126,12 +126,12 @@ class OutlinePanel(Pane):
         """Return the texts of the listed headings."""
         return [self._model.heading(row).text for row in range(self._model.rowCount())]
 
-    def marked_text(self) -> str:
+    def find_marked_text(self) -> str:
         """Return the text of the marked heading, or an empty string if none is listed."""
-        row = self._model.marked_row()
+        row = self._model.find_marked_row()
         return self._model.heading(row).text if row >= 0 else ""
 
-    def said(self) -> str:
+    def read_hint(self) -> str:
         """Return the sentence that is shown in place of the list, or an empty string."""
         return self._said.text()
 
@@ -170,7 +170,7 @@ class OutlinePanel(Pane):
 
     def _show_marked(self) -> None:
         """Make the marked heading the current row and scroll to it; the first row if none is."""
-        row = self._model.index(max(0, self._model.marked_row()), 0)
+        row = self._model.index(max(0, self._model.find_marked_row()), 0)
         self.list.setCurrentIndex(row)
         self.list.scrollTo(row, QAbstractItemView.ScrollHint.EnsureVisible)
 
@@ -221,13 +221,13 @@ class OutlineRows(QAbstractListModel):
         marked = max(0, found) if self.headings else -1
         if marked == self._marked:
             return False
-        before, self._marked = self.marked_row(), marked
-        for row in (before, self.marked_row()):
+        before, self._marked = self.find_marked_row(), marked
+        for row in (before, self.find_marked_row()):
             if row >= 0:
                 self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
         return True
 
-    def marked_row(self) -> int:
+    def find_marked_row(self) -> int:
         """Return the row of the marked heading, or -1 if it is not listed."""
         row = bisect_right(self._shown, self._marked) - 1
         return row if row >= 0 and self._shown[row] == self._marked else -1

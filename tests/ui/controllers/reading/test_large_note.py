@@ -72,7 +72,7 @@ def test_the_headings_are_read_when_they_are_listed(
     note = open_note(window, "Journal.md", qtbot)
     panel = window.view.column.outline
     note.press_keys("Ctrl+Shift+L")
-    assert panel.said() == "Reading the headings…"
+    assert panel.read_hint() == "Reading the headings…"
     may_parse.set()
     qtbot.waitUntil(lambda: len(panel.texts()) == HEADINGS)
     assert panel.field.hasFocus()
@@ -87,10 +87,10 @@ def test_the_heading_of_the_visible_lines_is_marked(window: WindowPage, qtbot: Q
     panel = window.view.column.outline
     note.view.show_line(3 + 4 * (9_000 - 2))
     note.press_keys("Ctrl+Shift+L")
-    qtbot.waitUntil(lambda: panel.marked_text() == "Day 9000")
+    qtbot.waitUntil(lambda: panel.find_marked_text() == "Day 9000")
     assert panel.list.indexAt(panel.list.rect().center()).row() in range(8_950, 9_050)
     note.view.show_line(3 + 4 * (40 - 2))
-    qtbot.waitUntil(lambda: panel.marked_text() == "Day 40")
+    qtbot.waitUntil(lambda: panel.find_marked_text() == "Day 40")
 
 
 def test_the_headings_that_are_awaited_give_way_to_another_note(
@@ -101,7 +101,7 @@ def test_the_headings_that_are_awaited_give_way_to_another_note(
     open_note(window, "Days.md", qtbot)
     may_parse.set()
     panel = window.view.column.outline
-    qtbot.waitUntil(lambda: panel.said() == "This note has no headings.")
+    qtbot.waitUntil(lambda: panel.read_hint() == "This note has no headings.")
     assert panel.texts() == []
 
 

@@ -396,17 +396,19 @@ def test_the_headings_are_listed_and_gone_to(
     open_note(window, "Pump.md")
     note.press("Headings of this note")
     assert panel.texts() == ["Pump", "In winter"]
-    assert panel.marked_text() == "Pump"
+    assert panel.find_marked_text() == "Pump"
     assert panel.field.hasFocus()
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
         QTest.keyClick(window.view.focusWidget(), key)
     settle()
     assert note.view.page.is_visible_line(PUMP.split("\n").index("## In winter") + 1)
     assert note.has_focus
-    qtbot.waitUntil(lambda: panel.marked_text() == ("Pump" if note.scroll < 40 else "In winter"))
+    qtbot.waitUntil(
+        lambda: panel.find_marked_text() == ("Pump" if note.scroll < 40 else "In winter")
+    )
     click_row(panel.list, "Pump")
     assert note.scroll < 40
-    qtbot.waitUntil(lambda: panel.marked_text() == "Pump")
+    qtbot.waitUntil(lambda: panel.find_marked_text() == "Pump")
 
 
 def test_escape_leaves_the_headings_for_the_note_that_stays_open(
@@ -424,7 +426,7 @@ def test_escape_leaves_the_headings_for_the_note_that_stays_open(
     assert note.has_focus
     note.press_keys("Escape")
     assert not note.is_open
-    assert panel.said() == "No note is open."
+    assert panel.read_hint() == "No note is open."
     note.press_keys("Ctrl+Shift+L")
     QTest.keyClick(window.view.focusWidget(), Qt.Key.Key_Escape)
     assert window.view.composer.isAncestorOf(window.view.focusWidget())
