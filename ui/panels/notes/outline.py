@@ -124,12 +124,12 @@ class OutlinePanel(Pane):
 
     def texts(self) -> list[str]:
         """Return the texts of the listed headings."""
-        return [self._model.heading(row).text for row in range(self._model.rowCount())]
+        return [self._model.find_heading(row).text for row in range(self._model.rowCount())]
 
     def find_marked_text(self) -> str:
         """Return the text of the marked heading, or an empty string if none is listed."""
         row = self._model.find_marked_row()
-        return self._model.heading(row).text if row >= 0 else ""
+        return self._model.find_heading(row).text if row >= 0 else ""
 
     def read_hint(self) -> str:
         """Return the sentence that is shown in place of the list, or an empty string."""
@@ -185,7 +185,7 @@ class OutlinePanel(Pane):
             self._on_chosen(row)
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        self.line_chosen.emit(self._model.heading(index.row()).line)
+        self.line_chosen.emit(self._model.find_heading(index.row()).line)
 
 
 class OutlineRows(QAbstractListModel):
@@ -232,7 +232,7 @@ class OutlineRows(QAbstractListModel):
         row = bisect_right(self._shown, self._marked) - 1
         return row if row >= 0 and self._shown[row] == self._marked else -1
 
-    def heading(self, row: int) -> "Heading":
+    def find_heading(self, row: int) -> "Heading":
         """Return the heading in a row."""
         return self.headings[self._shown[row]]
 
@@ -250,7 +250,7 @@ class OutlineRows(QAbstractListModel):
         return self._build_row(index.row(), is_marked).data(role)
 
     def _build_row(self, row: int, is_marked: bool) -> Row:
-        heading = self.heading(row)
+        heading = self.find_heading(row)
         text = one_line(heading.text)
         name = f"{text}, level {heading.level}{', the present heading' if is_marked else ''}"
         tip = f"{text}\nLine {count(heading.line)}"
